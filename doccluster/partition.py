@@ -77,7 +77,7 @@ class Partition:
         if plain is not None:
             codes, kept = _codes(plain)
             return cls(codes, tuple(kept.tolist()))
-        values = _as_list(labels, name)
+        values = label_list(labels, name)
         if not values:
             raise InputError("is empty", argument=name, expected="one label per document")
         if any(is_missing(value) for value in values):
@@ -166,7 +166,8 @@ def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray
     return codes.astype(np.int64), kept
 
 
-def _as_list(labels: Iterable[Any], name: str) -> list[Any]:
+def label_list(labels: Iterable[Any], name: str) -> list[Any]:
+    """Return labels, one per document, as a list; raise InputError if they are not a sequence."""
     if isinstance(labels, str | bytes):
         raise InputError("is a single string", argument=name, expected="one label per document")
     if isinstance(labels, Mapping | Set):

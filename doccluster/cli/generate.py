@@ -226,14 +226,12 @@ def like_command(
     **given: Any,
 ) -> None:
     """A sparse corpus with known truth that resembles SRC (texts, or a matrix file)."""
-    from doccluster.synthetic import SyntheticVectors, fit_corpus_model, sample_twin, write_vectors
+    from doccluster.synthetic import SyntheticVectors, make_twin, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
         vectors = _source(sources, given)
-        model = fit_corpus_model(vectors, n_clusters, random_state=random_state, n_threads=n_threads)
-        n = vectors.n_documents if n_documents is None else n_documents
-        made = sample_twin(model, n, terms=vectors.terms, random_state=random_state, n_threads=n_threads)
+        made = make_twin(vectors, n_clusters, n_documents=n_documents, random_state=random_state, n_threads=n_threads)
         chosen = {**reader_arguments(given), **vectorizer_arguments(given), "language": language_argument(given)}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
         made = SyntheticVectors(made.vectors, made.truth, {**made.parameters, **record})

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.label_sets import LabelSets
-from doccluster.partition import Partition
+from doccluster.partition import Partition, label_list
 from doccluster.validation import is_missing
 
 DEFAULT_COLUMN = "truth"
@@ -133,20 +133,11 @@ def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
     """Return one value per document: a plain array of numbers or text, else an array of objects."""
     if isinstance(labels, Partition):
         return _objects(labels.names)[labels.labels]
-    if isinstance(labels, str | bytes):
-        raise InputError("is a single string", argument=name, expected=" one label per document")
     if hasattr(labels, "to_numpy"):
         labels = labels.to_numpy()
-    if isinstance(labels, np.ndarray):
-        flat = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-        if flat.ndim != 1:
-            raise InputError(f"has {labels.ndim} dimensions", argument=name, expected="one label per document")
-        return flat
-    try:
-        listed = list(labels)
-    except TypeError as error:
-        raise InputError(f"is not a sequence of labels: {error}", argument=name) from error
-    return _objects(listed)
+    if isinstance(labels, np.ndarray) and labels.ndim == 1:
+        return labels
+    return _objects(label_list(labels, name))
 
 
 def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:

@@ -59,18 +59,6 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
     return found
 
 
-def get_contender(algorithm: Any, *, n_init: int = 10) -> Contender:
-    """Return the algorithm of a name, with parameters if wanted, or one made of an estimator.
-
-    An algorithm given by its name alone starts `n_init` times in each fit.
-    """
-    if isinstance(algorithm, Contender):
-        return algorithm
-    if isinstance(algorithm, str):
-        return _of_name(algorithm, algorithm, n_init=n_init)
-    return Contender(type(algorithm).__name__, algorithm)
-
-
 def fit_labels(
     estimator: Any, matrix: Any, *, n_clusters: int, seed: int, weights: npt.NDArray[np.float64] | None = None
 ) -> npt.NDArray[np.int64]:
@@ -138,7 +126,7 @@ def _of_text(text: str, name: str) -> Contender:
     return Contender(name, estimator)
 
 
-def _of_name(text: str, name: str, *, n_init: int = 10) -> Contender:
+def _of_name(text: str, name: str) -> Contender:
     """Return an algorithm of the table with the parameters in a text. Raises InputError if one is not known."""
     row, parameters = parse_algorithm(text)
     estimator = row.make()
@@ -148,7 +136,7 @@ def _of_name(text: str, name: str, *, n_init: int = 10) -> Contender:
         raise InputError(
             f"{unknown[0]!r} is not a parameter of {row.name}", remedy=f"it has {', '.join(sorted(known))}"
         )
-    starts = {"n_init": n_init} if "n_init" in known else {}
+    starts = {"n_init": 10} if "n_init" in known else {}
     return Contender(name, estimator.set_params(**starts | parameters), row.needs == "counts", row.metric)
 
 

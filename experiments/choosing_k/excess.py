@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.geometry import as_documents
-from doccluster.selection.clusterers import get_contender
 from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.validation import as_generator, unit_rows
+from experiments.choosing_k.contenders import get_contender
 from experiments.choosing_k.rules import best_k
 from experiments.choosing_k.stability import stability
 from experiments.choosing_k.sweep import Sweep, sweep

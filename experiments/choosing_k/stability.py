@@ -21,6 +21,7 @@ from doccluster.measures import Measure, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.validation import RandomState, as_generator, check_choice, compact_indices
+from experiments.choosing_k.contenders import get_contender
 from experiments.choosing_k.rules import best_k
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def stability(
     ----------
     matrix : csr or dense array of shape (n_documents, n_terms)
     ks : numbers of clusters
-    algorithm : str or estimator, see `doccluster.selection.clusterers.get_contender`
+    algorithm : str or estimator, see `get_contender`
     n_samples : int
         The number t of resampled data sets, shared by all k.
     method : {"bootstrap", "subsample"}
@@ -169,8 +170,6 @@ def stability(
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
-    from doccluster.selection.clusterers import get_contender  # it imports scikit-learn, which a run does without
-
     chosen = get_contender(algorithm, n_init=n_init)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
