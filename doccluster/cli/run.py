@@ -52,6 +52,11 @@ clustering_options = options(
         "spherical-k-means is the plain one of the papers.",
     ),
     click.option(
+        "--compatible",
+        metavar="VERSION",
+        help="Cluster as that version of doccluster did, where nothing else is asked for: 1.0.",
+    ),
+    click.option(
         "--max-memory",
         callback=checked(check_size),
         metavar="SIZE",

@@ -44,6 +44,7 @@ class RunSettings:
     vectorizer: Mapping[str, Any] | None = None
     algorithm: str = SPHERICAL
     clustering: Mapping[str, Any] | None = None
+    compatible: str | None = None
     measures: str | tuple[str, ...] | None = None
     n_threads: int | None = None
     embeddings: Any = None
