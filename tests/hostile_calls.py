@@ -137,7 +137,6 @@ def calls() -> dict[str, Call]:
         "ClusterEvidence(documents)": lambda X: geometry.ClusterEvidence(X, partition, **one).sums,
         "SemanticSpace.project(matrix)": space.project,
         "as_documents(given)": geometry.as_documents,
-        "kneighbors_graph(X)": lambda X: geometry.kneighbors_graph(X, 3, **one),
         "latent_semantic_space(matrix)": lambda X: geometry.latent_semantic_space(X, 3, **one),
         "nearest_neighbours(matrix)": lambda X: geometry.nearest_neighbours(X, 3, **one),
         "smoothed_rows(rows)": lambda X: geometry.smoothed_rows(X, graph.symmetric()),

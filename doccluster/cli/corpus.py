@@ -65,8 +65,9 @@ def _print_inspection(found: Inspection) -> None:
         say(f"  copies     {found.n_same_text:,} documents repeat an earlier text letter for letter")
         languages = ", ".join(f"{name} {100 * share:.0f} %" for name, share in (found.languages or {}).items())
         say(f"  languages  {languages or 'not found by function words'}")
-    if found.share_without_blanks:
-        say(f"  scripts    {100 * found.share_without_blanks:.0f} % of the letters in scripts without blanks")
+    if found.scripts:
+        told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.scripts.items())
+        say(f"  scripts    {told} of the texts; without blanks between words")
     if found.first_date:
         say(f"  dates      {found.first_date} to {found.last_date}")
     for why, count in found.doubtful_dates.items():

@@ -68,7 +68,7 @@ VECTORIZER = {
     "min_df": Made(callback=number_or_share, value="N"),
     "max_df": Made(callback=number_or_share, value="N"),
     "ngram_range": Made(option="--ngrams", callback=number_range, value="A-B"),
-    "analyzer": Made(choices=("script", "word", "char", "char_wb", "cjk")),
+    "analyzer": Made(choices=("script", "word", "char", "char_wb")),
     "max_features": Made(is_number=True),
     "n_features": Made(is_number=True),
     "token_pattern": Made(callback=checked(check_token_pattern), value="REGEX"),

@@ -14,8 +14,7 @@ from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.text_vectors import single_threaded
 from doccluster.labeling.placement import place_labels
-from doccluster.vectors.unknown_terms import unknown_term_shares
-from doccluster.vectors.vectorize import vectorize
+from doccluster.vectors.vectorize import unknown_term_shares, vectorize
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
 Floats = npt.NDArray[np.float64]

@@ -13,7 +13,6 @@ _HOMES = {
     "NeighbourGraph": "doccluster.geometry.neighbours",
     "SemanticSpace": "doccluster.geometry.projection",
     "as_documents": "doccluster.geometry.documents",
-    "kneighbors_graph": "doccluster.geometry.neighbour_matrix",
     "latent_semantic_space": "doccluster.geometry.projection",
     "nearest_neighbours": "doccluster.geometry.neighbours",
     "smoothed_rows": "doccluster.geometry.projection",
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from doccluster.geometry.documents import Documents as Documents
     from doccluster.geometry.documents import as_documents as as_documents
     from doccluster.geometry.evidence import ClusterEvidence as ClusterEvidence
-    from doccluster.geometry.neighbour_matrix import kneighbors_graph as kneighbors_graph
     from doccluster.geometry.neighbours import NeighbourGraph as NeighbourGraph
     from doccluster.geometry.neighbours import nearest_neighbours as nearest_neighbours
     from doccluster.geometry.projection import SemanticSpace as SemanticSpace

@@ -21,7 +21,7 @@ from doccluster.pipeline.block_runs import Announce, block_work
 from doccluster.pipeline.meaning_wanted import decides_by_meaning, meaning_like, nearest_by_meaning, reader_for
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
-from doccluster.vectors.unknown_terms import unknown_term_shares
+from doccluster.vectors.vectorize import unknown_term_shares
 
 DIGITS = 6
 # the reader's settings for the files of the run, and not of how they are written

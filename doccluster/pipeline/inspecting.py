@@ -17,7 +17,7 @@ from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.dates import disbelief
 from doccluster.overview import as_date
 from doccluster.pipeline.sources import Source, read_source, split_empty
-from doccluster.text.language import guess_languages, share_without_blanks
+from doccluster.text.language import survey_writing
 
 if TYPE_CHECKING:
     from doccluster.selection.tendency import Tendency
@@ -47,8 +47,8 @@ class Inspection:
         Documents whose text occurred before, letter for letter.
     languages : mapping of name to share, or None
         By function words; the rest is in languages without a list, or too short to tell.
-    share_without_blanks : float or None
-        Share of the letters in scripts written without blanks.
+    scripts : mapping of name to share, or None
+        Scripts without blanks between words, and the share of the texts with letters of them.
     first_date, last_date : str
         Of those that have one that can be believed.
     doubtful_dates : mapping of str to int
@@ -74,7 +74,7 @@ class Inspection:
     lengths: Mapping[str, float] | None = None
     n_same_text: int | None = None
     languages: Mapping[str, float] | None = None
-    share_without_blanks: float | None = None
+    scripts: Mapping[str, float] | None = None
     first_date: str = ""
     last_date: str = ""
     doubtful_dates: Mapping[str, int] = field(default_factory=dict)
@@ -142,6 +142,7 @@ def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[Tend
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
     distinct = {checksum([text]) for text in corpus.texts}
+    writing = survey_writing(corpus.texts)
     return {
         "lengths": {
             "least": int(lengths.min()),
@@ -150,8 +151,8 @@ def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
             "most": int(lengths.max()),
         },
         "n_same_text": len(corpus) - len(distinct),
-        "languages": guess_languages(corpus.texts),
-        "share_without_blanks": share_without_blanks(corpus.texts),
+        "languages": dict(writing.languages),
+        "scripts": dict(writing.scripts),
     }
 
 

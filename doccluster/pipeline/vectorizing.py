@@ -36,7 +36,7 @@ class Vectorized(ShortRepr):
         if self.vectorizer.dropped_terms:
             told["left out"] = _spread_told(tuple(self.vectorizer.dropped_terms))
         scripts = self.writing.scripts_told()
-        if scripts and self.vectorizer.analyzer in ("script", "cjk"):
+        if scripts and self.vectorizer.analyzer == "script":
             told["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
         if self.vectorizer.n_features is not None:
             n_sharing = int((self.vectorizer.sharing_ - 1).sum())

@@ -17,7 +17,7 @@ from doccluster.base.table_markup import html_table, latex_table
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
-from doccluster.geometry.neighbour_matrix import neighbour_edges
+from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import (
     RESOLUTIONS,
     STORIES_FROM,

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks
 from doccluster.clustering.communities import communities
-from doccluster.geometry.neighbour_matrix import neighbour_edges
+from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import adjusted_rand
 from doccluster.validation import squared_row_norms, unit_rows
 

@@ -8,7 +8,7 @@ from functools import cache, lru_cache, partial
 
 from doccluster.errors import Argument, InputError, Words
 from doccluster.text.function_words import FunctionWords
-from doccluster.text.scripts import separate_scripts, tokenize_separated, tokens_of_mixed_scripts
+from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stemming import Stemmer, build_stemmer, check_stemming
 from doccluster.text.stopwords import inconsistent_stop_words, languages_named, resolve_stop_words
 from doccluster.text.tokens import (
@@ -22,7 +22,7 @@ from doccluster.text.tokens import (
     word_run_length,
 )
 
-ANALYZERS = ("word", "char", "char_wb", "cjk", "script")
+ANALYZERS = ("word", "char", "char_wb", "script")
 _STEMS_REMEMBERED = 1 << 18  # of each language, while the process lives: searches stem the same words again
 
 
@@ -112,9 +112,9 @@ def build_analysis(
         stem=stem,
         stop_words_met=set(),
     )
-    if stemming is not None and analyzer not in ("word", "cjk", "script"):
+    if stemming is not None and analyzer not in ("word", "script"):
         raise InputError(
-            ("needs ", Argument("analyzer", "word"), ", 'script' or 'cjk'"),
+            ("needs ", Argument("analyzer", "word"), " or 'script'"),
             argument="stemming",
             received=stemming,
             remedy="leave one of the two out",
@@ -185,8 +185,6 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
 
 
 def _tokenizer(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> Tokenizer:
-    if analyzer == "cjk":
-        return tokens_of_mixed_scripts
     if analyzer == "script":
         return tokenize_separated
     if tokenizer is not None:

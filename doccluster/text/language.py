@@ -30,7 +30,6 @@ LEAST_TOLD = 0.0005
 MOST_TOLD = 6  # languages that are named, with their shares
 
 _WORD = re.compile(r"[^\W\d_]{2,}")  # shorter ones are letters of abbreviations too
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
 @dataclass(frozen=True)
@@ -82,30 +81,6 @@ def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters:
     scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
     counts = (_languages(sample), scripts)
     return Writing(*({name: count / len(sample) for name, count in found.most_common()} for found in counts))
-
-
-def guess_languages(texts: Sequence[str]) -> dict[str, float]:
-    """Return the share of the texts in each language that has a stop list, largest first.
-
-    >>> guess_languages(["the price of oil is up", "der Preis ist in der Nacht gefallen", "the rain and the wind"])
-    {'english': 0.6666666666666666, 'german': 0.3333333333333333}
-    """
-    return dict(survey_writing(texts).languages)
-
-
-def share_without_blanks(texts: Sequence[str], *, n_sampled: int = 2000, n_characters: int = 500) -> float:
-    """Return the share of the letters that belong to scripts written without blanks (Chinese, Japanese, Thai, ...).
-
-    >>> share_without_blanks(["東京", "ab"])
-    0.5
-    """
-    step = max(1, len(texts) // n_sampled)
-    letters = unspaced = 0
-    for text in texts[::step]:
-        beginning = text[:n_characters]
-        letters += sum(map(str.isalpha, beginning))
-        unspaced += len(_UNSPACED.findall(beginning))
-    return min(1.0, unspaced / letters) if letters else 0.0
 
 
 def guess_languages_of_terms(terms: Iterable[str], *, min_present: float = 0.4) -> list[str]:

@@ -38,13 +38,6 @@ _DOTTED_I = "i\u0307"  # what `str.lower` makes of the Turkish capital
 _JOINERS = "\u200c\u200d"
 _FAR_BLOCKS = (range(0x10D00, 0x10D40), range(0x11100, 0x11150), range(0x11400, 0x11480), range(0x1E900, 0x1E960))
 
-_CJK = (  # what the analyzer "cjk" cuts into pairs of characters
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1780-\u17d3"
-    "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
-    "\u31f0-\u31ff\uff66-\uff9f" + _HAN
-)
-_CJK_RUN = re.compile(rf"([{_CJK}]+)|([^\W{_CJK}]{{2,}})")
-
 _PLAIN = re.compile(r"\w\w+")
 _NAMED_SCRIPTS = {
     "Chinese characters": _HAN,
@@ -55,25 +48,6 @@ _NAMED_SCRIPTS = {
     "Burmese": "\u1000-\u103f\u1050-\u108f",
     "Khmer": "\u1780-\u17d3\u17d7\u17dc\u17dd",
 }
-
-
-def tokens_of_mixed_scripts(text: str) -> list[str]:
-    """Return overlapping pairs of characters for scripts without blanks, words of two or more characters otherwise.
-
-    A single character that stands alone is a token of its own.
-
-    >>> tokens_of_mixed_scripts("東京都 opened 3 metro lines 水")
-    ['東京', '京都', 'opened', 'metro', 'lines', '水']
-    """
-    found: list[str] = []
-    for run, word in _CJK_RUN.findall(text):
-        if word:
-            found.append(word)
-        elif len(run) == 1:
-            found.append(run)
-        else:
-            found += map("".join, itertools.pairwise(run))
-    return found
 
 
 def tokens_by_script(text: str) -> list[str]:

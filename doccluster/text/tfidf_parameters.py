@@ -27,10 +27,9 @@ class TfidfParameters:
     analyzer: str | Callable[[str], Sequence[str]] = parameter(
         "word",
         "What a term is: a word, a run of characters, or what suits the script of each stretch of text. With char_wb "
-        "a run of characters inside a word, with cjk a pair of characters in scripts without blanks and a word "
-        "elsewhere; for script see `doccluster.text.scripts.tokens_by_script`. A function gets the document and "
-        "returns its terms.",
-        type="{'word', 'char', 'char_wb', 'cjk', 'script'} or callable",
+        "a run of characters inside a word; for script see `doccluster.text.scripts.tokens_by_script`. A function gets "
+        "the document and returns its terms.",
+        type="{'word', 'char', 'char_wb', 'script'} or callable",
     )
     stop_words: str | Iterable[str] | None = parameter(
         None,

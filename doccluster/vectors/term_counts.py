@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from doccluster.text.analysis import Analysis
 from doccluster.text.counting import CounterPool
+from doccluster.text.function_words import FunctionWords
 from doccluster.vectors.row_store import RowStore
-from doccluster.vectors.words_by_language import leave_out_function_words
 
 
 @dataclass
@@ -133,7 +133,7 @@ def count_terms(
     forms, numbers = pool.sorted_forms()
     met = set(analysis.stop_words.intersection(forms)) | analysis.stop_words_met
     if analysis.function_words is not None:
-        met |= leave_out_function_words(rows, forms, numbers, analysis.function_words, n_threads=n_threads)
+        met |= _leave_out_function_words(rows, forms, numbers, analysis.function_words, n_threads)
         numbers = [np.arange(len(forms), dtype=np.int32)]
     written = None
     if analysis.stem is not None:
@@ -147,6 +147,39 @@ def count_terms(
     )
     document_frequency, term_frequency = rows.frequencies(len(terms))
     return TermCounts(terms, rows, document_frequency, term_frequency, written, met)
+
+
+def _leave_out_function_words(
+    rows: RowStore,
+    forms: Sequence[str],
+    numbers: Sequence[npt.NDArray[np.int32]],
+    function_words: FunctionWords,
+    n_threads: int | None,
+) -> set[str]:
+    """Settle rows by written form, drop from each the function words of its own language, and return those met.
+
+    The language is that of `FunctionWords.leave_out`: the one that the distinct forms of the document give most votes.
+    """
+    rows.settle(numbers, len(forms), n_threads=n_threads)
+    votes, on_list = function_words.tables(forms)
+    telling: npt.NDArray[np.bool_] = np.abs(votes).max(axis=1, initial=0) > 0
+    met = np.zeros(len(forms), dtype=bool)
+
+    def left_out(columns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        row_of = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        tells = telling[columns]
+        voters, rows_of_voters = columns[tells], row_of[tells]
+        total = [
+            np.bincount(rows_of_voters, weights=votes[voters, place], minlength=starts.size - 1)
+            for place in range(votes.shape[1])
+        ]
+        language = np.array(total).argmax(axis=0)
+        dropped: npt.NDArray[np.bool_] = on_list[columns, language[row_of]]
+        met[columns[dropped]] = True
+        return dropped
+
+    rows.drop_entries(left_out)
+    return {forms[place] for place in np.flatnonzero(met).tolist()}
 
 
 def number_terms(forms: list[str], analysis: Analysis) -> tuple[list[str], npt.NDArray[np.int32] | None]:

@@ -1,15 +1,20 @@
-"""`vectorize`: the step of a run from a corpus to its vectors."""
+"""`vectorize`: the step of a run from a corpus to its vectors; and what a vectorizer does not know of new texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
 from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
+from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
+from doccluster.vectors.vectorizer_parameters import analysis_of
 
 if TYPE_CHECKING:
     from doccluster.corpus import Corpus
@@ -85,6 +90,21 @@ def weigh_counts(counts: Any, vectorizer: TfidfVectorizer) -> Any:
     matrix = with_values(counts, counts.data.copy())
     vectorizer.weigh(matrix)
     return matrix
+
+
+def unknown_term_shares(texts: Sequence[Any], vectorizer: TfidfVectorizer) -> npt.NDArray[np.float64]:
+    """Return the share of the distinct terms of each text that a vectorizer has no column for; nan without terms.
+
+    >>> vectorizer = TfidfVectorizer().fit(["oil prices rise", "oil prices fall"])
+    >>> unknown_term_shares(["oil prices soar", "wheat", ""], vectorizer)
+    array([0.33333333, 1.        ,        nan])
+    """
+    rows = (counts := count_terms(texts, analysis_of(vectorizer), n_threads=vectorizer.n_threads)).rows
+    n_terms = rows.lengths.astype(np.float64)
+    rows.keep(vectorizer.columns_of(counts.terms) >= 0)
+    with np.errstate(invalid="ignore"):
+        shares: npt.NDArray[np.float64] = 1 - rows.lengths / n_terms
+    return shares
 
 
 def _check_known(options: dict[str, Any]) -> None:

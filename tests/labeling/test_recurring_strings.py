@@ -53,7 +53,7 @@ def budoux(monkeypatch):
 
 
 def described(texts, labels):
-    vectors = vectorize(texts, TfidfVectorizer(analyzer="cjk"))
+    vectors = vectorize(texts, TfidfVectorizer(analyzer="script"))
     return describe_clusters(vectors, Partition.from_labels(labels), texts=texts)
 
 
@@ -67,7 +67,7 @@ def test_a_label_has_words_that_recur_whole_and_no_pairs_of_characters():
 
 
 def test_pieces_of_one_string_are_one_term_with_the_sum_of_their_shares():
-    vectors = vectorize(JAPANESE, TfidfVectorizer(analyzer="cjk"))
+    vectors = vectorize(JAPANESE, TfidfVectorizer(analyzer="script"))
     partition = Partition.from_labels([0, 0, 0, 1, 1, 1])
     pieces = describe_clusters(vectors, partition, n_terms=200)[0].descriptive
     whole = described(JAPANESE, partition.labels)[0].descriptive

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from doccluster.geometry.neighbour_matrix import neighbour_edges
+from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import (
     Level,
     agreement_of_parts,

@@ -5,7 +5,7 @@ import pytest
 
 from doccluster.errors import InputError
 from doccluster.text.function_words import ALPHABETS, FunctionWords
-from doccluster.text.language import guess_languages, survey_writing
+from doccluster.text.language import survey_writing
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.vectors import TfidfVectorizer
 
@@ -93,9 +93,9 @@ def test_letters_tell_languages_whose_function_words_are_alike():
 def test_a_rare_language_is_found_among_thousands_of_documents():
     texts = [f"{ENGLISH} {number}" for number in range(2_000)]
     texts[100:103] = [GERMAN, GERMAN + " Ja.", GERMAN + " Nein."]
-    assert list(guess_languages(texts)) == ["english", "german"]
+    assert list(survey_writing(texts).languages) == ["english", "german"]
     texts[100:102] = [ENGLISH, ENGLISH]
-    assert list(guess_languages(texts)) == ["english"]
+    assert list(survey_writing(texts).languages) == ["english"]
 
 
 def test_scripts_are_told_with_their_shares():
@@ -109,7 +109,7 @@ def test_scripts_are_told_with_their_shares():
 def test_titles_in_english_alone_are_taken_for_no_other_language(real_corpora):
     """Short titles share words like "to", "in" and "do" with Czech, Dutch and Danish."""
     path = real_corpora / "stackoverflow_titles" / "rawText" / "title_StackOverflow.txt"
-    assert list(guess_languages(path.read_text(encoding="utf-8").split("\n"))) == ["english"]
+    assert list(survey_writing(path.read_text(encoding="utf-8").split("\n")).languages) == ["english"]
 
 
 def test_a_language_without_a_list_is_not_taken_for_one_with_a_few_of_its_words():
@@ -121,4 +121,4 @@ def test_a_language_without_a_list_is_not_taken_for_one_with_a_few_of_its_words(
     votes, on_list = FunctionWords(["spanish"], preprocess=str.lower, tokenize=str.split).tables(few)
     assert on_list.sum() == 3
     assert votes.max() > 0
-    assert guess_languages(texts) == {}
+    assert survey_writing(texts).languages == {}

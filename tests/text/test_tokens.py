@@ -10,7 +10,6 @@ import pytest
 from doccluster.errors import InputError, SchemaError
 from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.text.counters import word_characters
-from doccluster.text.scripts import tokens_of_mixed_scripts
 from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer, check_stemming
 from doccluster.text.tokens import build_tokenizer, word_run_length
 
@@ -57,12 +56,6 @@ def test_word_characters_are_those_of_re():
     table = word_characters(17)
     sample = [*range(0x3000), *range(0xD7F0, 0xE010), *range(0xFFF0, 0x10100), 0x1F600, 0x20000, 0x10FFFF]
     assert [bool(table[point]) for point in sample] == [bool(re.match(r"\w", chr(point))) for point in sample]
-
-
-def test_scripts_without_blanks_become_pairs():
-    assert tokens_of_mixed_scripts("서울시 ไทย 2024年 ひらがな x yz") == [
-        "서울", "울시", "ไท", "ทย", "2024", "年", "ひら", "らが", "がな", "yz",
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("language", STEMMING_LANGUAGES)

@@ -126,11 +126,6 @@ def test_stop_words_that_the_tokenizer_cuts_are_told():
         TfidfVectorizer(stop_words=["don't"]).fit(TEXTS)
 
 
-def test_chinese_text_becomes_pairs_and_words():
-    vectorizer = TfidfVectorizer(analyzer="cjk").fit(["東京都 Metro", "京都 metro"])
-    assert vectorizer.get_feature_names_out().tolist() == ["metro", "京都", "東京"]
-
-
 def test_missing_documents_are_empty_rows():
     matrix = TfidfVectorizer().fit_transform(["two cats", None, float("nan"), np.nan, pd.NA, pd.NaT, "", b"two dogs"])
     assert np.diff(matrix.indptr).tolist() == [2, 0, 0, 0, 0, 0, 0, 2]

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 
 from doccluster import read_corpus, vectorize
 from doccluster.corpus import find_near_duplicates
-from doccluster.geometry import kneighbors_graph
+from doccluster.geometry import nearest_neighbours
 
 corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
 copies = find_near_duplicates(corpus.texts, threshold=0.7)
@@ -19,8 +19,8 @@ copies = find_near_duplicates(corpus.texts, threshold=0.7)
 # The cosine of each article to its nearest neighbour. Copies stand apart on the right.
 
 vectors = vectorize(corpus)
-graph = kneighbors_graph(vectors.matrix, 1)
+nearest = nearest_neighbours(vectors.matrix, 1, fold=None)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
-axes.hist(1 - graph.data, bins=40)
+axes.hist(nearest.similarity, bins=40)
 axes.set_xlabel("cosine to the nearest other article")
 _ = axes.set_ylabel("articles")
