@@ -16,7 +16,6 @@ from doccluster.cli.values import (
     Whole,
     check_languages,
     check_stemming,
-    check_token_pattern,
     check_weighting,
     checked,
     number_or_share,
@@ -71,7 +70,6 @@ VECTORIZER = {
     "analyzer": Made(choices=("script", "word", "char", "char_wb")),
     "max_features": Made(is_number=True),
     "n_features": Made(is_number=True),
-    "token_pattern": Made(callback=checked(check_token_pattern), value="REGEX"),
     "weighting": Made(callback=checked(check_weighting), value="CODE"),
 }
 

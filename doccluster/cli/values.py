@@ -156,13 +156,6 @@ def check_stemming(language: str) -> None:
     stemming.import_stemmers(hidden=stemming.OTHER_PARTS)
 
 
-def check_token_pattern(pattern: str) -> None:
-    """Raise InputError if a text is not a regular expression that finds tokens."""
-    from doccluster.text.tokens import build_tokenizer
-
-    build_tokenizer(pattern)
-
-
 def check_languages(names: str) -> None:
     """Raise InputError if a text names, with commas, a language that has no list of function words."""
     from doccluster.text.stopwords import choose_languages

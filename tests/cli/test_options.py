@@ -49,7 +49,6 @@ BAD = [
     ("cluster", "--weighting", "zzz"),
     ("vectorize", "--stemming", "klingon"),
     ("vectorize", "--language", "klingon"),
-    ("run", "--token-pattern", "(a)(b)"),
     ("run", "--measures", "purty"),
     ("compare", "--measures", "purty"),
     ("evaluate", "--measures", "purty"),
@@ -129,8 +128,8 @@ def test_columns_and_formats_are_read_from_what_is_typed(doccluster, tmp_path):
         ),
         (
             "run",
-            (Argument("label_columns", ["a b"]), "; ", Argument("token_pattern", "a b")),
-            "--column label=['a b']; --token-pattern 'a b'",
+            (Argument("label_columns", ["a b"]), "; ", Argument("stemming", "a b")),
+            "--column label=['a b']; --stemming 'a b'",
         ),
         (
             "run",
