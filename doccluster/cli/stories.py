@@ -246,7 +246,7 @@ def export_command(
 def report_command(store: str, output: str, since: str | None, as_json: bool) -> None:
     """Write the front page: open stories by weight and outlets, what is new and grown, and what has ended.
 
-    It is one file without scripts, and loads nothing from the network.
+    It is one file that can be read without its script, and loads nothing from the network.
     """
     from doccluster.artifacts.new_folder import check_file, new_file
     from doccluster.report.stream_page import render_front_page
@@ -255,12 +255,12 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
 
     check_file(Path(output), overwrite=True)
     with reading(Path(store)) as connection:
-        page = front_page(connection, since=since)
+        page = front_page(connection, since=since, name=store)
         rendered = render_front_page(page)
     with new_file(Path(output)) as beside:
         beside.write_text(rendered, encoding="utf-8", newline="\n")
     if as_json:
-        print_json({"report": output, "n_open": len(page.stories) + page.n_more, "facts": dict(page.facts)})
+        print_json({"report": output, "n_open": page.n_open, "facts": dict(page.facts)})
     else:
         say(f"  {output}")
 

@@ -175,16 +175,16 @@ def _geometry() -> None:
 
 def _streaming() -> None:
     from doccluster.streams import StoryStream
+    from doccluster.streams.article_index import ArticleIndex
     from doccluster.streams.frequencies import WeightedTerms
     from doccluster.streams.repair import halves_of
-    from doccluster.streams.story_index import StoryIndex
 
     StoryStream().replay([(f"2026-03-{day:02}", text) for day, text in enumerate(TEXTS, 1)])
-    one, other = (WeightedTerms(np.array([term], np.int32), np.ones((1, 3), np.float32)) for term in range(2))
+    one, other = (WeightedTerms(np.array([term], np.int32), np.ones(1, np.float32)) for term in range(2))
     halves_of([one, other])
-    index = StoryIndex()
-    for _ in range(100):  # until the slots that were given up are taken back
-        index.give_up(index.take_slot())
+    index = ArticleIndex()
+    for _ in range(300):  # until the slots that were given up are taken back
+        index.give_up(index.add(one))
 
 
 def _end_of_a_run() -> None:

@@ -1,10 +1,10 @@
-"""The front page of a stream: plain data -> one self-contained page without scripts, pictures or requests."""
+"""The front page of a stream: plain data -> one self-contained page that can be read without its script."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from doccluster.report.page import rendered
+from doccluster.report.page import page_part, rendered
 from doccluster.report.wording import Pieces
 
 
@@ -13,6 +13,7 @@ class ArticleLine:
     """One article as a line; `link` is None unless it leads to a web page.
 
     `excerpt` is a sentence in pieces; those that are terms which the article shares with its story are marked.
+    `copies` are other outlets with the same text.
     """
 
     name: str
@@ -21,6 +22,7 @@ class ArticleLine:
     date: str
     date_iso: str
     excerpt: Pieces = ()
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class StoryLine:
 
     Attributes
     ----------
+    lang : str
+        The code of its language, "" where that is not known.
     badges : tuple of (word, meaning)
         What has happened to it since the moment the page looks back to.
     outlets : tuple of (name, number of articles)
@@ -38,10 +42,15 @@ class StoryLine:
         The newest other articles.
     kin : tuple of (words, story id, headline)
         Stories it came from or goes on; the id is "" where that story is not on the page.
+    related : tuple of (story id, headline)
+        Other stories of the same topic on the page.
+    words : str
+        Titles of its articles, for the search box.
     """
 
     id: str
     headline: str
+    lang: str
     badges: tuple[tuple[str, str], ...]
     n_documents: int
     n_copies: int
@@ -53,6 +62,18 @@ class StoryLine:
     lead: ArticleLine
     others: tuple[ArticleLine, ...]
     kin: tuple[tuple[str, str, str], ...]
+    related: tuple[tuple[str, str], ...]
+    newest: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """Stories under one heading."""
+
+    id: str
+    name: str
+    stories: tuple[StoryLine, ...]
 
 
 @dataclass(frozen=True)
@@ -68,51 +89,6 @@ class ClosedLine:
 
 
 @dataclass(frozen=True)
-class Thread:
-    """One story in the picture of the lineage.
-
-    Attributes
-    ----------
-    id : str
-        "" if it is not among the stories of the page.
-    name, told : str
-        A short headline, and a sentence about the story.
-    begins, ends : float
-        Where its line begins and ends, as parts of the time of the picture.
-    state : {"open", "closed", "merged"}
-    is_born : bool
-        Whether it was born within that time.
-    """
-
-    id: str
-    name: str
-    told: str
-    begins: float
-    ends: float
-    state: str
-    is_born: bool
-
-
-@dataclass(frozen=True)
-class Turn:
-    """A merge, split or resumption: when (a part of the time), and from which thread to which."""
-
-    event: str
-    at: float
-    source: int
-    target: int
-
-
-@dataclass(frozen=True)
-class LineageGraph:
-    """What became of stories: threads from top to bottom, the turns between them, and days as (part of time, words)."""
-
-    threads: tuple[Thread, ...]
-    turns: tuple[Turn, ...]
-    days: tuple[tuple[float, str], ...]
-
-
-@dataclass(frozen=True)
 class FrontPage:
     """All that the page says.
 
@@ -120,30 +96,52 @@ class FrontPage:
     ----------
     moment, since : str
         Of the last batch, and the moment that "new" is counted from.
+    moment_iso : str
+    name : str
+        Of the store, under which the browser keeps when the page was read last.
     facts : tuple of (name, number)
-    stories : tuple of StoryLine
+    cards : tuple of StoryLine
         The first of the open ones, by rank.
+    sections : tuple of Section
+        The others, as lines by topic.
+    singles, columns : tuple of StoryLine
+        Articles that are alone, and columns that come again and again under one title; both are folded.
     n_more : int
         How many open stories are not shown.
-    bins_told : str
-        What one bar of a sparkline stands for.
+    period : (str, str)
+        The first and the last day of the small charts.
     closed : tuple of ClosedLine
         Those that ended last.
-    troubles : tuple of (feed, reason)
+    troubles : tuple of (feed, reason, what to do)
+    outlets, languages, days : tuple of str
+        What can be chosen from.
     """
 
     moment: str
     since: str
-    facts: tuple[tuple[str, int], ...]
-    stories: tuple[StoryLine, ...]
-    n_more: int
-    bins_told: str
-    closed: tuple[ClosedLine, ...]
-    n_more_closed: int
-    troubles: tuple[tuple[str, str], ...]
-    lineage: LineageGraph | None = None
+    moment_iso: str = ""
+    name: str = ""
+    facts: tuple[tuple[str, int], ...] = ()
+    cards: tuple[StoryLine, ...] = ()
+    sections: tuple[Section, ...] = ()
+    singles: tuple[StoryLine, ...] = ()
+    columns: tuple[StoryLine, ...] = ()
+    n_more: int = 0
+    period: tuple[str, str] = ("", "")
+    closed: tuple[ClosedLine, ...] = ()
+    n_more_closed: int = 0
+    troubles: tuple[tuple[str, str, str], ...] = ()
+    outlets: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
+
+    @property
+    def n_open(self) -> int:
+        """How many stories are open."""
+        lines = sum(len(one.stories) for one in self.sections)
+        return len(self.cards) + lines + len(self.singles) + len(self.columns) + self.n_more
 
 
 def render_front_page(page: FrontPage) -> str:
     """Return the page as HTML."""
-    return rendered("front_page.html", page=page)
+    return rendered("front_page.html", page=page, script=page_part("scripts/front_page.js"))

@@ -1,4 +1,4 @@
-"""Article -> its terms: how often each stands in the title and in the text, and which are names or numbers."""
+"""Article -> its terms: how often each stands in it, and which are names or numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ArticleTerms:
     Attributes
     ----------
     terms : tuple of str
-    in_title, in_text : int32 arrays of shape (n_terms,)
+    counts : int32 array of shape (n_terms,)
     is_name : bool array of shape (n_terms,)
         Numbers, and words written with a capital where no sentence begins.
     language : str
@@ -39,8 +39,7 @@ class ArticleTerms:
     """
 
     terms: tuple[str, ...]
-    in_title: npt.NDArray[np.int32]
-    in_text: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
     is_name: npt.NDArray[np.bool_]
     language: str
 
@@ -69,15 +68,11 @@ class TermReader:
         words: Iterable[str] = dict.fromkeys((*in_title, *in_text))
         if language:
             words = itertools.filterfalse(self._function_words.lists[LANGUAGES.index(language)].__contains__, words)
-        terms = tuple(words)
+        terms, counted = tuple(words), Counter((*in_title, *in_text))
+        counts = np.fromiter(map(counted.__getitem__, terms), dtype=np.int32, count=len(terms))
         names = _names_in(text) | {word for word in terms if word[0].isdigit()}
-        return ArticleTerms(
-            terms,
-            _counts(in_title, terms),
-            _counts(in_text, terms),
-            np.fromiter(map(names.__contains__, terms), dtype=np.bool_, count=len(terms)),
-            language,
-        )
+        is_name = np.fromiter(map(names.__contains__, terms), dtype=np.bool_, count=len(terms))
+        return ArticleTerms(terms, counts, is_name, language)
 
     def _language(self, words: set[str]) -> str:
         """Return the language that most distinct words speak for; "" where that is not sure."""
@@ -105,11 +100,6 @@ def _tokens_in(text: str) -> list[str]:
     if words is None:
         return tokenize_separated(separate_scripts(text.lower()))
     return [word for word in words if len(word) > 1]
-
-
-def _counts(words: Sequence[str], terms: Sequence[str]) -> npt.NDArray[np.int32]:
-    counted = Counter(words)
-    return np.fromiter(map(counted.get, terms, itertools.repeat(0)), dtype=np.int32, count=len(terms))
 
 
 def _names_in(text: str) -> frozenset[str]:

@@ -20,6 +20,7 @@ from doccluster.streams.copies import Families, shingles_from_bytes
 from doccluster.streams.frequencies import DAY, HALVED_ABOVE, WeightedTerms
 from doccluster.streams.identity import document_key, story_id, text_hash
 from doccluster.streams.intake import BEGINNING
+from doccluster.streams.joining import MEMORY
 from doccluster.streams.settings import StreamSettings
 
 _NUMBERS = ("next_number", "next_term", "settled_day", "settled_batch")
@@ -55,9 +56,13 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
         StreamSettings.from_dict(json.loads(meta["settings"]))
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
-    expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", *_NUMBERS}
+    expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", "scales", *_NUMBERS}
     expected |= {"confirmed", "models"} & set(meta)
     int(meta.get("confirmed", 0))
+    for language, given in json.loads(meta.get("scales", "{}")).items():
+        values = [value for own in given.values() for value in own.values()]
+        if language not in ("", *LANGUAGES) or len(values) != 6 or not all(0 <= one <= MEMORY for one in values):
+            yield Finding("meta", f"the scale of {language!r} is none")
     for batch, model in json.loads(meta.get("models", "{}")).items():
         if int(batch) < 1 or not all(isinstance(one, str) for one in model.values()):
             yield Finding("meta", f"the model of batch {batch} is none")
@@ -136,9 +141,9 @@ def _blob_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     for doc_id, data in connection.execute("SELECT doc_id, vectors FROM document WHERE vectors IS NOT NULL"):
         try:
             vectors = WeightedTerms.from_bytes(data, n_terms=n_terms)
-            lengths = (vectors.values.astype(np.float64) ** 2).sum(axis=0)
-            if np.unique(vectors.ids).size < vectors.ids.size or (np.abs(lengths - (lengths > 0)) > _ROUNDING).any():
-                raise ValueError("vectors of another length than 1")
+            length = float((vectors.values.astype(np.float64) ** 2).sum())
+            if np.unique(vectors.ids).size < vectors.ids.size or abs(length - (length > 0)) > _ROUNDING:
+                raise ValueError("a vector of another length than 1")
         except ValueError as error:
             yield Finding("vectors", f"document {doc_id}: {error}")
     for doc_id, data in connection.execute("SELECT doc_id, shingles FROM document WHERE shingles IS NOT NULL"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from doccluster.streams.story import KEPT
-
 # moments that have a date with a year of four digits, and days to spare
 _MOMENTS = "BETWEEN -62135596800 AND 253370764800"
 _SHARE = "BETWEEN -0.001 AND 1.001"
@@ -118,8 +116,7 @@ _DOCUMENTS = (
     _documents(
         "family",
         "d.in_sums = 0 AND d.family = d.number AND EXISTS (SELECT 1 FROM membership m JOIN story s USING (story_id)"
-        " WHERE m.doc_id = d.doc_id AND m.to_batch IS NULL AND s.is_forgotten = 0 AND d.published >= s.reference -"
-        f" {KEPT} * (SELECT json_extract(value, '$.half_life') FROM meta WHERE key = 'settings')"
+        " WHERE m.doc_id = d.doc_id AND m.to_batch IS NULL AND s.is_forgotten = 0"
         " AND NOT EXISTS (SELECT 1 FROM lineage e WHERE e.event = 'merged' AND e.story_id = s.story_id))",
         "does not count in its story, and is neither a copy nor old",
     ),
@@ -136,7 +133,7 @@ _STORIES = (
         "story",
         f"s.first > s.last OR s.first NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.last > {_LAST_MOMENT}"
         f" OR s.born NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT}"
-        f" OR s.reference NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT} OR s.changed NOT BETWEEN 0 AND {_LAST_MOMENT}"
+        f" OR s.changed NOT BETWEEN 0 AND {_LAST_MOMENT}"
         f" OR s.touched NOT BETWEEN {_FIRST_MOMENT} AND {_LAST_MOMENT}",
         "has a moment that cannot be",
     ),
@@ -229,7 +226,7 @@ _LINEAGE = (
         " (SELECT 1 FROM story s WHERE s.story_id = e.story_id AND s.parent = e.other_id))"
         " OR (e.event = 'split' AND NOT EXISTS (SELECT 1 FROM story s WHERE s.story_id = e.other_id"
         " AND s.parent = e.story_id) AND NOT EXISTS (SELECT 1 FROM lineage was WHERE was.event = 'merged'"
-        " AND was.other_id = e.other_id AND was.seq < e.seq))",
+        " AND was.other_id = e.other_id))",  # one that has ended can be split off again, from another story
         "names another parent",
     ),
 )

@@ -86,8 +86,8 @@ class BatchResult:
     moves : list of (str, str, list of int)
         From a story to another the families that have moved, for each event merged, split and moved, in their order;
         from a story that was merged everything goes.
-    left_sums : list of int
-        Numbers of members that are too old to count.
+    left : list of int
+        Numbers of members whose families turned out to be others'.
     read_again : list of (bytes, int)
         The vectors and numbers of articles whose texts have changed.
     """
@@ -98,7 +98,7 @@ class BatchResult:
     touched: dict[str, Story] = field(default_factory=dict)
     ended: dict[str, tuple[Story, str]] = field(default_factory=dict)
     moves: list[tuple[str, str, list[int]]] = field(default_factory=list)
-    left_sums: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
     read_again: list[tuple[bytes, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
 
@@ -132,7 +132,7 @@ class Clusterer:
     Parameters
     ----------
     settings : StreamSettings, optional
-    coefficients : float64 array of shape (10,), optional
+    coefficients : float64 array of shape (9,), optional
         The weights of `joining.FEATURES`; those that are shipped if left out.
     """
 
@@ -150,6 +150,7 @@ class Clusterer:
         self.next_number = 1
         self._cut = logit(self.settings.join)
         self._forgotten_before: Moment = 0
+        self.looked_on = 0
 
     @property
     def time(self) -> Moment:
@@ -189,6 +190,9 @@ class Clusterer:
                 self._story_of_group[group] = result.placements[-1].story
                 self.links.groups.setdefault(group, set()).add(result.placements[-1].family)
             self.next_number += 1
+        if self.time // DAY != self.looked_on:  # the second look at all stories, once a day
+            repair.look_again(self.looked_on * DAY)
+            self.looked_on = self.time // DAY
         repair.run(now)
         self.settle(result)
         self._close_ended(result)
@@ -204,7 +208,7 @@ class Clusterer:
             *result.touched.values(),
             *(story for story, state in result.ended.values() if state == "closed"),
         ):
-            self.stories.choose_lead(story)
+            self.stories.choose_lead(story, self.time)
 
     def has_ended_stories(self, now: Moment, *, is_sure: bool = False) -> bool:
         """Return whether a story would be closed now."""
@@ -240,27 +244,30 @@ class Clusterer:
                 article, language, member, family, home, result, is_in_sums=False, similarity=1.0, margin=None
             )
             return
-        matches, products = self.stories.matches(member.vectors, time=article.time, language=language, cut=self._cut)
+        compared = self.stories.compare(member.vectors, time=article.time, language=language)
+        matches = self.stories.matches(compared, self._cut)
         if kept is not None:
             matches = [self.stories.match(kept, member.vectors, time=article.time, language=language)]
         if matches:
             best = matches[0]
-            story, similarity = best.story, best.likeness.both
+            story, similarity = best.story, best.likeness
+            compared.teach(self.stories.scale(language), story.place, cut=self._cut)
             rival = max([self.settings.join, *(probability(one.score) for one in matches[1:2])])
             margin = None if kept is not None else probability(best.score) - rival
             story.n_families += 1
             self._grow(story, article, result, similarity=similarity)
-            result.left_sums += [one.number for one in self.stories.add(story, member)]
+            self.stories.add(story, member)
             repair.consider(story, matches[1:])
             self._put_down(
                 article, language, member, family, story, result, is_in_sums=True, similarity=similarity, margin=margin
             )
             return
-        former = self.stories.nearest_ended(products, article.time)
+        compared.teach(self.stories.scale(language), cut=self._cut)
+        former = self.stories.nearest_ended(member.vectors, time=article.time, language=language)
         story = self._found(article, language, member, result)
-        if former is not None and former[1] >= self.settings.resume:
-            story.parent = former[0].id
-            result.events.append(Event(article.time, "resumed", story.id, story.parent, 1, former[1]))
+        if former is not None and former.score >= logit(self.settings.resume):
+            story.parent = former.story.id
+            result.events.append(Event(article.time, "resumed", story.id, story.parent, 1, former.likeness))
         self._put_down(article, language, member, family, story, result, is_in_sums=True, similarity=None, margin=None)
 
     def _member(self, article: Article, vectors: WeightedTerms) -> Member:
@@ -282,7 +289,7 @@ class Clusterer:
             if first is not None:
                 first.n_documents += own.n_documents
                 story.n_families -= 1
-                result.left_sums.append(own.number)
+                result.left.append(own.number)
                 self.stories.replace(story, [one for one in story.members if one is not own])
             result.touched[story.id] = story
 
@@ -303,7 +310,7 @@ class Clusterer:
 
     def _found(self, article: Article, language: str, member: Member, result: BatchResult) -> Story:
         time = article.time
-        story = Story(story_id(article.key), article.key, time, time, time, time, language, n_documents=1, n_families=1)
+        story = Story(story_id(article.key), article.key, time, time, time, language, n_documents=1, n_families=1)
         story.touched = max(self.time, time)
         story.members.append(member)
         self.stories.open_new(story)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,31 +13,27 @@ import numpy.typing as npt
 from doccluster.streams.article_terms import MOST_CHARACTERS, ArticleTerms
 
 DAY = 86400
+NAMES = 2.0  # by which a name or a number weighs more than another word
 WARM = 2000  # articles; until this many are counted, every batch settles the frequencies
 HALVED_ABOVE = 400_000  # articles; then every count is halved, so that old terms are forgotten and memory is bounded
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerms:
-    """An article as vectors: title, title and text, names; each of length 1 or without an entry.
+    """An article as a vector, of length 1 or without an entry.
 
     Attributes
     ----------
     ids : int32 array of shape (n_terms,)
         The number of each term, in the order of the article.
-    values : float32 array of shape (n_terms, 3)
+    values : float32 array of shape (n_terms,)
     """
 
     ids: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
 
-    @property
-    def has_field(self) -> npt.NDArray[np.bool_]:
-        """Which of the vectors have an entry: bool array of shape (3,)."""
-        return np.asarray(self.values.any(axis=0), dtype=np.bool_)
-
     def to_bytes(self) -> bytes:
-        """Return the vectors as bytes; `from_bytes` gives the same vectors back, bit for bit."""
+        """Return the vector as bytes; `from_bytes` gives the same vector back, bit for bit."""
         return self.ids.astype("<i4").tobytes() + self.values.astype("<f4").tobytes()
 
     @classmethod
@@ -45,22 +42,23 @@ class WeightedTerms:
 
         `n_terms` is above the numbers of all terms: arrays are indexed by them, in machine code too.
         """
-        size, rest = divmod(len(data), 16)
+        size, rest = divmod(len(data), 8)
         if rest:
-            raise ValueError(f"vectors of {len(data)} bytes, which is not 16 for each term")
+            raise ValueError(f"a vector of {len(data)} bytes, which is not 8 for each term")
         ids = np.frombuffer(data, dtype="<i4", count=size).astype(np.int32)
-        values = np.frombuffer(data, dtype="<f4", offset=4 * size).reshape(size, 3).astype(np.float32)
+        values = np.frombuffer(data, dtype="<f4", offset=4 * size).astype(np.float32)
         if size and not (ids.min() >= 0 and ids.max() < n_terms and values.min() >= 0 and values.max() < 2):
-            raise ValueError("vectors of terms, or with values, that there are not")
+            raise ValueError("a vector of terms, or with values, that there are not")
         return cls(ids, values)
 
 
 class TermFrequencies:
     """Numbers terms, and counts in how many articles each occurs.
 
-    Weights are (1 + ln tf) ln((N + 10) / (df + 1)), 0 at least: a word of every article says nothing, whether or not it
-    is on a list of function words. N and df are as they were settled last: at the first batch of a day, or by every
-    batch while fewer than `WARM` articles are counted. N counts the articles of the same language.
+    Weights are (1 + ln tf) ln((N + 10) / (df + 1)), 0 at least, and twice that for names and numbers: a word of every
+    article says nothing, whether or not it is on a list of function words. N and df are as they were settled last: at
+    the first batch of a day, or by every batch while fewer than `WARM` articles are counted. N counts the articles of
+    the same language.
     """
 
     def __init__(self) -> None:
@@ -111,16 +109,13 @@ class TermFrequencies:
         self._n_pending[language] += 1
 
     def weigh(self, article: ArticleTerms, ids: npt.NDArray[np.int32]) -> WeightedTerms:
-        """Return an article as vectors, by the settled frequencies."""
+        """Return an article as a vector, by the settled frequencies."""
         self._make_room()
         rarity = np.maximum(np.log((self.n_settled[article.language] + 10) / (self._settled[ids] + 1)), 0.0)
-        values = np.empty((ids.size, 3), dtype=np.float64)
-        both = _damped(article.in_title + article.in_text)
-        values[:, 0] = _damped(article.in_title) * rarity
-        values[:, 1] = both * rarity
-        values[:, 2] = np.where(article.is_name, values[:, 1], 0.0)
-        lengths = np.sqrt(np.einsum("if,if->f", values, values))
-        return WeightedTerms(ids, (values / np.where(lengths > 0, lengths, 1.0)).astype(np.float32))
+        values = _DAMPED[np.minimum(article.counts, _DAMPED.size - 1)] * rarity
+        values[article.is_name] *= NAMES
+        length = math.sqrt(np.einsum("i,i->", values, values))
+        return WeightedTerms(ids, (values / (length or 1.0)).astype(np.float32))
 
     def settled_counts(self, numbers: Sequence[int]) -> list[int]:
         """Return the settled counts of terms."""
@@ -174,9 +169,4 @@ class TermFrequencies:
             self._settled = larger
 
 
-_DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 2 * MOST_CHARACTERS))])
-
-
-def _damped(counts: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    """Return 1 + ln tf, 0 where a term does not occur."""
-    return _DAMPED[np.minimum(counts, _DAMPED.size - 1)]
+_DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 2 * MOST_CHARACTERS))])  # 1 + ln tf

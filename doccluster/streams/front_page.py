@@ -6,19 +6,32 @@ import math
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 
-from doccluster.report.stream_page import FrontPage
+from doccluster.report.stream_page import FrontPage, Section, StoryLine
 from doccluster.report.wording import one_line
-from doccluster.streams.article import Moment
+from doccluster.streams.article import Moment, as_text
+from doccluster.streams.columns import is_column
 from doccluster.streams.corrections import muting, names_at
-from doccluster.streams.lineage_graph import lineage_graph
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.store import settings_of
-from doccluster.streams.story_lines import StoryArticle, closed_line, headline_of, lead_of, moment_told, story_line
+from doccluster.streams.story_lines import (
+    Page,
+    StoryArticle,
+    closed_line,
+    day_told,
+    headline_of,
+    lead_of,
+    moment_told,
+    story_line,
+)
 from doccluster.streams.tables import batch_since
+from doccluster.streams.topics import topics_of
 
-MOST_STORIES = 100
-MOST_CLOSED = 100
+N_CARDS = 10
+MOST_STORIES = 400
+MOST_CLOSED = 30
+MOST_SECTIONS = 12
 
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
@@ -31,14 +44,18 @@ _LEADS = "SELECT s.story_id, d.doc_id FROM story s JOIN document d ON d.number =
 _CLOSED = """
 SELECT s.story_id, s.first, s.last, s.n_documents, COUNT(DISTINCT NULLIF(d.source, '')), l.title,
     SUBSTR(l.text, 1, 400), l.link
-FROM (SELECT * FROM story WHERE state = 'closed' ORDER BY last DESC, story_id LIMIT ?) s
+FROM (SELECT * FROM story WHERE state = 'closed' AND n_documents > 1 ORDER BY last DESC, story_id LIMIT ?) s
 CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL CROSS JOIN document d ON d.doc_id = m.doc_id
 LEFT JOIN document l ON l.number = s.lead
 GROUP BY s.story_id ORDER BY s.last DESC, s.story_id
 """
+_ADVICE = {
+    "failing": "It is asked again, less and less often; look whether its address has changed.",
+    "gone": "Take it off the list, or give its new address.",
+}
 
 
-def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = None) -> FrontPage:
+def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = None, name: str = "") -> FrontPage:
     """Return the contents of the front page.
 
     Raises InputError if `since` is neither.
@@ -49,72 +66,102 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         An open store.
     since : str or int, optional
         A moment, or the number of a batch: what has happened after it is new. Left out, a day before the last batch.
+    name : str
+        The path of the store, by which a browser tells its pages from those of others.
     """
     last = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
     if last is None:
-        return FrontPage("nothing has come in yet", "the beginning", (), (), 0, "", (), 0, _troubles(connection))
+        return FrontPage("nothing has come in yet", "the beginning", troubles=_troubles(connection))
     now = int(last[1])
     since_batch, since_moment = batch_since(connection, since, now)
-    settings = settings_of(connection) or StreamSettings()
+    members = _members(connection)
+    pinned, renamed, leads = names_at(connection, "pin"), names_at(connection, "rename"), _leads(connection)
+    half_life = (settings_of(connection) or StreamSettings()).half_life
+    ranks = {story: _rank(articles, now, half_life) for story, articles in members.items()}
+    ordered = sorted(members, key=lambda story: (story not in pinned, -ranks[story], story))
+    shown = ordered[:MOST_STORIES]
+    first = max(min((one.time for story in shown for one in members[story]), default=now), now - 14 * DAY)
+    topics, related = topics_of(connection, shown)
+    page = Page(
+        connection,
+        {story: renamed.get(story) or headline_of(lead_of(members[story], leads.get(story))) for story in shown},
+        related,
+        (first, now),
+        since_batch,
+        settings_of(connection) or StreamSettings(),
+    )
+    events = _events_after(connection, since_batch)
+    columns = [story for story in shown if story not in pinned and is_column(connection, members[story])]
+    singles = [one for one in shown if len(members[one]) == 1 and one not in pinned and one not in columns]
+    many = [one for one in shown if one not in singles and one not in columns]
+
+    def lines(stories: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
+        return tuple(
+            story_line(page, one, members[one], leads.get(one), events[one], is_card=are_cards) for one in stories
+        )
+
+    rest = many[N_CARDS:]
+    parts = [(one.name, [story for story in one.stories if story in set(rest)]) for one in topics]
+    named = [(told, own) for told, own in parts if told and len(own) > 1][:MOST_SECTIONS]
+    placed = {story for _, own in named for story in own}
+    named.append(("More stories", [story for story in rest if story not in placed]))
+    articles = [article for own in members.values() for article in own]
+    closed = connection.execute(_CLOSED, (MOST_CLOSED,)).fetchall()
+    (n_closed,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1").fetchone()
+    cards = lines(many[:N_CARDS], are_cards=True)
+    return FrontPage(
+        moment=moment_told(now),
+        moment_iso=as_text(now),
+        since=moment_told(since_moment),
+        name=PurePath(name).name,
+        facts=(
+            ("articles in open stories", len(articles)),
+            ("new articles", sum(article.batch > since_batch for article in articles)),
+            ("new stories", sum(events[story]["born"] > 0 for story in members)),
+            ("outlets", len({article.source for article in articles if article.source})),
+        ),
+        cards=cards,
+        sections=tuple(
+            Section(f"topic-{place}", one_line(told, 60), lines(own)) for place, (told, own) in enumerate(named) if own
+        ),
+        singles=lines(sorted(singles, key=lambda one: (-members[one][0].time, one))),
+        columns=lines(columns),
+        n_more=len(ordered) - len(shown),
+        period=(day_told(first), day_told(now)),
+        closed=tuple(closed_line(row) for row in closed),
+        n_more_closed=n_closed - len(closed),
+        troubles=_troubles(connection),
+        outlets=tuple(sorted({one_line(one.source, 60) for one in articles if one.source})),
+        languages=tuple(sorted({code for one in shown if (code := page.language_of(one))})),
+        days=tuple(sorted({as_text(one.time)[:10] for one in articles if one.time >= first}, reverse=True)),
+    )
+
+
+def _members(connection: sqlite3.Connection) -> Mapping[str, list[StoryArticle]]:
+    """Return the articles of open stories that are not muted."""
     members: dict[str, list[StoryArticle]] = defaultdict(list)
     is_muted = muting(connection)
     for story, *values in connection.execute(_MEMBERS):
         one = StoryArticle(*values)
         if not is_muted(one.title, one.source):
             members[story].append(one)
-    pinned, renamed = names_at(connection, "pin"), names_at(connection, "rename")
-    ranks = {story: _rank(articles, now, settings.half_life) for story, articles in members.items()}
-    ordered = sorted(members, key=lambda story: (story not in pinned, -ranks[story], story))
-    shown = ordered[:MOST_STORIES]
-    first = min((article.time for story in shown for article in members[story]), default=now)
-    first = max(first, now - 14 * DAY)
-    events = _events_after(connection, since_batch)
-    leads = dict(connection.execute(_LEADS))
-    names = {story: renamed.get(story) or headline_of(lead_of(members[story], leads.get(story))) for story in shown}
-    stories = tuple(
-        story_line(
-            connection,
-            story,
-            members[story],
-            leads.get(story),
-            events[story],
-            names,
-            (first, now),
-            since_batch,
-            settings,
-        )
-        for story in shown
-    )
-    closed = connection.execute(_CLOSED, (MOST_CLOSED,)).fetchall()
-    (n_closed,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'closed'").fetchone()
-    articles = [article for own in members.values() for article in own]
-    facts = (
-        ("articles in open stories", len(articles)),
-        ("new articles", sum(article.batch > since_batch for article in articles)),
-        ("new stories", sum(events[story]["born"] > 0 for story in members)),
-        ("outlets", len({article.source for article in articles if article.source})),
-    )
-    return FrontPage(
-        moment=moment_told(now),
-        since=moment_told(since_moment),
-        facts=facts,
-        stories=stories,
-        n_more=len(ordered) - len(shown),
-        bins_told=f"A small chart shows articles from {moment_told(first)} to {moment_told(now)}." if stories else "",
-        closed=tuple(closed_line(row) for row in closed),
-        n_more_closed=n_closed - len(closed),
-        troubles=_troubles(connection),
-        lineage=lineage_graph(connection, shown, (first, now)),
-    )
+    return members
+
+
+def _leads(connection: sqlite3.Connection) -> dict[str, int]:
+    return dict(connection.execute(_LEADS).fetchall())
 
 
 def _rank(articles: Sequence[StoryArticle], now: Moment, half_life: float) -> float:
-    """Return the decayed weight of the families times ln(1 + outlets); an outlet counts once."""
-    newest: dict[int, Moment] = {}
-    for article in articles:
-        newest[article.family] = max(article.time, newest.get(article.family, article.time))
-    weight = math.fsum(2.0 ** (-max(0, now - time) / half_life) for time in newest.values())
-    return weight * math.log1p(max(1, len({article.source for article in articles if article.source})))
+    """Return the weight of the outlets, decayed from their newest article on, times ln(1 + outlets).
+
+    An outlet that repeats itself is one voice; where no outlet is known, each text is.
+    """
+    newest: dict[str | int, Moment] = {}
+    for one in articles:
+        voice = one.source or one.family
+        newest[voice] = max(one.time, newest.get(voice, one.time))
+    return math.fsum(2.0 ** (-max(0, now - time) / half_life) for time in newest.values()) * math.log1p(len(newest))
 
 
 def _events_after(connection: sqlite3.Connection, batch: int) -> Mapping[str, Counter[str]]:
@@ -126,6 +173,11 @@ def _events_after(connection: sqlite3.Connection, batch: int) -> Mapping[str, Co
     return found
 
 
-def _troubles(connection: sqlite3.Connection) -> tuple[tuple[str, str], ...]:
-    rows = connection.execute("SELECT url, state, reason FROM feed WHERE state <> 'active' ORDER BY url LIMIT 20")
-    return tuple((one_line(url, 200), one_line(f"{state}, {reason}", 200)) for url, state, reason in rows)
+def _troubles(connection: sqlite3.Connection) -> tuple[tuple[str, str, str], ...]:
+    rows = connection.execute(
+        "SELECT title, url, state, reason FROM feed WHERE state <> 'active' ORDER BY 1, 2 LIMIT 20"
+    )
+    return tuple(
+        (one_line(f"{title} ({url})" if title else url, 200), one_line(f"{state}, {reason}", 200), _ADVICE[state])
+        for title, url, state, reason in rows
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -17,53 +17,91 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-FEATURES = ("one", "title", "both", "names", "near", "last", "first", "both_last", "one_over_n", "lead")
-MOST_COUNTED = 100
-LEAST_RIVAL = 0.1  # a cosine that unrelated articles can have; a rival that is less like counts as this one
-DEEP = 100  # distinct words from which on the lead of a story counts in full
+FEATURES = ("one", "last", "mean_lead", "near_lead", "mean_place", "near_place")
+LEAST_MEAN, LEAST_NEAR = 0.05, 0.1  # likeness that strangers can have; a rival that is less like counts as this one
+DEEP = 100  # distinct words from which on an article says as much as any
+MEMORY = 500.0  # articles that a likeness that is usual rests on at most
+LEAST_APART = 0.02  # how far apart friends and strangers are taken to be at least
+
+
+@dataclass(slots=True)
+class Usual:
+    """What likeness is usual in a stream: means of the mean likeness and of the nearest, over the latest articles.
+
+    `n` is how many they rest on; the first values weigh as much as 20.
+    """
+
+    mean: float
+    near: float
+    n: float = 20.0
+
+    def learn(self, mean: float, near: float) -> None:
+        """Take in one more; of what is long ago little is left."""
+        self.n = min(self.n + 1, MEMORY)
+        self.mean += (mean - self.mean) / self.n
+        self.near += (near - self.near) / self.n
+
+
+@dataclass(slots=True)
+class Scale:
+    """How alike strangers and friends are in a stream, in one language.
+
+    Strangers are an article and the story most like it of those that it did not join; friends are an article and the
+    story that it joined. Both differ much between kinds of news, and with them what likeness says.
+    """
+
+    strangers: Usual = field(default_factory=lambda: Usual(0.08, 0.15))
+    friends: Usual = field(default_factory=lambda: Usual(0.35, 0.5))
+
+    def mean_place(self, value: Any) -> Any:
+        """Return where a mean likeness stands: 0 is that of strangers, 1 that of friends."""
+        return _place(value, self.strangers.mean, self.friends.mean)
+
+    def near_place(self, value: Any) -> Any:
+        """Return where the likeness with the nearest article stands."""
+        return _place(value, self.strangers.near, self.friends.near)
+
+
+def _place(value: Any, stranger: float, friend: float) -> Any:
+    return np.clip((value - stranger) / max(friend - stranger, LEAST_APART), -1.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How an article is like a story, as numbers in [0, 1], or like several, as arrays of them.
+    """How an article is like stories, as numbers or arrays of them; none depends on how many articles a story has.
 
     Attributes
     ----------
-    title, both, names : float
-        Cosines of the article with the story's sum, by field. Where one of the two has no title, or no names, the
-        cosine of all words stands in.
+    mean : float
+        The mean cosine with the story's articles, each weighing half as much after the half-life.
     near : float
-        The greatest cosine with one of the story's newest members.
-    last, first : float
-        exp(-x^2 / 2), where x is the time since the story's last (first) article over 72 hours.
-    n : int
-        How many families of articles the story has.
-    rival : float
-        The greatest cosine, of all words, of the article with another story. How alike two articles of one story are
-        differs much between kinds of news; how far their story leads does not, given enough words.
-    depth : float
-        ln of the distinct words of the article over ln 100, at most 1: two short texts can be alike by chance.
+        The greatest cosine with one of the story's newest articles.
+    last : float
+        exp(-x^2 / 2), where x is the time to the story's articles over 72 hours.
+    mean_rival, near_rival : float
+        The greatest `mean` and `near` of the article with another story. How alike two articles of one story are
+        differs much between kinds of news; how far their story leads does not.
+    n_words : int
+        Distinct words of the article: two short texts can be alike by chance.
     """
 
-    title: Any
-    both: Any
-    names: Any
+    mean: Any
     near: Any
     last: Any
-    first: Any
-    n: Any
-    rival: Any
-    depth: float
+    mean_rival: Any
+    near_rival: Any
+    n_words: int
 
-    def features(self) -> tuple[Any, ...]:
+    def features(self, scale: Scale) -> tuple[Any, ...]:
         """Return the values of `FEATURES`."""
-        lead = self.depth * (self.both / (self.both + np.maximum(self.rival, LEAST_RIVAL)))
-        rest = (self.both * self.last, 1 / np.minimum(self.n, MOST_COUNTED), lead)
-        return (1.0, self.title, self.both, self.names, self.near, self.last, self.first, *rest)
+        deep = depth(self.n_words)
+        mean_lead = deep * self.mean / (self.mean + np.maximum(self.mean_rival, LEAST_MEAN))
+        near_lead = deep * self.near / (self.near + np.maximum(self.near_rival, LEAST_NEAR))
+        return 1.0, self.last, mean_lead, near_lead, scale.mean_place(self.mean), scale.near_place(self.near)
 
 
 def depth(n_words: int) -> float:
-    """Return how much the lead of a story counts for an article, by its number of distinct words.
+    """Return how much an article says, by its number of distinct words.
 
     >>> depth(1), depth(10), depth(500)
     (0.0, 0.5, 1.0)
@@ -71,9 +109,10 @@ def depth(n_words: int) -> float:
     return math.log(min(max(n_words, 1), DEEP)) / math.log(DEEP)
 
 
-def join_score(likeness: Likeness, coefficients: Floats) -> Any:
+def join_score(likeness: Likeness, scale: Scale, coefficients: Floats) -> Any:
     """Return the logit of the probability that the article belongs to the story: a float, or an array of them."""
-    return sum(value * weight for value, weight in zip(likeness.features(), coefficients.tolist(), strict=True))
+    features = likeness.features(scale)
+    return sum(value * weight for value, weight in zip(features, coefficients.tolist(), strict=True))
 
 
 def probability(score: float) -> float:
@@ -96,7 +135,7 @@ def logit(share: float) -> float:
 
 @cache
 def shipped_coefficients() -> Floats:
-    """Return the weights of the features that come with the package, float64 array of shape (10,)."""
+    """Return the weights of the features that come with the package, float64 array of shape (6,)."""
     shipped = json.loads((files("doccluster.streams") / "join_weights.json").read_text(encoding="utf-8"))
     assert tuple(shipped["features"]) == FEATURES
     return np.array(shipped["coefficients"], dtype=np.float64)

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from doccluster.streams.article_terms import LANGUAGES, MOST_CHARACTERS, function_words
 from doccluster.streams.joining import FEATURES, shipped_coefficients
 
-READER = 2  # of how articles are cut into words and weighed; raised with every change that gives another vector
+READER = 3  # of how articles are cut into words and weighed; raised with every change that gives another vector
 
 
 @cache

@@ -2,168 +2,202 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.kernels.story_index import add_scattered, product_with_scattered
 from doccluster.streams.article import Moment
+from doccluster.streams.article_index import ArticleIndex
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.joining import Floats, Likeness, depth, join_score
-from doccluster.streams.settings import StreamSettings
+from doccluster.streams.joining import Floats, Likeness, Scale, join_score
+from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import Member, Story, newest_of
-from doccluster.streams.story_index import StoryFacts, StoryIndex
 
 LEADS = 20  # newest members among which the one that names a story is chosen
-LEAD_GROWTH = 1.5  # by which the families of a story must have grown before it is named again
-_ROUNDING = 1e-9  # by which a bound may miss the score that it bounds
+NOTHING_SHARED = -20.0  # the score of an article that shares no word with a story
+LEAD_MARGIN = 1.25  # by which another one has to be better than the one that names it
+
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An open story that an article may join, and the score of that."""
+    """A story that an article may join; how like it the article is in the mean, and the score of joining."""
 
     story: Story
-    likeness: Likeness
+    likeness: float
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How an article is like stories, by the places of these."""
+
+    places: Places
+    likeness: Likeness
+    scores: Floats
+
+    def teach(self, scale: Scale, place: int = -1, *, cut: float) -> None:
+        """Let a scale learn from an article that joined the story in `place`; others that it could have are neither."""
+        means, nears, is_own = self.likeness.mean, self.likeness.near, self.places == place
+        if is_own.any():
+            scale.friends.learn(float(means[is_own][0]), float(nears[is_own][0]))
+        is_stranger = ~is_own & (self.scores < cut)
+        scale.strangers.learn(float(means[is_stranger].max(initial=0.0)), float(nears[is_stranger].max(initial=0.0)))
+
+
 class OpenStories:
-    """Stories by id, with their sums in an index; every change of a story goes through here."""
+    """Stories by id, with their articles in an index; every change of a story goes through here."""
 
     def __init__(self, settings: StreamSettings, coefficients: Floats) -> None:
         self.settings = settings
         self.coefficients = coefficients
         self.open: dict[str, Story] = {}
         self.closed: dict[str, Story] = {}
-        self._by_slot: dict[int, Story] = {}
-        self._index = StoryIndex()
-        self._facts = StoryFacts()
+        self.scales: dict[str, Scale] = {}  # by language
+        self._index = ArticleIndex()
+        self._articles = _Articles()
+        self._facts = _Facts()
+        self._stories: dict[int, Story] = {}  # by place
         self._languages: dict[str, int] = {"": 0}
-        self._newest: dict[int, list[Member]] = {}  # the newest members of the story in each slot
-        self._scratch = np.zeros(1 << 12, dtype=np.float64)
 
     def __iter__(self) -> Iterator[Story]:
         return iter(self.open.values())
 
-    def matches(self, vectors: WeightedTerms, *, time: Moment, language: str, cut: float) -> tuple[list[Match], Floats]:
-        """Return the stories whose join score reaches `cut`, the best first, and the products with all slots.
+    def scale(self, language: str) -> Scale:
+        """Return how alike strangers and friends are in a language."""
+        return self.scales.setdefault(language, Scale())
+
+    def compare(
+        self, vectors: WeightedTerms, *, time: Moment, language: str, besides: Sequence[Story] = (), asked: int = -1
+    ) -> Compared:
+        """Return how an article is like the stories that it may join, and the one in the place `asked`.
+
+        The stories `besides` are nobody's rivals.
+        """
+        usable = self._usable_for(language, time)
+        usable[[one.place for one in besides]] = False
+        is_rival = usable.copy()
+        if asked >= 0:
+            usable[asked] = True
+        means, nears = self._likeness(vectors, usable)
+        places = np.flatnonzero(usable & (means > 0))
+        means, nears = means[places], nears[places]
+        mean_rival, near_rival = (_rivals(one, is_rival[places]) for one in (means, nears))
+        facts = self._facts
+        apart = np.maximum(0, np.maximum(time - facts.lasts[places], facts.firsts[places] - time))
+        last = np.exp(-0.5 * (apart / self.settings.time_scale) ** 2)
+        likeness = Likeness(means, nears, last, mean_rival, near_rival, vectors.ids.size)
+        scores = np.asarray(join_score(likeness, self.scale(language), self.coefficients), dtype=np.float64)
+        return Compared(places, likeness, scores)
+
+    def matches(self, compared: Compared, cut: float) -> list[Match]:
+        """Return the stories whose join score reaches `cut`, the best first.
 
         Of equal scores the older story is first, then the one with the lesser id.
         """
-        products, has_field = self._index.products(vectors)
-        usable = self._usable_for(language, time)
-        leaders = self._index.leaders(products, usable)
-        slots = np.flatnonzero(usable & (products[1] > 0))
-        likeness = self._likeness(slots, products, has_field, leaders, time=time, n_terms=vectors.ids.size)
-        can_join = np.flatnonzero(join_score(likeness, self.coefficients) >= cut - _ROUNDING).tolist()
-        found = []
-        with self._scattered(vectors):
-            for place in can_join:
-                slot = int(slots[place])
-                cosines = tuple(float(own[place]) for own in (likeness.title, likeness.both, likeness.names))
-                rival = float(likeness.rival[place])
-                match = self._match(self._by_slot[slot], self._newest[slot], vectors, cosines, time=time, rival=rival)
-                if match.score >= cut:
-                    found.append(match)
-        return sorted(found, key=lambda one: (-one.score, one.story.born, one.story.id)), products
+        found = [
+            Match(
+                self._stories[int(compared.places[one])],
+                float(compared.likeness.mean[one]),
+                float(compared.scores[one]),
+            )
+            for one in np.flatnonzero(compared.scores >= cut)
+        ]
+        return sorted(found, key=lambda one: (-one.score, one.story.born, one.story.id))
 
     def match(
-        self, story: Story, vectors: WeightedTerms, *, time: Moment, language: str = "", besides: Iterable[Story] = ()
+        self, story: Story, vectors: WeightedTerms, *, time: Moment, language: str, besides: Sequence[Story] = ()
     ) -> Match:
-        """Return how an article is like one story; the stories `besides` are not its rivals."""
-        products, has_field = self._index.products(vectors)
-        left_out = [one.slot for one in (story, *besides)]
-        rival = float(self._index.leaders(products, self._usable_for(language, time), left_out)[0])
-        cosines = self._cosines(products[:, story.slot], self._index.squares[story.slot], has_field)
-        with self._scattered(vectors):
-            return self._match(story, self._newest[story.slot], vectors, cosines, time=time, rival=rival)
+        """Return how an article is like one story, whether or not it may join that; `besides` are not its rivals."""
+        compared = self.compare(vectors, time=time, language=language, besides=besides, asked=story.place)
+        own = int(np.searchsorted(compared.places, story.place))
+        if own == compared.places.size or compared.places[own] != story.place:
+            return Match(story, 0.0, NOTHING_SHARED)
+        return Match(story, float(compared.likeness.mean[own]), float(compared.scores[own]))
 
-    def nearest_ended(self, products: Floats, time: Moment) -> tuple[Story, float] | None:
-        """Return the story that had ended before `time` with the greatest cosine of all words, of equal ones the last.
-
-        It was closed, or would have been, if nothing had come in after its last article.
-        """
-        facts, squares = self._facts, self._index.squares[:, 1]
-        has_ended = (facts.lasts + np.where(facts.usable, facts.waits, 0.0) <= time) & (squares > 0)
-        slots = np.flatnonzero(has_ended & (facts.lasts >= time - self.settings.resume_within))
-        slots = slots[[slot in self._by_slot for slot in slots.tolist()]]
-        if not slots.size:
+    def nearest_ended(self, vectors: WeightedTerms, *, time: Moment, language: str) -> Match | None:
+        """Return the story that had ended before `time` and that an article goes on from, if any."""
+        facts = self._facts
+        has_ended = facts.lasts + np.where(facts.is_open, facts.waits, 0) <= time
+        has_ended &= facts.is_taken & (facts.lasts >= time - self.settings.resume_within)
+        has_ended &= self._speaks(language)
+        means, nears = self._likeness(vectors, has_ended)
+        places = np.flatnonzero(has_ended & (means > 0))
+        if not places.size:
             return None
-        cosines = products[1, slots] / np.sqrt(squares[slots])
-        nearest = (self._by_slot[slot] for slot in slots[cosines == cosines.max()].tolist())
-        return max(nearest, key=lambda one: (one.last, one.id)), float(cosines.max())
+        means, nears = means[places], nears[places]
+        are_rivals = np.ones(places.size, dtype=np.bool_)
+        mean_rival, near_rival = (_rivals(one, are_rivals) for one in (means, nears))
+        likeness = Likeness(means, nears, 1.0, mean_rival, near_rival, vectors.ids.size)  # as if it had not ended
+        scores = join_score(likeness, self.scale(language), self.coefficients)
+        found = [
+            Match(self._stories[place], float(mean), float(score))
+            for place, mean, score in zip(places.tolist(), means, scores, strict=True)
+        ]
+        return max(found, key=lambda one: (one.score, one.story.last, one.story.id))
+
+    def at(self, place: int) -> Story:
+        """Return the story in a place."""
+        return self._stories[place]
 
     def open_new(self, story: Story) -> None:
         """Take in an open story, with the members it has."""
         self.open[story.id] = story
-        self._rebuild(story)
+        story.place = self._facts.take()
+        self._stories[story.place] = story
+        self._enter(story, story.members)
 
     def take_closed(self, story: Story) -> None:
         """Take in a story that is closed."""
-        self.open[story.id] = story
-        self._rebuild(story)
+        self.open_new(story)
         self.close(story)
 
-    def add(self, story: Story, member: Member) -> list[Member]:
-        """Add an article to the sums of a story; return the members that are too old to stay in them."""
-        half_life = self.settings.half_life
-        left: list[Member] = []
-        if story.is_to_be_rebased(member.time, half_life):
-            left = story.rebase(member.time, half_life)
-            self._give_up(story)
-            self._rebuild(story)
+    def add(self, story: Story, member: Member) -> None:
+        """Add an article to a story."""
         story.members.append(member)
-        self._index.add(story.slot, member.vectors, story.factor(member.time, half_life))
-        self._newest[story.slot] = newest_of([*self._newest[story.slot], member], self.settings.n_newest)
-        self.note(story)
-        return left
+        self._enter(story, [member])
 
     def note(self, story: Story) -> None:
-        """Bring what the index knows of a story up to date."""
-        facts, slot = self._facts, story.slot
-        facts.make_room(self._index.n_slots)
-        facts.usable[slot] = story.id in self.open
-        facts.lasts[slot], facts.firsts[slot] = story.last, story.first
-        facts.waits[slot] = story.wait(self.settings)
-        facts.counts[slot] = max(1, story.n_families)
-        facts.languages[slot] = self._languages.setdefault(story.language, len(self._languages))
+        """Bring what is known of a story besides its articles up to date."""
+        facts, place = self._facts, story.place
+        facts.is_open[place] = story.id in self.open
+        facts.lasts[place], facts.firsts[place] = story.last, story.first
+        facts.waits[place] = story.wait(self.settings)
+        facts.languages[place] = self._languages.setdefault(story.language, len(self._languages))
 
-    def choose_lead(self, story: Story) -> None:
-        """Let the newest member that is most like the whole story name it; asked again when the story has grown."""
-        if story.n_families < LEAD_GROWTH * story.led_at and any(one.number == story.lead for one in story.members):
+    def choose_lead(self, story: Story, now: Moment) -> None:
+        """Let the article name a story that is new and says what the story says; not more than once a day.
+
+        At once where the story was merged or split, or the article that names it has left.
+        """
+        is_there = any(one.number == story.lead for one in story.members)
+        if is_there and (now < story.led_at + DAY or story.led_at > story.last) and story.changed < story.led_at:
             return
-        if len(story.members) > 1:
-            story.lead = self._most_like_the_whole(story)
-        elif story.members:
-            story.lead = story.members[0].number
-        story.led_at = story.n_families
-
-    def _most_like_the_whole(self, story: Story) -> int:
-        half_life = self.settings.half_life
-        self._make_scratch(one.vectors for one in story.members)
-        for one in story.members:
-            add_scattered(one.vectors.ids, one.vectors.values, story.factor(one.time, half_life), self._scratch)
-        best = max((self._product(one.vectors), -one.number) for one in newest_of(story.members, LEADS))
-        for one in story.members:
-            self._scratch[one.vectors.ids] = 0.0
-        return -best[1]
+        worth = {
+            one.number: self._mean_of(story, one.vectors) * 2.0 ** ((one.time - story.last) / DAY)
+            for one in newest_of(story.members, LEADS)
+        }
+        if worth:
+            best = max(worth, key=lambda number: (worth[number], -number))
+            if not is_there or worth[best] > LEAD_MARGIN * worth.get(story.lead, 0.0):
+                story.lead = best
+            story.led_at = now
 
     def replace(self, story: Story, members: Iterable[Member]) -> None:
-        """Give a story other members, in the order of their numbers; its sums are made again."""
+        """Give a story other members, in the order of their numbers; those that stay are read again."""
+        self._leave(story)
         story.members = sorted(members, key=lambda one: one.number)
-        self._give_up(story)
-        self._rebuild(story)
+        self._enter(story, story.members)
 
     def remove(self, story: Story) -> None:
         """Let go of a story."""
-        self._give_up(story)
-        del (self.open if story.id in self.open else self.closed)[story.id]
+        self._leave(story)
+        self._facts.give_up(story.place)
+        del self._stories[story.place], (self.open if story.id in self.open else self.closed)[story.id]
+        story.place = -1
 
     def named(self, name: str) -> Story | None:
         """Return the story of an id, None if it is none of these."""
@@ -174,16 +208,15 @@ class OpenStories:
         return "open" if story.id in self.open else "closed" if story.id in self.closed else "merged"
 
     def close(self, story: Story) -> None:
-        """Close a story; its sums stay until it is forgotten."""
+        """Close a story; its articles stay until it is forgotten."""
         self.closed[story.id] = self.open.pop(story.id)
-        self._facts.usable[story.slot] = False
+        self._facts.is_open[story.place] = False
 
     def forget_closed_before(self, time: Moment) -> list[Story]:
         """Let go of the closed stories whose last article came in before; return them."""
         old = sorted((story for story in self.closed.values() if story.touched < time), key=lambda one: one.id)
         for story in old:
-            self._give_up(story)
-            del self.closed[story.id]
+            self.remove(story)
         return old
 
     def ended_by(self, time: Moment) -> list[Story]:
@@ -191,101 +224,119 @@ class OpenStories:
         found = [one for one in self.open.values() if one.touched <= time - self.settings.close_after_least]
         return sorted((one for one in found if one.ends(self.settings) <= time), key=lambda one: (one.touched, one.id))
 
-    def _match(
-        self,
-        story: Story,
-        newest: Iterable[Member],
-        vectors: WeightedTerms,
-        cosines: tuple[float, ...],
-        *,
-        time: Moment,
-        rival: float,
-    ) -> Match:
-        """Return how an article, whose values are in the scratch, is like a story."""
-        title, both, names = cosines
-        near = max((self._product(one.vectors) for one in newest), default=0.0)
-        apart = max(0, time - story.last, story.first - time)
-        last, first = self._closeness(apart), self._closeness(time - story.first)
-        likeness = Likeness(
-            title, both, names, near, last, first, max(1, story.n_families), rival, depth(vectors.ids.size)
-        )
-        return Match(story, likeness, float(join_score(likeness, self.coefficients)))
+    def _likeness(self, vectors: WeightedTerms, usable: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return the mean and the greatest cosine of an article with the usable stories, by place."""
+        products, articles, size = self._index.products(vectors), self._articles, usable.size
+        slots = np.flatnonzero(products)
+        slots = slots[usable[articles.places[slots]]]
+        places, cosines = articles.places[slots], products[slots]
+        # whole numbers have the same sum in any order, and so for any order of slots
+        parts = np.rint(articles.weights[slots] * cosines * _ONE)
+        sums = np.bincount(places, weights=parts, minlength=size) / _ONE
+        nears = np.zeros(size)
+        is_newest = articles.are_newest[slots]
+        np.maximum.at(nears, places[is_newest], cosines[is_newest])
+        return np.divide(sums, self._facts.weights, out=np.zeros(size), where=sums > 0), nears
 
-    def _likeness(
-        self,
-        slots: npt.NDArray[np.int64],
-        products: Floats,
-        has_field: npt.NDArray[np.bool_],
-        leaders: Floats,
-        *,
-        time: Moment,
-        n_terms: int,
-    ) -> Likeness:
-        """Return how an article is like stories at the best: as if one of the newest members were the same."""
-        facts, squares = self._facts, self._index.squares[slots]
-        cosines = products[:, slots] / np.sqrt(np.where(squares > 0, squares, 1.0)).T
-        both = cosines[1]
-        title, names = (np.where(has_field[own] & (squares[:, own] > 0), cosines[own], both) for own in (0, 2))
-        apart = np.maximum(0, np.maximum(time - facts.lasts[slots], facts.firsts[slots] - time))
-        last, first = self._closeness(apart), self._closeness(time - facts.firsts[slots])
-        rival = np.where(both >= leaders[0], leaders[1], leaders[0])
-        return Likeness(title, both, names, 1.0, last, first, facts.counts[slots], rival, depth(n_terms))
-
-    @contextmanager
-    def _scattered(self, vectors: WeightedTerms) -> Iterator[None]:
-        """Let the scratch hold the values of all words of an article."""
-        self._make_scratch((vectors,))
-        self._scratch[vectors.ids] = vectors.values[:, 1]
-        try:
-            yield
-        finally:
-            self._scratch[vectors.ids] = 0.0
-
-    def _product(self, vectors: WeightedTerms) -> float:
-        """Return the product, of all words, of an article with the one in the scratch."""
-        return float(product_with_scattered(vectors.ids, vectors.values, self._scratch))
-
-    def _make_scratch(self, vectors: Iterable[WeightedTerms]) -> None:
-        """Have a place, of value 0, for every term of some articles and of all members."""
-        needed = max(self._index.n_terms, 1 + max(int(one.ids.max(initial=0)) for one in vectors))
-        if needed > self._scratch.size:
-            self._scratch = np.zeros(2 * needed, dtype=np.float64)
-
-    def _cosines(
-        self, products: Floats, squares: Floats, has_field: npt.NDArray[np.bool_]
-    ) -> tuple[float, float, float]:
-        lengths = [math.sqrt(square) for square in squares.tolist()]
-        own, has = products.tolist(), has_field.tolist()
-        both = own[1] / lengths[1] if lengths[1] > 0 else 0.0
-        title = own[0] / lengths[0] if has[0] and lengths[0] > 0 else both
-        names = own[2] / lengths[2] if has[2] and lengths[2] > 0 else both
-        return title, both, names
-
-    def _closeness(self, apart: Any) -> Any:
-        units = apart / self.settings.time_scale
-        return np.exp(-0.5 * units * units)
+    def _mean_of(self, story: Story, vectors: WeightedTerms) -> float:
+        usable = np.zeros(self._facts.size, dtype=np.bool_)
+        usable[story.place] = True
+        return float(self._likeness(vectors, usable)[0][story.place])
 
     def _usable_for(self, language: str, time: Moment) -> npt.NDArray[np.bool_]:
         """Return which stories an article may join: open ones of its language, with articles near it in time."""
         facts = self._facts
-        facts.make_room(self._index.n_slots)
-        found: npt.NDArray[np.bool_] = facts.usable & (facts.lasts + facts.waits > time)
-        found &= facts.firsts - facts.waits < time
-        if language and not self.settings.across_languages:
-            number = self._languages.setdefault(language, len(self._languages))
-            found &= (facts.languages == number) | (facts.languages == 0)
+        is_near = (facts.lasts + facts.waits > time) & (facts.firsts - facts.waits < time)
+        found: npt.NDArray[np.bool_] = facts.is_open & is_near & self._speaks(language)
         return found
 
-    def _give_up(self, story: Story) -> None:
-        self._facts.usable[story.slot] = False
-        del self._by_slot[story.slot], self._newest[story.slot]
-        self._index.give_up(story.slot)
-        story.slot = -1
+    def _speaks(self, language: str) -> npt.NDArray[np.bool_]:
+        if not language or self.settings.across_languages:
+            return np.ones(self._facts.size, dtype=np.bool_)
+        number = self._languages.setdefault(language, len(self._languages))
+        found: npt.NDArray[np.bool_] = (self._facts.languages == number) | (self._facts.languages == 0)
+        return found
 
-    def _rebuild(self, story: Story) -> None:
-        story.slot = self._index.take_slot()
-        self._by_slot[story.slot] = story
-        for member in story.members:
-            self._index.add(story.slot, member.vectors, story.factor(member.time, self.settings.half_life))
-        self._newest[story.slot] = newest_of(story.members, self.settings.n_newest)
+    def _enter(self, story: Story, members: Iterable[Member]) -> None:
+        for one in members:
+            one.slot = self._index.add(one.vectors)
+            self._articles.make_room(self._index.n_slots)
+        slots = [one.slot for one in story.members]
+        times = np.array([one.time for one in story.members])
+        weights = 2.0 ** ((times - times.max(initial=0)) / self.settings.half_life)
+        articles = self._articles
+        articles.places[slots], articles.weights[slots], articles.are_newest[slots] = story.place, weights, False
+        articles.are_newest[[one.slot for one in newest_of(story.members, self.settings.n_newest)]] = True
+        self._facts.weights[story.place] = weights.sum() or 1.0
         self.note(story)
+
+    def _leave(self, story: Story) -> None:
+        for one in story.members:
+            self._articles.places[one.slot] = _NOWHERE
+            self._index.give_up(one.slot)
+
+
+_NOWHERE = 0  # the place of no story
+_ONE = 2.0**40  # what a cosine of 1 is in a sum
+
+
+class _Articles:
+    """What is known of the article in each slot: the place of its story, its weight there, whether it is new there."""
+
+    def __init__(self) -> None:
+        self.places = np.zeros(0, dtype=np.int64)
+        self.weights = np.zeros(0, dtype=np.float64)
+        self.are_newest = np.zeros(0, dtype=np.bool_)
+
+    def make_room(self, n_slots: int) -> None:
+        """Have a value for each slot."""
+        _grow(self, n_slots)
+
+
+class _Facts:
+    """What is known of the story in each place; place 0 is for no story."""
+
+    def __init__(self) -> None:
+        self.is_taken = np.zeros(0, dtype=np.bool_)
+        self.is_open = np.zeros(0, dtype=np.bool_)
+        self.lasts = np.zeros(0, dtype=np.int64)
+        self.firsts = np.zeros(0, dtype=np.int64)
+        self.waits = np.zeros(0, dtype=np.int64)
+        self.languages = np.zeros(0, dtype=np.int64)
+        self.weights = np.zeros(0, dtype=np.float64)
+        self._free: list[int] = []
+
+    @property
+    def size(self) -> int:
+        """How many places there are."""
+        return int(self.is_open.size)
+
+    def take(self) -> int:
+        """Return a free place."""
+        if not self._free:
+            first = max(1, self.size)
+            _grow(self, 2 * first + 64)
+            self._free = list(range(self.size - 1, first - 1, -1))
+        place = self._free.pop()
+        self.is_taken[place] = True
+        return place
+
+    def give_up(self, place: int) -> None:
+        """Free a place."""
+        self.is_taken[place] = self.is_open[place] = False
+        self._free.append(place)
+
+
+def _grow(arrays: _Articles | _Facts, size: int) -> None:
+    for name, old in vars(arrays).items():
+        if isinstance(old, np.ndarray) and old.size < size:
+            setattr(arrays, name, np.concatenate([old, np.zeros(size - old.size, dtype=old.dtype)]))
+
+
+def _rivals(values: Floats, is_rival: npt.NDArray[np.bool_]) -> Floats:
+    """Return, for each story, the greatest value of another one that is a rival."""
+    own = np.where(is_rival, values, 0.0)
+    if own.size < 2:
+        return np.zeros(own.size)
+    second, first = np.partition(own, -2)[-2:]
+    return np.where(own == first, second, first) if (own == first).sum() == 1 else np.full(own.size, first)

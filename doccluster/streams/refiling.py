@@ -59,7 +59,7 @@ def _best_without(clusterer: Clusterer, story: Story, member: Member, language: 
     story.n_families -= 1
     stories.replace(story, [one for one in own if one is not member])
     cut = logit(stories.settings.join)
-    matches, _ = stories.matches(member.vectors, time=member.time, language=language, cut=cut)
+    matches = stories.matches(stories.compare(member.vectors, time=member.time, language=language), cut)
     story.n_families += 1
     stories.replace(story, own)
     return matches[0].story if matches else None

@@ -48,10 +48,10 @@ class Links:
 
 
 def part_of(story: Story, members: Sequence[Member], *, id: str = "", born: Moment = 0) -> Story:
-    """Return a story for some members of one, without them and in no index."""
+    """Return a story for some members of one, without them and not among the open ones."""
     times = [one.time for one in members]
     founder = members[0].key
-    part = Story(id, founder, born, min(times), max(times), story.reference, story.language, parent=story.id)
+    part = Story(id, founder, born, min(times), max(times), story.language, parent=story.id)
     part.touched = story.touched
     return part
 
@@ -92,7 +92,7 @@ def regroup(
         stories.replace(source, rest)
     else:
         stories.remove(source)
-    is_new = target.slot < 0
+    is_new = target.place < 0
     target.n_documents, target.n_families = target.n_documents + n_documents, target.n_families + n_families
     target.first, target.last = min(target.first, first), max(target.last, last)
     target.changed, target.touched = now, max(target.touched, source.touched)

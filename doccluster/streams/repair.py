@@ -12,7 +12,7 @@ from scipy import sparse
 from doccluster.clustering import SphericalKMeans
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
-from doccluster.streams.joining import probability
+from doccluster.streams.joining import logit, probability
 from doccluster.streams.open_stories import Match, OpenStories
 from doccluster.streams.regrouping import Links, new_story, part_of, regroup
 from doccluster.streams.story import Member, Story, newest_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LIGHT = 0.25  # the older of two stories gives up its id only if it holds less than this part of their families
 GROWTH = 1.25  # a story is looked at for a split when its families have grown by this factor since the last time
+N_LOOKED_AT = 2  # newest articles of a story in the second look, and others that each could have joined
 N_STARTS = 3  # of the 2-means
 
 
@@ -38,7 +39,18 @@ class Repair:
     def consider(self, story: Story, others: Sequence[Match]) -> None:
         """Remember that an article which went to `story` could have gone to others."""
         for other in others:
-            self._pairs[story.id, other.story.id] = None
+            if (other.story.id, story.id) not in self._pairs:
+                self._pairs[story.id, other.story.id] = None
+
+    def look_again(self, since: Moment) -> None:
+        """Remember for stories that have grown since a moment which others their newest articles could join."""
+        cut = logit(self._settings.look)
+        for story in [one for one in self._stories if one.touched >= since]:
+            for member in newest_of(story.members, N_LOOKED_AT):
+                compared = self._stories.compare(
+                    member.vectors, time=member.time, language=story.language, besides=(story,)
+                )
+                self.consider(story, self._stories.matches(compared, cut)[:N_LOOKED_AT])
 
     def run(self, now: Moment) -> None:
         """Merge what is to be merged, then split what is to be split."""
@@ -88,21 +100,29 @@ class Repair:
         return kept, ended
 
     def _split(self, story: Story, now: Moment) -> None:
-        """Split a story in two if its articles fall into halves that do not belong together."""
+        """Split a story whose halves do not belong together, or whose newest third has left its first one."""
         is_second = halves_of([member.vectors for member in story.members])
         halves = [
             [one for one, second in zip(story.members, is_second, strict=True) if second == side] for side in (0, 1)
         ]
-        if min(map(len, halves)) < self._settings.least_families // 2 or self._links.forbid_split(*halves):
-            return
-        larger, smaller = sorted(halves, key=lambda half: (-len(half), half[0].number))
-        likeness = self._probability_across(story, larger, smaller)
-        if likeness <= self._settings.split:
-            new = new_story(self._stories, story, smaller, now)
-            regroup(self._stories, self._result, story, smaller, new, now, likeness)
+        stay, leave = sorted(halves, key=lambda half: (-len(half), half[0].number if half else 0))
+        by_time = newest_of(story.members, len(story.members))
+        third = len(by_time) // 3
+        for kept, moving in ((stay, leave), (by_time[-third:], by_time[:third])):
+            enough = len(moving) >= self._settings.least_families // 2
+            if not enough or self._links.forbid_split(moving, [one for one in by_time if one not in moving]):
+                continue
+            likeness = self._probability_across(story, kept, moving)
+            if likeness <= self._settings.split:
+                moving = sorted(moving, key=lambda one: one.number)
+                new = new_story(self._stories, story, moving, now)
+                regroup(self._stories, self._result, story, moving, new, now, likeness)
+                return
 
     def _probability_across(self, story: Story, *halves: list[Member]) -> float:
         """Return how probable it is that the newest articles of each half belong to the other."""
+        members = story.members
+        self._stories.replace(story, [])  # an article is in one story at a time
         drafts = [part_of(story, half, id=f"part {side} of {story.id}") for side, half in enumerate(halves)]
         for draft, half in zip(drafts, halves, strict=True):
             draft.members, draft.n_families = half, len(half)
@@ -110,6 +130,7 @@ class Repair:
         likeness = self._mutual_probability(drafts[0], drafts[1], besides=(story, *drafts))
         for draft in drafts:
             self._stories.remove(draft)
+        self._stories.replace(story, members)
         return likeness
 
 
@@ -124,7 +145,7 @@ def halves_of(vectors: Sequence[WeightedTerms]) -> list[int]:
     if min(one.ids.size for one in vectors) == 0 or len({one.to_bytes() for one in vectors}) == 1:
         return [0] * len(vectors)
     ids, columns = np.unique(np.concatenate([one.ids for one in vectors]), return_inverse=True)
-    values = np.concatenate([one.values[:, 1] for one in vectors], dtype=np.float64)
+    values = np.concatenate([one.values for one in vectors], dtype=np.float64)
     ends = np.cumsum([0, *(one.ids.size for one in vectors)])
     rows = sparse.csr_array((values, columns, ends), shape=(len(vectors), ids.size))
     rows.sort_indices()

@@ -12,6 +12,8 @@ from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.copies import shingles_from_bytes
 from doccluster.streams.corrections import links_of
 from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.joining import Scale, Usual
+from doccluster.streams.settings import DAY
 from doccluster.streams.store import clock_of, read_meta
 from doccluster.streams.story import STORY_FIELDS, Member, Story
 
@@ -22,6 +24,9 @@ def restore(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
     if "next_number" not in meta:
         return
     clusterer.clock = clock_of(connection)
+    clusterer.looked_on = clusterer.time // DAY
+    for language, given in json.loads(meta["scales"]).items():
+        clusterer.stories.scales[language] = Scale(**{name: Usual(**own) for name, own in given.items()})
     clusterer.next_number, n_terms = int(meta["next_number"]), int(meta["next_term"])
     terms = connection.execute("SELECT number, term, settled FROM term ORDER BY number").fetchall()
     clusterer.frequencies.restore(

@@ -7,7 +7,7 @@ import sqlite3
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
-VERSION = 4
+VERSION = 5
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -61,7 +61,7 @@ CREATE INDEX sighting_document ON sighting (doc_id);
 
 CREATE TABLE story (
     story_id TEXT PRIMARY KEY, founder TEXT NOT NULL, born INTEGER NOT NULL, first INTEGER NOT NULL,
-    last INTEGER NOT NULL, reference INTEGER NOT NULL, language TEXT NOT NULL, parent TEXT NOT NULL,
+    last INTEGER NOT NULL, language TEXT NOT NULL, parent TEXT NOT NULL,
     lead INTEGER NOT NULL, led_at INTEGER NOT NULL, n_documents INTEGER NOT NULL, n_families INTEGER NOT NULL,
     changed INTEGER NOT NULL, split_checked INTEGER NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')), is_forgotten INTEGER NOT NULL,

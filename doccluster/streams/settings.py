@@ -34,11 +34,13 @@ class StreamSettings:
     Attributes
     ----------
     half_life : float
-        After which an article counts half in the sum of its story.
+        After which an article counts half in the mean of its story.
     time_scale : float
         The unit of the time features.
     join : float
         The least probability with which an article joins a story.
+    look : float
+        The least probability of joining another story with which the daily second look compares the two.
     merge, split : float
         The least probability at which two stories become one; the greatest, across the halves of a story, at which it
         becomes two. The distance between split, join and merge is the hysteresis.
@@ -49,7 +51,7 @@ class StreamSettings:
     close_after_least, close_after_most, close_gaps : float
         A story is closed when nothing has come for `close_gaps` times its median gap, within these bounds.
     resume : float
-        The least cosine of a new story with a closed one whose child it then is.
+        The least probability with which a new story goes on from one that has ended, whose child it then is.
     resume_within : float
         How long a closed story can be resumed.
     n_newest : int
@@ -65,6 +67,7 @@ class StreamSettings:
     half_life: float = 3 * DAY
     time_scale: float = 72 * HOUR
     join: float = 0.5
+    look: float = 0.2
     merge: float = 0.7
     split: float = 0.25
     merge_gap: float = 72 * HOUR
@@ -72,7 +75,7 @@ class StreamSettings:
     close_after_least: float = 10 * DAY
     close_after_most: float = 14 * DAY
     close_gaps: float = 3.0
-    resume: float = 0.5
+    resume: float = 0.8
     resume_within: float = 30 * DAY
     n_newest: int = 5
     least_families: int = 6
@@ -84,7 +87,7 @@ class StreamSettings:
             value, is_flag = getattr(self, one.name), one.name == "across_languages"
             if isinstance(value, bool) != is_flag or not isinstance(value, int | float) or not math.isfinite(value):
                 raise InputError(f"{one.name}={shown(value)} is not {'true or false' if is_flag else 'a number'}.")
-        for name in ("join", "merge", "split", "resume"):
+        for name in ("join", "look", "merge", "split", "resume"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)!r} is not between 0 and 1; give for instance 0.5.")
         if not self.split < self.join <= self.merge:

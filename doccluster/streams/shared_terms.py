@@ -11,7 +11,6 @@ from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.settings import StreamSettings
 
 N_TERMS = 8
-_BOTH = 1  # the vector of title and text together
 _MEMBERS = """
 SELECT d.family, d.published, d.vectors FROM membership m JOIN document d USING (doc_id)
 WHERE m.story_id = ? AND m.to_batch IS NULL AND d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number
@@ -46,17 +45,17 @@ def shared_terms(
     weights = {family: 2.0 ** ((published - latest) / settings.half_life) for family, published, _ in rows}
     ids, places = np.unique(np.concatenate([one.ids for one in vectors.values()]), return_inverse=True)
     sums = np.zeros(ids.size)
-    np.add.at(sums, places, np.concatenate([weights[family] * one.values[:, _BOTH] for family, one in vectors.items()]))
+    np.add.at(sums, places, np.concatenate([weights[family] * one.values for family, one in vectors.items()]))
     best: dict[int, list[tuple[int, float]]] = {}
     for family in families:
         if family not in vectors:
             continue
         own = vectors[family]
-        rest = sums[np.searchsorted(ids, own.ids)] - weights[family] * own.values[:, _BOTH]
-        products = own.values[:, _BOTH] * np.maximum(rest, 0.0)
+        rest = sums[np.searchsorted(ids, own.ids)] - weights[family] * own.values
+        products = own.values * np.maximum(rest, 0.0)
         first = np.argsort(-products, kind="stable")[:n]
         best[family] = [(int(own.ids[place]), float(products[place])) for place in first if products[place] > 1e-9]
-    names = _names(connection, {number for found in best.values() for number, _ in found})
+    names = names_of(connection, {number for found in best.values() for number, _ in found})
     return {
         family: {names[number]: value for number, value in found if number in names}
         for family, found in best.items()
@@ -64,7 +63,7 @@ def shared_terms(
     }
 
 
-def _names(connection: sqlite3.Connection, numbers: set[int]) -> dict[int, str]:
+def names_of(connection: sqlite3.Connection, numbers: set[int]) -> dict[int, str]:
     """Return the terms of numbers; one that was forgotten has none."""
     marks = ", ".join("?" * len(numbers))
     return dict(connection.execute(f"SELECT number, term FROM term WHERE number IN ({marks})", sorted(numbers)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import warnings
+from dataclasses import asdict
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import Article, Moment
@@ -143,7 +144,7 @@ def write_batch(
         "UPDATE document SET family = ? WHERE family = ?", [(new, old) for old, new in result.joined_families]
     )
     _write_lineage(connection, result, batch)
-    connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left_sums])
+    connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left])
     connection.executemany("UPDATE document SET vectors = ? WHERE number = ?", result.read_again)
     has_settled = clusterer.frequencies.has_settled
     _write_terms(connection, clusterer, batch)
@@ -263,7 +264,9 @@ def _write_terms(connection: sqlite3.Connection, clusterer: Clusterer, batch: in
             n_settled=json.dumps(frequencies.n_settled, sort_keys=True),
         )
     frequencies.clear_changes()
-    write_meta(connection, next_term=frequencies.next_number, next_number=clusterer.next_number)
+    scales = {language: asdict(one) for language, one in sorted(clusterer.stories.scales.items())}
+    following = {"next_term": frequencies.next_number, "next_number": clusterer.next_number}
+    write_meta(connection, **following, scales=json.dumps(scales))
 
 
 def _let_go(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, *, has_settled: bool) -> None:

@@ -1,4 +1,4 @@
-"""A living story: its members, its sums in the index, and what changes of it are reported."""
+"""A living story, its members, and how long it waits for more."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.settings import StreamSettings
 
-REBASED_AFTER = 20.0  # half-lives between the reference time of a story and its newest article
 # what the store keeps of a story, besides its id and state
 STORY_FIELDS = (
-    "founder", "born", "first", "last", "reference", "language", "parent", "lead", "led_at", "n_documents",
+    "founder", "born", "first", "last", "language", "parent", "lead", "led_at", "n_documents",
     "n_families", "changed", "split_checked", "touched",
 )  # fmt: skip
-KEPT = 10.0  # half-lives; older members leave the sums when the reference time moves
 
 
 @dataclass(slots=True)
@@ -30,6 +28,7 @@ class Member:
     time: Moment
     vectors: WeightedTerms
     n_documents: int = 1
+    slot: int = -1
 
 
 @dataclass(slots=True)
@@ -44,18 +43,16 @@ class Story:
         When it was founded, in the time of the stream.
     first, last : int
         The times of its first and last article.
-    reference : int
-        The time at which an article weighs 1 in its sums.
     members : list of Member
-        Those in the sums, in the order in which they came.
-    slot : int
-        Its place in the index.
+        One for each family, in the order in which they came.
+    place : int
+        Where what is known of it is kept in arrays.
     changed : int
         When it was last merged or split, or born of a split.
     touched : int
         What the stream's clock said when an article came to it last, whatever its date; the date if that is later.
     lead, led_at : int
-        The number of the article that names the story, and the number of families at which it was chosen.
+        The number of the article that names the story, and when it was chosen.
     split_checked : int
         The number of families at which it was last looked at for a split.
     """
@@ -65,7 +62,6 @@ class Story:
     born: Moment
     first: Moment
     last: Moment
-    reference: Moment
     language: str
     parent: str = ""
     lead: int = 0
@@ -75,23 +71,8 @@ class Story:
     touched: Moment = 0
     split_checked: int = 0
     led_at: int = 0
-    slot: int = -1
+    place: int = -1
     members: list[Member] = field(default_factory=list)
-
-    def factor(self, time: Moment, half_life: float) -> float:
-        """Return the weight of an article of this time in the sums."""
-        return float(2.0 ** ((time - self.reference) / half_life))
-
-    def is_to_be_rebased(self, time: Moment, half_life: float) -> bool:
-        """Return whether the sums must be made again with a later reference before an article of this time is added."""
-        return time - self.reference > REBASED_AFTER * half_life
-
-    def rebase(self, time: Moment, half_life: float) -> list[Member]:
-        """Move the reference to `time`; return the members that left the sums, being too old."""
-        left = [one for one in self.members if time - one.time > KEPT * half_life]
-        self.members = [one for one in self.members if time - one.time <= KEPT * half_life]
-        self.reference = time
-        return left
 
     def ends(self, settings: StreamSettings) -> Moment:
         """Return when the story is closed, by the stream's clock, if no article comes."""

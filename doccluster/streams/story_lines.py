@@ -5,20 +5,28 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from doccluster.report.stream_page import ArticleLine, ClosedLine, StoryLine
-from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
+from doccluster.report.wording import date_words, marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.lineage_graph import HEADLINE, kin_of
 from doccluster.streams.settings import HOUR, StreamSettings
 from doccluster.streams.shared_terms import shared_terms
+from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 
-MOST_OTHERS = 5
-MOST_OUTLETS = 5
+HEADLINE = 220
+MOST_OTHERS = 3
+MOST_SEARCHED = 400  # characters of other titles in which the search box looks
 N_BINS = 48
-N_EXCERPTS = 2  # other articles of a story with one, besides the lead
+_KIN_WORDS = {"resumed": "Goes on from", "merged": "Has taken in", "split": "Was part of"}
+_KIN = """
+SELECT e.event, CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END, d.title, SUBSTR(d.text, 1, 400)
+FROM lineage e JOIN story s ON s.story_id = CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END
+LEFT JOIN document d ON d.number = s.lead
+WHERE (e.story_id = ?1 AND e.event IN ('resumed', 'merged')) OR (e.other_id = ?1 AND e.event = 'split')
+ORDER BY e.seq DESC LIMIT 3
+"""
 
 _MEANINGS = {
     "new": "The story began since then",
@@ -43,18 +51,45 @@ class StoryArticle:
     batch: int
 
 
+@dataclass(frozen=True)
+class Page:
+    """What the lines of a page have in common.
+
+    Attributes
+    ----------
+    names : mapping of story to headline
+        Of the stories of the page.
+    related : mapping of story to ids
+        The stories most like it.
+    period : (first, last)
+        What the small charts show.
+    since : int
+        The last batch that is not new.
+    """
+
+    connection: sqlite3.Connection
+    names: Mapping[str, str]
+    related: Mapping[str, Sequence[str]]
+    period: tuple[Moment, Moment]
+    since: int
+    settings: StreamSettings
+
+    def language_of(self, story: str) -> str:
+        """Return the code of a story's language, "" where that is not known."""
+        (name,) = self.connection.execute("SELECT language FROM story WHERE story_id = ?", (story,)).fetchone()
+        return STOP_WORD_LANGUAGES.get(name, "")
+
+
 def story_line(
-    connection: sqlite3.Connection,
+    page: Page,
     story: str,
     articles: Sequence[StoryArticle],
     lead_id: int | None,
     events: Counter[str],
-    names: Mapping[str, str],
-    period: tuple[Moment, Moment],
-    since: int,
-    settings: StreamSettings,
+    *,
+    is_card: bool,
 ) -> StoryLine:
-    """Return an open story as a line of the page.
+    """Return an open story as a line or a card of the page.
 
     Parameters
     ----------
@@ -65,37 +100,46 @@ def story_line(
         The document that names it.
     events : Counter
         What has happened to it since then.
-    names : mapping of story to headline
-    period : (first, last)
-        What its small chart shows.
-    since : int
-        The last batch that is not new.
     """
     lead = lead_of(articles, lead_id)
-    others = sorted((one for one in articles if one is not lead), key=lambda one: (-one.time, one.doc_id))
-    told = shared_terms(connection, story, [one.family for one in (lead, *others[:N_EXCERPTS])], settings)
+    families = {one.family: one for one in reversed(articles)}  # the first article of each
+    families[lead.family] = lead
+    others = sorted((one for one in families.values() if one is not lead), key=lambda one: (-one.time, one.doc_id))
+    shared = shared_terms(page.connection, story, [lead.family], page.settings) if is_card else {}
     outlets = Counter(one_line(one.source, 60) for one in articles if one.source)
-    n_new = sum(one.batch > since for one in articles)
+    n_new = sum(one.batch > page.since for one in articles)
     grown = ["new"] if events["born"] else [f"+{n_new}"] if n_new else []
     words = grown + [event for event in ("merged", "split", "resumed") if events[event]]
     times = [one.time for one in articles]
+    related = [other for other in page.related.get(story, ()) if other in page.names]
+    headline = page.names[story]
     return StoryLine(
         id=story,
-        headline=names[story],
+        headline=headline,
+        lang=page.language_of(story),
         badges=tuple((word, _MEANINGS["grew" if word.startswith("+") else word]) for word in words),
         n_documents=len(articles),
-        n_copies=len(articles) - len({one.family for one in articles}),
+        n_copies=len(articles) - len(families),
         n_new=n_new,
-        outlets=tuple(sorted(outlets.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_OUTLETS]),
+        outlets=tuple(sorted(outlets.items(), key=lambda pair: (-pair[1], pair[0]))),
         n_outlets=len(outlets),
         span=span_words(_day(min(times)), _day(max(times))),
-        bins=_bins(times, period),
-        lead=_line(lead, told.get(lead.family)),
-        others=tuple(
-            _line(one, told.get(one.family) if place < N_EXCERPTS else None)
-            for place, one in enumerate(others[:MOST_OTHERS])
-        ),
-        kin=kin_of(connection, story, names),
+        bins=_bins(times, page.period) if is_card else (),
+        lead=replace(_line(lead, articles, shared.get(lead.family)), name=headline),
+        others=tuple(_line(one, articles, None) for one in others[:MOST_OTHERS]) if is_card else (),
+        kin=_kin_of(page, story) if is_card else (),
+        related=tuple((other, page.names[other]) for other in related) if is_card else (),
+        newest=as_text(max(times)),
+        words=one_line(" ".join(one.title for one in others if one.title), MOST_SEARCHED),
+    )
+
+
+def _kin_of(page: Page, story: str) -> tuple[tuple[str, str, str], ...]:
+    """Return the stories that one came from or took in: words, an id if it is on the page, a headline."""
+    rows = page.connection.execute(_KIN, (story,)).fetchall()
+    return tuple(
+        (_KIN_WORDS[event], other if other in page.names else "", one_line(title or text or other, HEADLINE))
+        for event, other, title, text in rows
     )
 
 
@@ -118,8 +162,9 @@ def headline_of(article: StoryArticle) -> str:
     return one_line(article.title or article.text, HEADLINE) or f"document {article.doc_id}"
 
 
-def _line(article: StoryArticle, terms: Mapping[str, float] | None) -> ArticleLine:
+def _line(article: StoryArticle, articles: Sequence[StoryArticle], terms: Mapping[str, float] | None) -> ArticleLine:
     """Return an article as a line, with the sentence of its text that has most of some terms."""
+    copies = {one_line(one.source, 60) for one in articles if one.family == article.family and one.source}
     return ArticleLine(
         name=headline_of(article),
         link=safe_link(article.link),
@@ -127,6 +172,7 @@ def _line(article: StoryArticle, terms: Mapping[str, float] | None) -> ArticleLi
         date=moment_told(article.time),
         date_iso=as_text(article.time),
         excerpt=marked_excerpt(article.text, terms) if terms and article.title else (),
+        copies=tuple(sorted(copies - {one_line(article.source, 60)})),
     )
 
 
@@ -144,6 +190,11 @@ def closed_line(row: Sequence[object]) -> ClosedLine:
         n_outlets=int(str(n_outlets)),
         span=span_words(_day(int(str(first))), _day(int(str(last)))),
     )
+
+
+def day_told(moment: Moment) -> str:
+    """Return the day of a moment in words."""
+    return date_words(_day(moment))
 
 
 def _day(moment: Moment) -> date:

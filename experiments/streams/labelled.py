@@ -30,7 +30,7 @@ class LabelledStream:
     @property
     def corpus(self) -> str:
         """What the stream is a part of: the languages of one corpus are streams of their own."""
-        return self.name.split()[0]
+        return self.name.split()[0].rstrip(",")
 
     def halves(self) -> tuple[frozenset[str], frozenset[str]]:
         """Return the stories of the first half, by their first article, and the others."""
@@ -41,6 +41,11 @@ class LabelledStream:
         ordered = sorted(began, key=lambda story: (began[story], story))
         middle = len(ordered) // 2
         return frozenset(ordered[:middle]), frozenset(ordered[middle:])
+
+    def first_half(self) -> dict[str, str]:
+        """Return the stories of the articles whose stories are of the first half."""
+        early, _ = self.halves()
+        return {name: story for name, story in self.story_of.items() if story in early}
 
 
 def basil(folder: pathlib.Path, *, among_noise: bool) -> LabelledStream:

@@ -89,7 +89,7 @@ def text_clust(stream: LabelledStream, radius: float) -> dict[str, str]:
     labels = []
     for one in stream.articles:
         read = reader.read(one.title, one.text)
-        counts = dict(zip(read.terms, (read.in_title + read.in_text).tolist(), strict=True))
+        counts = dict(zip(read.terms, read.counts.tolist(), strict=True))
         model.learn_one(counts, t=one.time / 3600)
         labels.append(model.predict_one(counts))
     return _named(stream, labels)

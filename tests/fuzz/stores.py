@@ -222,7 +222,7 @@ _FREE = {
     "lineage": {"similarity", "moment", "seq"},
     "story_lead": {"from_batch"},
     "sighting": {"source", "guid", "first_seen"},
-    "story": {"changed", "split_checked", "led_at", "reference", "last", "first", "n_families", "born", "is_forgotten"},
+    "story": {"changed", "split_checked", "led_at", "last", "first", "n_families", "born", "is_forgotten"},
     "term": {"term", "settled"},
 }
 # what another row has is as good here: who named a story in between, the hash of a text that is no longer kept, vectors

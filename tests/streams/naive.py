@@ -23,23 +23,23 @@ from doccluster.streams.article import as_text
 from doccluster.streams.identity import story_id
 from doccluster.streams.settings import DAY
 
-FIELDS = ("title", "both", "names")
 SHIPPED = json.loads((files("doccluster.streams") / "join_weights.json").read_text(encoding="utf-8"))
 WEIGHTS = dict(zip(SHIPPED["features"], SHIPPED["coefficients"], strict=True))
 
 
 @dataclass(eq=False)
 class Doc:
-    """A placed article; `counts` are its terms by field, `vectors` these weighted and of length 1."""
+    """A placed article; `counts` are its terms, `names` those that are names, `vector` weights of length 1."""
 
     number: int
     given: dict
     counts: dict
+    names: set
     rule: tuple  # the length of its shingles, and from which Jaccard index on it is a copy
     shingles: frozenset
     seen: int = 0
     clock: int = 0
-    vectors: dict = field(default_factory=dict)
+    vector: dict = field(default_factory=dict)
     family: int = 0
     story: Story | None = None
     first_story: str = ""
@@ -53,13 +53,12 @@ class Doc:
 
 @dataclass(eq=False)
 class Story:
-    """A story; `members` are the first articles of families that are in its sums."""
+    """A story; `members` are the first articles of its families."""
 
     id: str
     born: int
     first: int
     last: int
-    reference: int
     language: str
     members: list
     parent: str = ""
@@ -82,7 +81,8 @@ class NaiveStream:
         self.settings, self.warm = settings, warm
         self.placed, self.every, self.lineage = [], [], []
         self.counted, self.settled, self.settled_day = [], [], -1
-        self.home_of, self.touched, self.sums_of = {}, {}, {}
+        self.home_of, self.touched, self.scales = {}, {}, {}
+        self.looked_on = 0
         self.clock, self.ahead, self.window = None, [], 0
         self.taken = Counter()
 
@@ -98,8 +98,11 @@ class NaiveStream:
             self.settled, self.settled_day = list(self.counted), now // DAY
         self.touched, self.pairs = {}, {}
         for one in docs:
-            one.vectors = self.weighted(one)
+            one.vector = self.weighted(one)
             self.place(one)
+        if self.clock // DAY != self.looked_on:
+            self.look_again(self.looked_on * DAY)
+            self.looked_on = self.clock // DAY
         self.merge_all(now)
         for story in list(self.touched):
             self.split_if_two(story, now)
@@ -141,16 +144,15 @@ class NaiveStream:
 
     def weighted(self, one):
         n = sum(other.given["language"] == one.given["language"] for other in self.settled)
-        in_how_many = Counter(term for other in self.settled for term in other.counts["both"])
-        found = {}
-        for name in FIELDS:
-            raw = {
-                term: (1 + math.log(count)) * max(0.0, math.log((n + 10) / (in_how_many[term] + 1)))
-                for term, count in one.counts[name].items()
-            }
-            length = math.sqrt(sum(value * value for value in raw.values())) or 1.0
-            found[name] = {term: float(np.float32(value / length)) for term, value in raw.items()}
-        return found
+        in_how_many = Counter(term for other in self.settled for term in other.counts)
+        raw = {
+            term: (1 + math.log(count))
+            * max(0.0, math.log((n + 10) / (in_how_many[term] + 1)))
+            * (1 + (term in one.names))
+            for term, count in one.counts.items()
+        }
+        length = math.sqrt(sum(value * value for value in raw.values())) or 1.0
+        return {term: float(np.float32(value / length)) for term, value in raw.items()}
 
     # where an article goes
 
@@ -165,39 +167,57 @@ class NaiveStream:
         if home is not None:
             self.put(one, home, "grew", similarity=1.0)
             return
-        cosines = self.cosines(one, one.given["language"])
-        scores = []
-        for story in cosines:
-            if cosines[story] > 0:
-                rival = max((value for other, value in cosines.items() if other is not story), default=0.0)
-                scores.append((-self.score(one, story, rival), story.born, story.id, story))
-        scores = [one for one in sorted(scores) if chance(-one[0]) >= self.settings.join]
-        if scores:
-            best = scores[0][3]
-            next_best = max([self.settings.join, *(chance(-other[0]) for other in scores[1:])])
-            one.margin = chance(-scores[0][0]) - next_best
-            self.put(one, best, "grew", similarity=cosines[best])
-            self.add_to_sums(one, best)
-            for other in scores[1:]:
-                self.pairs[best, other[3]] = None
+        scores = self.scored(one, one.given["language"])
+        cut = math.log(self.settings.join / (1 - self.settings.join))
+        able = sorted((-score, story.born, story.id, story) for story, score in scores.items() if score >= cut)
+        if able:
+            best = able[0][3]
+            next_best = max([self.settings.join, *(chance(-other[0]) for other in able[1:])])
+            one.margin = chance(-able[0][0]) - next_best
+            likeness = mean_of(one, best, self.settings)
+            self.teach(one, scores, best, cut)
+            self.put(one, best, "grew", similarity=likeness)
+            best.members.append(one)
+            for other in able[1:]:
+                self.consider(best, other[3])
             return
+        self.teach(one, scores, None, cut)
         time = one.time
-        story = Story(story_id(one.given["key"]), time, time, time, time, one.given["language"], [one])
-        closed = [
-            (cosine(one.vectors["both"], self.sums(other)["both"]), other.last, other.id)
+        story = Story(story_id(one.given["key"]), time, time, time, one.given["language"], [one])
+        ended = [
+            other
             for other in self.every
-            if other.members
-            and (
-                (other.state == "closed" and other.last <= time)
-                or (other.state == "open" and other.last + self.wait(other) <= time)
-            )
+            if ((other.state == "closed" and other.last <= time)
+                or (other.state == "open" and other.last + self.wait(other) <= time))
             and time - other.last <= self.settings.resume_within
-        ]
+            and self.speaks(one.given["language"], other)
+        ]  # fmt: skip
+        found = self.scored(one, one.given["language"], ended, last=1.0)
         self.every.append(story)
         self.put(one, story, "born")
-        if closed and max(closed)[0] >= self.settings.resume:
-            likeness, _, story.parent = max(closed)
-            self.tell(time, "resumed", story.id, story.parent, 1, likeness)
+        former = max(found, key=lambda other: (found[other], other.last, other.id), default=None)
+        if former is not None and chance(found[former]) >= self.settings.resume:
+            story.parent = former.id
+            self.tell(time, "resumed", story.id, former.id, 1, mean_of(one, former, self.settings))
+
+    def teach(self, one, scores, joined, cut):
+        """What is usual in the language of an article: of strangers, and of friends."""
+        scale = self.scale(one.given["language"])
+        strangers = [story for story in scores if story is not joined and scores[story] < cut]
+        told = {
+            "strangers": (
+                max((mean_of(one, story, self.settings) for story in strangers), default=0.0),
+                max((self.near(one, story) for story in strangers), default=0.0),
+            )
+        }
+        if joined is not None:
+            told["friends"] = mean_of(one, joined, self.settings), self.near(one, joined)
+        for name, values in told.items():
+            n = min(scale[name][2] + 1, 500.0)
+            scale[name] = (*(old + (new - old) / n for old, new in zip(scale[name], values, strict=False)), n)
+
+    def scale(self, language):
+        return self.scales.setdefault(language, {"strangers": (0.08, 0.15, 20.0), "friends": (0.35, 0.5, 20.0)})
 
     def family_of(self, one):
         """The families that an article is a copy of, the oldest first; its own if of none."""
@@ -233,33 +253,15 @@ class NaiveStream:
         self.touched[story] = None
         self.tell(one.time, event, story.id, "", 1, similarity or 0.0)
 
-    def add_to_sums(self, one, story):
-        half = self.settings.half_life
-        if one.time - story.reference > 20 * half:
-            story.members = [other for other in story.members if one.time - other.time <= 10 * half]
-            self.taken["old articles leave the sums"] += 1
-            story.reference = one.time
-        story.members.append(one)
-
     # how like an article and a story are
-
-    def sums(self, story, members=None):
-        members = story.members if members is None else members
-        key = (story.reference, *(one.number for one in members))
-        if key not in self.sums_of:
-            self.sums_of[key] = {name: Counter() for name in FIELDS}
-            for one, name in itertools.product(members, FIELDS):
-                for term, value in one.vectors[name].items():
-                    weight = 2 ** ((one.time - story.reference) / self.settings.half_life)
-                    self.sums_of[key][name][term] += value * weight
-        return self.sums_of[key]
 
     def fits(self, one, language, story):
         """Whether an article can join a story: its language is not another, and its time is not too far."""
         wait = self.wait(story)
-        return story.first - wait < one.time < story.last + wait and (
-            self.settings.across_languages or not language or story.language in ("", language)
-        )
+        return story.first - wait < one.time < story.last + wait and self.speaks(language, story)
+
+    def speaks(self, language, story):
+        return self.settings.across_languages or not language or story.language in ("", language)
 
     def wait(self, story):
         times = sorted(one.time for one in story.members)
@@ -268,43 +270,44 @@ class NaiveStream:
         wait = self.settings.close_gaps * statistics.median(gaps) if gaps else least
         return int(min(max(wait, least), most))
 
-    def cosines(self, one, language, besides=()):
-        """The cosine of an article with every open story of a language but some."""
-        stories = [story for story in self.open() if story not in besides and self.fits(one, language, story)]
-        return {story: cosine(one.vectors["both"], self.sums(story)["both"]) for story in stories}
+    def scored(self, one, language, stories=None, *, asked=None, besides=(), last=None):
+        """The logit of joining each story (or the one asked for) that an article is like."""
+        if stories is None:
+            stories = [story for story in self.open() if story not in besides and self.fits(one, language, story)]
+        rivals = [story for story in stories if mean_of(one, story, self.settings) > 0]
+        means = {story: mean_of(one, story, self.settings) for story in rivals}
+        nears = {story: self.near(one, story) for story in rivals}
+        return {
+            story: self.score(
+                one,
+                story,
+                language,
+                max((means[other] for other in rivals if other is not story), default=0.0),
+                max((nears[other] for other in rivals if other is not story), default=0.0),
+                last,
+            )
+            for story in (rivals if asked is None else [asked])
+            if mean_of(one, story, self.settings) > 0
+        }
 
-    def score(self, one, story, rival, members=None):
-        """The logit of joining a story, or some members of it as if they were one."""
-        n = self.n_families(story) if members is None else len(members)
-        first, last = (
-            (story.first, story.last)
-            if members is None
-            else (min(other.time for other in members), max(other.time for other in members))
-        )
-        members = story.members if members is None else members
-        sums = self.sums(story, members)
-        both = cosine(one.vectors["both"], sums["both"])
-        cosines = {
-            name: cosine(one.vectors[name], sums[name])
-            if any(one.vectors[name].values()) and any(sums[name].values())
-            else both
-            for name in FIELDS
-        }
-        newest = self.newest(members)
-        since = {
-            "last": max(0, one.time - last, first - one.time) / self.settings.time_scale,
-            "first": (one.time - first) / self.settings.time_scale,
-        }
-        close = {name: math.exp(-apart * apart / 2) for name, apart in since.items()}
-        depth = math.log(min(max(len(one.counts["both"]), 1), 100)) / math.log(100)
+    def near(self, one, story):
+        return max((product(one.vector, other.vector) for other in self.newest(story.members)), default=0.0)
+
+    def score(self, one, story, language, mean_rival, near_rival, last):
+        mean, near, scale = mean_of(one, story, self.settings), self.near(one, story), self.scale(language)
+        apart = max(0, one.time - story.last, story.first - one.time) / self.settings.time_scale
+        depth = math.log(min(max(len(one.counts), 1), 100)) / math.log(100)
+        places = [
+            min(max((value - scale["strangers"][at]) / max(scale["friends"][at] - scale["strangers"][at], 0.02), -1), 2)
+            for at, value in enumerate((mean, near))
+        ]
         features = {
             "one": 1.0,
-            **cosines,
-            "near": max((product(one.vectors["both"], other.vectors["both"]) for other in newest), default=0.0),
-            **close,
-            "both_last": both * close["last"],
-            "one_over_n": 1 / min(n, 100),
-            "lead": both / (both + max(rival, 0.1)) * depth,
+            "last": math.exp(-apart * apart / 2) if last is None else last,
+            "mean_lead": depth * mean / (mean + max(mean_rival, 0.05)),
+            "near_lead": depth * near / (near + max(near_rival, 0.1)),
+            "mean_place": places[0],
+            "near_place": places[1],
         }
         assert features.keys() == WEIGHTS.keys()
         return sum(features[name] * weight for name, weight in WEIGHTS.items())
@@ -314,13 +317,27 @@ class NaiveStream:
 
     # repair
 
-    def mutual(self, sides, besides):
-        """How probable it is that the newest articles of each side, (story, members), belong to the other."""
+    def consider(self, story, other):
+        if (other, story) not in self.pairs:
+            self.pairs[story, other] = None
+
+    def look_again(self, since):
+        """Once a day: which other stories the newest articles of those that have grown could have joined."""
+        cut = math.log(self.settings.look / (1 - self.settings.look))
+        for story in [story for story in self.open() if story.touched >= since]:
+            for one in self.newest(story.members, 2):
+                scores = self.scored(one, story.language, besides=(story,))
+                able = sorted((-score, other.born, other.id, other) for other, score in scores.items() if score >= cut)
+                for found in able[:2]:
+                    self.consider(story, found[3])
+
+    def mutual(self, one, other, besides):
+        """How probable it is that the newest articles of each story belong to the other."""
         scores = []
-        for (story, members), (other, others) in (sides, sides[::-1]):
-            for one in self.newest(members or story.members):
-                rival = max(self.cosines(one, story.language, besides).values(), default=0.0)
-                scores.append(self.score(one, other, rival, others))
+        for here, there in ((one, other), (other, one)):
+            for member in self.newest(here.members):
+                found = self.scored(member, here.language, asked=there, besides=besides)
+                scores.append(found.get(there, -20.0))
         return chance(statistics.fmean(scores)) if scores else 0.0
 
     def is_quiet(self, story, now):
@@ -339,7 +356,7 @@ class NaiveStream:
             gap = max(one.first, other.first) - min(one.last, other.last)
             if gap > self.settings.merge_gap or not (self.is_quiet(one, now) and self.is_quiet(other, now)):
                 continue
-            likeness = self.mutual(((one, None), (other, None)), (one, other))
+            likeness = self.mutual(one, other, (one, other))
             if likeness < self.settings.merge:
                 continue
             kept, ended = sorted((one, other), key=lambda story: (story.born, story.id))
@@ -371,20 +388,31 @@ class NaiveStream:
         if not self.is_quiet(story, now):
             self.taken["too soon to split"] += 1
             return
-        halves = two_means([one.vectors["both"] for one in story.members])
+        halves = two_means([one.vector for one in story.members])
         parts = [[one for one, half in zip(story.members, halves, strict=True) if half == side] for side in (0, 1)]
-        if min(map(len, parts)) < self.settings.least_families // 2:
+        by_time = self.newest(story.members, n)
+        halved = sorted(parts, key=lambda part: (-len(part), part[0].number if part else 0))
+        for larger, smaller in (halved, (by_time[-(n // 3) :], by_time[: n // 3])):
+            if len(smaller) < self.settings.least_families // 2:
+                continue
+            drafts = [
+                Story("", 0, min(one.time for one in part), max(one.time for one in part), story.language, part)
+                for part in (larger, smaller)
+            ]
+            likeness = self.mutual(*drafts, (story,))
+            if likeness <= self.settings.split:
+                self.taken["the newest third leaves"] += larger is not halved[0]
+                break
+        else:
             return
-        larger, smaller = sorted(parts, key=lambda part: (-len(part), part[0].number))
-        likeness = self.mutual(((story, larger), (story, smaller)), (story,))
-        if likeness > self.settings.split:
-            return
+        smaller = sorted(smaller, key=lambda one: one.number)
+        larger = [one for one in story.members if one not in smaller]
         founder = smaller[0]
         families = {one.family for one in smaller}
         moved = [one for one in self.docs_of(story) if one.family in families]
         times = [one.time for one in smaller]
         new_id = story_id(founder.given["key"], attempt=now)
-        new = Story(new_id, now, min(times), max(times), story.reference, story.language, smaller, parent=story.id)
+        new = Story(new_id, now, min(times), max(times), story.language, smaller, parent=story.id)
         new.touched = story.touched
         self.every.append(new)
         self.tell(now, "split", story.id, new.id, len(moved), likeness)
@@ -398,15 +426,20 @@ class NaiveStream:
         self.touched[new] = None
 
     def choose_lead(self, story):
-        n = self.n_families(story)
-        if n < 1.5 * story.led_at and story.lead in story.members:
-            self.taken["the lead stays"] += n > story.led_at
+        is_there = story.lead in story.members
+        is_soon = self.clock < story.led_at + DAY or story.led_at > story.last
+        if is_there and is_soon and story.changed < story.led_at:
+            self.taken["the lead stays"] += 1
             return
-        story.led_at = n
-        if story.members:
-            total = self.sums(story)["both"]
-            newest = self.newest(story.members, 20)
-            story.lead = max(newest, key=lambda one: (product(one.vectors["both"], total), -one.number))
+        worth = {
+            one: mean_of(one, story, self.settings) * 2 ** ((one.time - story.last) / DAY)
+            for one in self.newest(story.members, 20)
+        }
+        if worth:
+            best = max(worth, key=lambda one: (worth[one], -one.number))
+            if not is_there or worth[best] > 1.25 * worth.get(story.lead, 0.0):
+                story.lead = best
+            story.led_at = self.clock
 
     def close(self):
         for story in sorted(self.open(), key=lambda one: (one.touched, one.id)):
@@ -456,14 +489,12 @@ def read(article):
     words = {name: re.findall(r"\w\w+", article[name].lower()) for name in ("title", "text")}
     names = {word for word in words["title"] + words["text"] if word[0].isdigit()}
     names |= {word.lower() for word in re.findall(r"(?<=[\w,] )[A-Z]\w+", article["text"])}
-    title, both = Counter(words["title"]), Counter(words["title"] + words["text"])
-    fields = {"title": title, "both": both, "names": {term: n for term, n in both.items() if term in names}}
     left_out = article["function_words"]
-    counts = {name: {term: n for term, n in own.items() if term not in left_out} for name, own in fields.items()}
+    counts = {term: n for term, n in Counter(words["title"] + words["text"]).items() if term not in left_out}
     every = words["title"] + words["text"]
     length, least = (5, 0.8) if len(every) >= 50 else (3, 0.9)
     n_shingles = max(len(every) - length + 1, min(len(every), 1))
-    return counts, (length, least), frozenset(tuple(every[at : at + length]) for at in range(n_shingles))
+    return counts, names, (length, least), frozenset(tuple(every[at : at + length]) for at in range(n_shingles))
 
 
 def chance(logit):
@@ -474,9 +505,12 @@ def product(one, other):
     return sum(value * other.get(term, 0.0) for term, value in one.items())
 
 
-def cosine(one, sums):
-    length = math.sqrt(sum(value * value for value in sums.values()))
-    return product(one, sums) / length if length else 0.0
+def mean_of(one, story, settings):
+    """The mean cosine of an article with the members of a story, which weigh half as much after the half-life."""
+    latest = max((other.time for other in story.members), default=0)
+    weights = [2 ** ((other.time - latest) / settings.half_life) for other in story.members]
+    parts = [weight * product(one.vector, other.vector) for weight, other in zip(weights, story.members, strict=True)]
+    return sum(parts) / sum(weights) if parts else 0.0
 
 
 def two_means(vectors):

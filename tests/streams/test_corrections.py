@@ -203,14 +203,15 @@ def test_what_is_pinned_stands_first_and_what_is_muted_is_nowhere():
     replayed(stream, articles(FERRY, range(4)))
     replayed(stream, articles(BANK, range(4, 5)))
     ferry, bank = partition(stream)
-    assert [one.id for one in front_page(stream._connection).stories] == [ferry, bank]
+    page = front_page(stream._connection)
+    assert [one.id for one in (*page.cards, *page.singles)] == [ferry, bank]
     stream.correct("pin", bank)
     stream.correct("rename", bank, text="Rates")
     page = front_page(stream._connection)
-    assert (page.stories[0].id, page.stories[0].headline) == (bank, "Rates")
+    assert (page.cards[0].id, page.cards[0].headline) == (bank, "Rates")
     title = stream.tables().documents["title"][0]
     stream.correct("mute", text=f"title={title[:9].upper()}*")
-    assert [one.n_documents for one in front_page(stream._connection).stories if one.id == ferry] == [3]
+    assert [one.n_documents for one in front_page(stream._connection).cards if one.id == ferry] == [3]
     again = (as_text(BEGIN + 5 * HOUR), "quite another text", f"{title[:9]} and more")
     assert not set(replayed(stream, [again])) & set(stream.tables().documents["id"])
     assert stream.check() == []

@@ -107,10 +107,10 @@ RARE = {"two of its families are one", "the lead stays"}
 @pytest.mark.parametrize(
     ("seed", "settings", "together", "warm", "parts", "passes"),
     [
-        (9, StreamSettings(), 1, 2000, 1, {"merged", "split", "closed", *RARE}),
-        (2, QUICK, 1, 2000, 1, {"merged", "closed", "resumed", "the younger story goes on", *RARE}),
-        (8, ACROSS, 1, 2000, 1, {"merged", "split", "resumed", "too soon to split", *RARE}),
-        (6, QUICK, 5, 20, 1, {"merged", "closed", "resumed", "old articles leave the sums"}),
+        (9, StreamSettings(), 1, 2000, 1, {"merged", "closed", *RARE}),
+        (2, QUICK, 1, 2000, 1, {"merged", "closed", "resumed", *RARE}),
+        (8, ACROSS, 1, 2000, 1, {"split", "resumed", *RARE}),
+        (6, QUICK, 5, 20, 1, {"merged", "closed", "resumed"}),
         (3, QUICK, 2, 20, 5, {"closed", "a jump of the clock", "a jump is believed"}),
     ],
 )

@@ -16,8 +16,8 @@ def articles(rng, n_articles, n_groups):
         own = 40 * group + rng.choice(40, size=12, replace=False)
         shared = 400 + rng.choice(60, size=int(rng.integers(3, 25)), replace=False)
         ids = rng.permutation(np.concatenate([own, shared])).astype(np.int32)
-        values = np.repeat(rng.random(ids.size)[:, None], 3, axis=1)
-        one = WeightedTerms(ids, (values / np.linalg.norm(values[:, 1])).astype(np.float32))
+        values = rng.random(ids.size)
+        one = WeightedTerms(ids, (values / np.linalg.norm(values)).astype(np.float32))
         found.append(found[int(rng.integers(number))] if number and rng.random() < 0.1 else one)
     return found
 
@@ -34,6 +34,6 @@ def test_the_halves_of_a_story_are_its_two_groups():
 def test_articles_that_are_all_the_same_or_empty_are_not_halved():
     rng = np.random.default_rng(1)
     one = articles(rng, 1, 1)[0]
-    empty = WeightedTerms(np.empty(0, dtype=np.int32), np.empty((0, 3), dtype=np.float32))
+    empty = WeightedTerms(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32))
     assert halves_of([one] * 7) == [0] * 7
     assert halves_of([one, *articles(rng, 5, 2), empty]) == [0] * 7
