@@ -11,12 +11,11 @@ from pathlib import PurePath
 from doccluster.report.stream_page import FrontPage, Section, StoryLine
 from doccluster.report.wording import one_line
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.columns import is_column
 from doccluster.streams.corrections import muting, names_at
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.store import settings_of
 from doccluster.streams.story_lines import (
-    Page,
+    PageContext,
     StoryArticle,
     closed_line,
     day_told,
@@ -25,8 +24,9 @@ from doccluster.streams.story_lines import (
     moment_told,
     story_line,
 )
+from doccluster.streams.story_topics import topics_of
 from doccluster.streams.tables import batch_since
-from doccluster.streams.topics import topics_of
+from doccluster.streams.title_columns import is_column
 
 N_CARDS = 10
 MOST_STORIES = 400
@@ -82,7 +82,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     shown = ordered[:MOST_STORIES]
     first = max(min((one.time for story in shown for one in members[story]), default=now), now - 14 * DAY)
     topics, related = topics_of(connection, shown)
-    page = Page(
+    page = PageContext(
         connection,
         {story: renamed.get(story) or headline_of(lead_of(members[story], leads.get(story))) for story in shown},
         related,

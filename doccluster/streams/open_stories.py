@@ -75,7 +75,7 @@ class OpenStories:
     ) -> Compared:
         """Return how an article is like the stories that it may join, and the one in the place `asked`.
 
-        The stories `besides` are nobody's rivals.
+        The stories `besides` are left out.
         """
         usable = self._usable_for(language, time)
         usable[[one.place for one in besides]] = False

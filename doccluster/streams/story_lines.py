@@ -52,7 +52,7 @@ class StoryArticle:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageContext:
     """What the lines of a page have in common.
 
     Attributes
@@ -81,7 +81,7 @@ class Page:
 
 
 def story_line(
-    page: Page,
+    page: PageContext,
     story: str,
     articles: Sequence[StoryArticle],
     lead_id: int | None,
@@ -134,7 +134,7 @@ def story_line(
     )
 
 
-def _kin_of(page: Page, story: str) -> tuple[tuple[str, str, str], ...]:
+def _kin_of(page: PageContext, story: str) -> tuple[tuple[str, str, str], ...]:
     """Return the stories that one came from or took in: words, an id if it is on the page, a headline."""
     rows = page.connection.execute(_KIN, (story,)).fetchall()
     return tuple(

@@ -25,7 +25,7 @@ class _Titled(Protocol):
 
 
 def title_pattern(title: str) -> str:
-    """Return what stays of the title of a column: its words, without numbers, days and months.
+    """Return the words of the title of a column that stay the same: without numbers, days and months.
 
     >>> title_pattern("Morning briefing: Tuesday 3 March"), title_pattern("Quick crossword No 16,204")
     ('morning briefing', 'quick crossword no')
