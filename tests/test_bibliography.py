@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import re
-import tomllib
 
 import pytest
 
@@ -88,8 +87,7 @@ def test_what_nothing_is_known_of_is_refused_with_the_nearest_name():
 
 def test_the_citation_file_has_the_version_of_the_package_and_a_date():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     version = re.search(r"^version: (.+)$", citation, re.MULTILINE)
     assert version is not None
-    assert version[1] == project["version"] == doccluster.__version__
+    assert version[1] == doccluster.__version__
     assert re.search(r'^date-released: "?\d{4}-\d\d-\d\d"?$', citation, re.MULTILINE)

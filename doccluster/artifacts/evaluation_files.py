@@ -13,9 +13,8 @@ import numpy as np
 from doccluster.artifacts.storage import damaged, read_arrays, read_record, write_arrays, write_json
 from doccluster.errors import InputError, SchemaError
 from doccluster.evaluation import Evaluation, Score
+from doccluster.evaluation.result import PARTS
 from doccluster.measures import get_measure
-
-PARTS = ("per_cluster", "per_class", "per_document", "per_pair")
 
 
 def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
@@ -43,7 +42,7 @@ def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
                 }
                 for score, row in zip(evaluation.scores, plain["scores"], strict=True)
             ],
-            **{name: plain[name] for name in ("clusters", "classes", "coverage", "timings", "provenance")},
+            **{name: plain[name] for name in ("clusters", "classes", "coverage", "provenance")},
         },
     )
 
@@ -67,7 +66,6 @@ class EvaluationRecord:
     clusters: tuple[str | int, ...]
     classes: Mapping[str, tuple[str, ...]]
     coverage: Mapping[str, Mapping[str, int]]
-    timings: Mapping[str, float]
     provenance: Mapping[str, Any]
 
 
@@ -82,7 +80,6 @@ def load_evaluation(folder: Path) -> Evaluation:
         clusters=record.clusters,
         classes=record.classes,
         coverage=record.coverage,
-        timings=record.timings,
         provenance=record.provenance,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import platform
-import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -250,10 +249,8 @@ def _evaluation(
     dropped: tuple[str, ...],
 ) -> Evaluation:
     scores = []
-    timings: dict[str, float] = {}
     for number, (record, parameters) in enumerate(chosen.items()):
         store.progress("judge", number, len(chosen))
-        start = time.perf_counter()
         columns: list[TruthColumn | None] = [*store.columns] if record.family == "external" else [None]
         for column in columns:
             if record in skipped:
@@ -261,14 +258,11 @@ def _evaluation(
                 scores.append(Score(record, float("nan"), notes=(skipped[record],), truth=name, is_skipped=True))
             else:
                 scores.append(_with_notes(_one_score(store, record, column, parameters, strict=strict), dropped))
-        kind = store.evidence_kind(record)
-        timings[kind] = timings.get(kind, 0.0) + time.perf_counter() - start
     return Evaluation(
         tuple(scores),
         clusters=store.found.names,
         classes={column.name: column.truth.names for column in store.columns},
         coverage={column.name: column.coverage for column in store.columns},
-        timings=timings,
         provenance=_provenance(store),
     )
 

@@ -128,8 +128,6 @@ class Evaluation:
         The classes of each truth column, in the order of `per_class`.
     coverage : mapping of column name to mapping
         n_documents, n_used, n_unlabelled, n_several and n_classes of each truth column.
-    timings : mapping
-        Seconds spent on each kind of evidence and the measures taken from it.
     provenance : mapping
         Versions, metric, sizes.
     """
@@ -138,7 +136,6 @@ class Evaluation:
     clusters: tuple[Any, ...] = ()
     classes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    timings: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -189,7 +186,6 @@ class Evaluation:
             "classes": {column: [_plain(name) for name in names] for column, names in self.classes.items()},
             "coverage": {column: dict(counts) for column, counts in self.coverage.items()},
             "scores": [_score_as_dict(score, documents) for score in self.scores],
-            "timings": {name: round(seconds, 6) for name, seconds in self.timings.items()},
             "provenance": dict(self.provenance),
         }
 
