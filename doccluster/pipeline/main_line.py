@@ -319,6 +319,9 @@ def _made(
     folded = folding_note(copy_of) if settings.fold_copies else None
     told = wanted.why, meaning_note(vectors, settings), boilerplate_note(read.left_out), folded
     notes = *told, other_note(is_other), *_notes(fit, wanted.k)
+    parameters = settings.as_parameters(source)
+    if read.corpus is not None and read.corpus.stripped_html:  # new documents are read alike, however few
+        parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
     run = Run(
         documents=documents,
         empty_documents=filled.empty,
@@ -332,10 +335,8 @@ def _made(
         evaluation=evaluation,
         skipped=(*read.skipped, *without_terms(filled.empty)),
         truth=settings.truth_columns,
-        parameters={
-            **_parameters(source, settings, read),
-            "resolved": {"seed": seed, **_resolved(read, filled.made, fit, wanted, labels_told(settings.labels))},
-        },
+        parameters=parameters
+        | {"resolved": {"seed": seed, **_resolved(read, filled.made, fit, wanted, labels_told(settings.labels))}},
         provenance=Provenance(
             command=command or "",
             versions=versions(__version__),
@@ -381,16 +382,9 @@ def _judged(
     )
 
 
-def _parameters(source: Any, settings: RunSettings, read: Source) -> dict[str, Any]:
-    """Return the settings asked for, so that new documents are read alike, however few."""
-    parameters = settings.as_parameters(source)
-    if read.corpus is not None and read.corpus.stripped_html:
-        parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
-    return parameters
-
-
 def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted, labels_from: str | None) -> dict[str, Any]:
     """Return the choices made on the way."""
+    chosen = {} if made.vectorizer is None else made.vectorizer.get_params(deep=False)
     return {
         "n_clusters": wanted.k,
         "labels_from": labels_from,
@@ -400,15 +394,8 @@ def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted, labels_f
         "languages": list(made.languages),
         "analysis": made.analysis_told,
         "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
-        **_vectorizer_settings(made),
+        **{name: chosen[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if chosen},
     }
-
-
-def _vectorizer_settings(made: Vectorized) -> dict[str, Any]:
-    if made.vectorizer is None:
-        return {}
-    chosen = made.vectorizer.get_params(deep=False)
-    return {name: chosen[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting")}
 
 
 def _notes(fit: Fit, k: int) -> list[str]:
