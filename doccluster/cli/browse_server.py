@@ -1,24 +1,17 @@
 """`browse --serve`: the same in a browser, on the loopback address alone, for whoever knows the token.
 
 A request without the token, or addressed to another name than this machine's own, is refused: neither another user nor
-a page of the web can see or do anything. Whoever can reach the port may open connections and send nothing, or a byte
-now and then, so each has a thread, few at once, and none keeps the others waiting. A client has one deadline for its
-whole request and one for taking the answer; what works on an answer has none. When no place is free, the client that
-has been sending its request for longest gives way.
+a page of the web can see or do anything. Each connection has a thread, so that one that sends nothing keeps nobody
+waiting; it ends when nothing has come for a while.
 """
 
 from __future__ import annotations
 
 import secrets
-import socket
 import sys
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from socketserver import ThreadingMixIn
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -29,8 +22,7 @@ from doccluster.report.page import POLICY, render_browse_page
 if TYPE_CHECKING:
     from doccluster.pipeline.browsing import Browser
 
-SECONDS = 10.0  # for the whole of a request, and again for taking the answer
-MOST_CONNECTIONS = 16
+SECONDS = 10.0  # that a connection may stay without a byte
 LOOPBACK = "127.0.0.1"
 MOST_BYTES = 10_000  # of a form
 LISTED = 100
@@ -38,70 +30,7 @@ LISTED = 100
 Form = dict[str, list[str]]
 
 
-class BoundedServer(ThreadingMixIn, HTTPServer):
-    """An HTTP server whose clients wait for no other client."""
-
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, *arguments: Any) -> None:
-        self._deadlines: dict[Any, float | None] = {}  # of each open connection, the oldest first; None while we work
-        self._guard = threading.Lock()
-        super().__init__(*arguments)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Begin a thread for a new connection, unless all are busy with an answer."""
-        with self._guard:
-            if len(self._deadlines) >= MOST_CONNECTIONS:
-                waiting = [one for one, deadline in self._deadlines.items() if deadline is not None]
-                if not waiting:
-                    super().shutdown_request(request)
-                    return
-                self._cut(waiting[0])
-            self._deadlines[request] = time.monotonic() + SECONDS
-        super().process_request(request, client_address)
-
-    def service_actions(self) -> None:
-        """Cut off the clients whose time is up; called about twice a second."""
-        now = time.monotonic()
-        with self._guard:
-            for one in [one for one, deadline in self._deadlines.items() if deadline is not None and deadline < now]:
-                self._cut(one)
-
-    @contextmanager
-    def working(self, request: Any) -> Iterator[None]:
-        """Let the time of a client stand still while its request is worked on; it begins again with the answer."""
-        self._set_deadline(request, None)
-        try:
-            yield
-        finally:
-            self._set_deadline(request, time.monotonic() + SECONDS)
-
-    def shutdown_request(self, request: Any) -> None:
-        """Close a connection."""
-        with self._guard:
-            self._deadlines.pop(request, None)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say in a line that an answer failed; a client that went away, or was cut off, gets none."""
-        error = sys.exc_info()[1]
-        if not isinstance(error, OSError):
-            write_error(f"doccluster: a request could not be answered ({type(error).__name__})")
-
-    def _set_deadline(self, request: Any, deadline: float | None) -> None:
-        with self._guard:
-            if request in self._deadlines:
-                self._deadlines[request] = deadline
-
-    def _cut(self, request: Any) -> None:
-        """End a connection under the thread that reads from it or writes to it."""
-        self._deadlines.pop(request, None)
-        with suppress(OSError):
-            request.shutdown(socket.SHUT_RDWR)
-
-
-class BrowseServer(BoundedServer):
+class BrowseServer(ThreadingHTTPServer):
     """Serves one browser; requests are answered one after the other, however slowly they are sent.
 
     Raises InputError if the port cannot be used.
@@ -112,6 +41,8 @@ class BrowseServer(BoundedServer):
         0 for any free one.
     """
 
+    request_queue_size = 64
+
     def __init__(self, browser: Browser, port: int = 0) -> None:
         self.browser, self.token, self.message = browser, secrets.token_urlsafe(24), ""
         self.turn = threading.Lock()  # a step changes what the next page shows
@@ -119,6 +50,12 @@ class BrowseServer(BoundedServer):
             super().__init__((LOOPBACK, port), _Requests)
         except (OSError, OverflowError) as error:
             raise InputError(f"port {port} cannot be used", remedy="leave --port out, or give another") from error
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say in a line that an answer failed; a client that went away gets none."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            write_error(f"doccluster: a request could not be answered ({type(error).__name__})")
 
     @property
     def address(self) -> str:
@@ -130,6 +67,11 @@ class _Requests(BaseHTTPRequestHandler):
     server: BrowseServer
     server_version, sys_version = "doccluster", ""
     asked: Form
+
+    def setup(self) -> None:
+        """Give a client some time for each thing it sends or takes."""
+        super().setup()
+        self.connection.settimeout(SECONDS)
 
     def parse_request(self) -> bool:
         """Return whether to answer; before all else a request needs the name of this machine and the token."""
@@ -154,7 +96,7 @@ class _Requests(BaseHTTPRequestHandler):
         if self.place != "/":
             self._answer(HTTPStatus.NOT_FOUND, "there is no such page")
             return
-        with self._turn():
+        with self.server.turn:
             page = self._page()
         self._answer(HTTPStatus.OK, page, kind="text/html")
 
@@ -172,7 +114,7 @@ class _Requests(BaseHTTPRequestHandler):
         except ValueError:
             self._answer(HTTPStatus.BAD_REQUEST, "the form has too many fields")
             return
-        with self._turn():
+        with self.server.turn:
             try:
                 self._do(form)
                 self.server.message = ""
@@ -185,12 +127,6 @@ class _Requests(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Say nothing of each request."""
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Have the browser to oneself; a person who waits for it is not cut off."""
-        with self.server.working(self.connection), self.server.turn:
-            yield
 
     def _do(self, asked: Form) -> None:
         verb, browser = asked.get("verb", [""])[0], self.server.browser

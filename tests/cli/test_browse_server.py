@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import pandas as pd
 import pytest
 
-from doccluster.cli.browse_server import LOOPBACK, MOST_BYTES, MOST_CONNECTIONS, BrowseServer
+from doccluster.cli.browse_server import LOOPBACK, MOST_BYTES, BrowseServer
 from doccluster.corpus import Corpus
 from doccluster.pipeline.browsing import open_browser
 from tests.report.hostile import HOSTILE
@@ -171,23 +171,14 @@ def test_a_client_that_goes_away_before_its_answer_is_forgotten(server, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_one_deadline_holds_for_a_whole_request_however_often_a_byte_comes(server, monkeypatch):
+def test_clients_that_send_nothing_keep_nobody_out_and_are_cut_off(server, monkeypatch):
     monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.5)
-    drops = (b"x" for _ in range(1000))
-    assert send(server, b"GET /", *drops, wait=0.05) == b"", "a hundred times the deadline would have passed"
-    assert ask(server)[0] == 200
-
-
-def test_clients_that_send_nothing_keep_nobody_out(server):
     with contextlib.ExitStack() as kept:
-        silent = [
-            kept.enter_context(socket.create_connection((LOOPBACK, server.server_port), timeout=30))
-            for _ in range(3 * MOST_CONNECTIONS)
-        ]
+        place = (LOOPBACK, server.server_port)
+        silent = [kept.enter_context(socket.create_connection(place, timeout=30)) for _ in range(40)]
         assert ask(server)[0] == 200
         assert do(server, verb="gather", cluster=[1])[0] == 303
-        assert threading.active_count() < 3 * MOST_CONNECTIONS
-        assert silent[0].recv(1) == b"", "the one that waited longest was cut off"
+        assert silent[0].recv(1) == b""
 
 
 def test_a_long_step_is_waited_for(server, monkeypatch):
