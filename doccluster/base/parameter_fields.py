@@ -149,6 +149,7 @@ def at_the_door(function: Callable[..., T], name: str) -> Callable[..., T]:
         check_names(() if takes_any else named, known, f"{name}()")
         return function(*arguments, **named)
 
+    checked.__module__, checked.__qualname__ = "doccluster", name  # where pickle looks for it
     return checked
 
 
