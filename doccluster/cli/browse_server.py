@@ -1,8 +1,8 @@
 """`browse --serve`: the same in a browser, on the loopback address alone, for whoever knows the token.
 
 A request without the token, or addressed to another name than this machine's own, is refused: neither another user nor
-a page of the web can see or do anything. Each connection has a thread, so that one that sends nothing keeps nobody
-waiting; it ends when nothing has come for a while.
+a page of the web can see or do anything. Each connection has a thread, so that no other waits for one that sends
+nothing; it ends when nothing has come for a while.
 """
 
 from __future__ import annotations
