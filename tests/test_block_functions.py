@@ -92,13 +92,14 @@ class Source:
 
     def __init__(self, path):
         self.path = path
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        self.tree, self.has_kernels = ast.parse(text), "@jit" in text
         self.functions = [node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)]
         module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
         top = [node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)]
         self.kernels = {name: f"{module}.{name}" for name in top}
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("doccluster.kernels"):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("doccluster"):
                 for alias in node.names:
                     self.kernels[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
@@ -112,7 +113,8 @@ WRITTEN = {f"{SIMD}.sum_lines": {9}, f"{SIMD}.sum_lines_and_peaks": {7, 8}}  # b
 SOURCES = [
     Source(path)
     for path in sorted(ROOT.rglob("*.py"))
-    if "kernels" in path.parts or any(f"{name}(" in path.read_text(encoding="utf-8") for name in MAPS)
+    if "@jit" in path.read_text(encoding="utf-8")
+    or any(f"{name}(" in path.read_text(encoding="utf-8") for name in MAPS)
 ]
 
 
@@ -120,7 +122,7 @@ def learn_what_kernels_change():
     """Fill `WRITTEN` with the places of the arguments that each kernel changes, also through those it calls."""
     for _ in range(4):
         for source in SOURCES:
-            if "kernels" in source.path.parts and "simd" not in source.path.parts:
+            if source.has_kernels:
                 for function in source.functions:
                     changed = source.changed_by(function)
                     places = {at for at, argument in enumerate(function.args.args) if argument.arg in changed}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import importlib
 import json
 import pathlib
 import runpy
@@ -27,14 +26,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def kernels_in_use():
-    """The kernels that modules outside doccluster.kernels import, as (module, name)."""
+    """The compiled functions with an entry for Python, as (module, name)."""
     found = set()
     for path in (ROOT / "doccluster").rglob("*.py"):
-        if ROOT / "doccluster" / "kernels" in path.parents:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("doccluster.kernels."):
-                found |= {(node.module, alias.name) for alias in node.names}
+        text = path.read_text(encoding="utf-8")
+        if "@jit" in text:
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            for node in ast.parse(text).body:
+                marks = [ast.unparse(mark) for mark in getattr(node, "decorator_list", [])]
+                if any(mark.startswith("jit") and "inner=True" not in mark for mark in marks):
+                    found.add((module, node.name))
     return sorted(found)
 
 
@@ -47,9 +48,6 @@ def test_warm_up_says_what_it_did_and_leaves_no_kernel_to_be_compiled_later():
         "import importlib\n"
         "modules = {m: importlib.import_module(m) for m, _ in json.loads(sys.argv[1])}\n"
         "kernels = [(m, n, getattr(modules[m], n)) for m, n in json.loads(sys.argv[1])]\n"
-        "import types\n"
-        "plain = [(m, k) for m, _, k in kernels if isinstance(k, types.FunctionType)]\n"  # they make arrays for kernels
-        "kernels += [(m, n, getattr(modules[m], n, None)) for m, k in plain for n in k.__code__.co_names]\n"
         "print(json.dumps([f'{m}.{n}' for m, n, k in kernels if hasattr(k, 'signatures') and not k.signatures]))\n"
         "print(sum(hasattr(k, 'signatures') for _, _, k in kernels))\n"
     )
@@ -62,11 +60,18 @@ def test_warm_up_says_what_it_did_and_leaves_no_kernel_to_be_compiled_later():
     assert int(number) > 30
 
 
-def test_an_inner_function_is_not_called_from_python():
-    for module, name in kernels_in_use():
-        kernel = getattr(importlib.import_module(module), name)
-        options = getattr(kernel, "targetoptions", {})
-        assert not options.get("no_cpython_wrapper"), f"{module}.{name} is marked inner"
+def test_an_inner_function_is_called_by_kernels_only():
+    inner, called = set(), set()
+    for path in (ROOT / "doccluster").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                marks = "".join(ast.unparse(mark) for mark in node.decorator_list)
+                if "inner=True" in marks:
+                    inner.add(node.name)
+                elif not marks.startswith("jit"):
+                    called |= {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    assert len(inner) > 30
+    assert inner & called == set()
 
 
 def test_the_time_of_compiling_counts_for_no_stage():

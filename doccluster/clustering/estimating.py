@@ -66,7 +66,7 @@ def nearest_mean(fitted: Any) -> LinearRule:
 
 def most_probable_direction(fitted: Any) -> LinearRule:
     """Return the rule of a von Mises-Fisher mixture: the highest kappa mu . x + log C(kappa) + log weight."""
-    from doccluster.kernels.vmf import log_normalizers
+    from doccluster.clustering.mixtures.vmf_functions import log_normalizers
 
     kappas = np.ascontiguousarray(fitted.concentrations_, dtype=np.float64)
     normalizers = np.empty_like(kappas)

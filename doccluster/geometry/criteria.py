@@ -1,11 +1,16 @@
 """Partitions made better by moves of single documents, by one of the criterion functions I1, I2, E1, G1, H1 and H2.
 
 `geometry/criterion_values.py` has their formulas and their source.
+
+A criterion is a function of three numbers of each cluster: its size n, the squared length q of the sum of its unit
+rows, and the product p of that sum with the sum of all rows. A move changes them by the products of the row with the
+sums.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +19,142 @@ from scipy import sparse
 from doccluster.geometry.criterion_values import check_criterion
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.criteria import Clusters, Criterion, move_rows
+from doccluster.kernels.jit import jit
+
+
+class Criterion(IntEnum):
+    """The criterion functions; kernels are given the number."""
+
+    I1 = 0
+    I2 = 1
+    E1 = 2
+    G1 = 3
+    H1 = 4
+    H2 = 5
+
+
+I1, I2, E1, G1, H1, H2 = (int(criterion) for criterion in Criterion)
+LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
+
+
+class Clusters(NamedTuple):
+    """The numbers of clusters that criteria are made of."""
+
+    sums: npt.NDArray[np.float64]  # (n_terms, n_clusters)
+    sizes: npt.NDArray[np.float64]
+    squares: npt.NDArray[np.float64]  # squared lengths of the sums
+    products: npt.NDArray[np.float64]  # of the sums with the sum of all rows
+
+
+@jit(inner=True)
+def inner_part(criterion, size, square):
+    """Return the share of a cluster in the internal criterion."""
+    if size <= 0.0:
+        return 0.0
+    if criterion in (I1, H1):
+        return square / size
+    return np.sqrt(max(square, 0.0))
+
+
+@jit(inner=True)
+def outer_part(criterion, size, square, product):
+    """Return the share of a cluster in the external criterion."""
+    if size <= 0.0:
+        return 0.0
+    square = max(square, LEAST_SQUARE)
+    if criterion == G1:
+        return (product - square) / square
+    return size * product / np.sqrt(square)
+
+
+@jit(inner=True)
+def joined(criterion, inner, outer):
+    """Return the criterion, turned so that more is better."""
+    if criterion in (I1, I2):
+        return inner
+    if criterion in (E1, G1):
+        return -outer
+    return inner / max(outer, LEAST_SQUARE)
+
+
+@jit(inner=True)
+def summed_parts(criterion, sizes, squares, products):
+    """Return the internal and the external part, summed over the clusters."""
+    inner, outer = 0.0, 0.0
+    for cluster in range(sizes.size):
+        inner += inner_part(criterion, sizes[cluster], squares[cluster])
+        outer += outer_part(criterion, sizes[cluster], squares[cluster], products[cluster])
+    return inner, outer
+
+
+@jit
+def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
+    """Move each row, in `order`, to the cluster where the criterion gains most, if it gains; return how many moved.
+
+    `clusters` and `labels` are kept up to date. A row alone in its cluster, and one without values, stays. `with_total`
+    is the product of each row (Csr) with the sum of all.
+    """
+    starts, columns, values = rows
+    sums, sizes, squares, products = clusters
+    n_clusters = sizes.size
+    dots = np.empty(n_clusters)
+    inner, outer = summed_parts(criterion, sizes, squares, products)
+    n_moved = 0
+    for row in order:
+        first, last = starts[row], starts[row + 1]
+        own = labels[row]
+        if first == last or sizes[own] < 2.0:
+            continue
+        dots[:] = 0.0
+        own_square = 0.0
+        for position in range(first, last):
+            value = values[position]
+            own_square += value * value
+            column = columns[position]
+            for cluster in range(n_clusters):
+                dots[cluster] += value * sums[column, cluster]
+        towards = with_total[row]
+        size, square, product = sizes[own], squares[own], products[own]
+        left_square, left_product = square - 2.0 * dots[own] + own_square, product - towards
+        inner_left = inner - inner_part(criterion, size, square) + inner_part(criterion, size - 1.0, left_square)
+        outer_left = (
+            outer
+            - outer_part(criterion, size, square, product)
+            + outer_part(criterion, size - 1.0, left_square, left_product)
+        )
+        now = joined(criterion, inner, outer)
+        best, target, best_inner, best_outer = now + least_gain * abs(now), -1, 0.0, 0.0
+        for cluster in range(n_clusters):
+            if cluster == own:
+                continue
+            size, square, product = sizes[cluster], squares[cluster], products[cluster]
+            more_square = square + 2.0 * dots[cluster] + own_square
+            inner_there = (
+                inner_left - inner_part(criterion, size, square) + inner_part(criterion, size + 1.0, more_square)
+            )
+            outer_there = (
+                outer_left
+                - outer_part(criterion, size, square, product)
+                + outer_part(criterion, size + 1.0, more_square, product + towards)
+            )
+            found = joined(criterion, inner_there, outer_there)
+            if found > best:
+                best, target, best_inner, best_outer = found, cluster, inner_there, outer_there
+        if target < 0:
+            continue
+        squares[own], products[own] = left_square, left_product
+        squares[target] += 2.0 * dots[target] + own_square
+        products[target] += towards
+        sizes[own] -= 1.0
+        sizes[target] += 1.0
+        for position in range(first, last):
+            sums[columns[position], own] -= values[position]
+            sums[columns[position], target] += values[position]
+        inner, outer = best_inner, best_outer
+        labels[row] = target
+        n_moved += 1
+    return n_moved
+
 
 Floats = npt.NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
+from doccluster.geometry.neighbour_search import ProbedCells, nearest_in_cells, nearest_rows
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.neighbours import ProbedCells, nearest_in_cells, nearest_rows
 from doccluster.validation import check_positive_int, row_norms
 
 BLOCK_ROWS = 128  # rows a thread takes at a time; long and short ones even out

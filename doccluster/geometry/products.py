@@ -16,10 +16,7 @@ import numpy.typing as npt
 from doccluster.base.progress import Progress
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
-from doccluster.geometry.sums import ClusterSums, cluster_order
-from doccluster.kernels.metric import metric_code
-from doccluster.kernels.products import products_with_clusters
-from doccluster.kernels.similarity_extremes import (
+from doccluster.geometry.similarity_extremes import (
     ClusterNorms,
     ClusterReadings,
     Labelled,
@@ -27,6 +24,9 @@ from doccluster.kernels.similarity_extremes import (
     empty_readings,
     read_products,
 )
+from doccluster.geometry.sums import ClusterSums, cluster_order
+from doccluster.geometry.table import products_with_clusters
+from doccluster.kernels.arguments import metric_code
 from doccluster.partition import Partition
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps

@@ -19,8 +19,8 @@ from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
+from doccluster.geometry.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]

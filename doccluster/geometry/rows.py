@@ -100,7 +100,7 @@ class Rows:
         if self.is_unit:
             return np.ones(self.n_terms, np.int32)
         if self.is_sparse:
-            from doccluster.kernels.sums import largest_magnitudes  # making vectors alone needs no compiled loop
+            from doccluster.geometry.whole_sums import largest_magnitudes  # making vectors alone needs no compiled loop
 
             indptr, indices, data = self.arrays
             largest = largest_magnitudes(indices[: indptr[-1]], data[: indptr[-1]], self.n_terms)

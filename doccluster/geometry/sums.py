@@ -21,7 +21,7 @@ from scipy import sparse
 from doccluster.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.table import TermTable
-from doccluster.kernels.sums import LOW_BITS, add_sums, sum_rows
+from doccluster.geometry.whole_sums import LOW_BITS, add_sums, sum_rows
 from doccluster.partition import Partition
 from doccluster.validation import squared_row_norms
 

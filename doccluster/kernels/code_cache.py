@@ -21,9 +21,9 @@ _OPEN_TO_ALL = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cache_folders() -> list[Path]:
-    """Return where machine code may be kept, the best place first: NUMBA_CACHE_DIR, beside this file, the user's."""
+    """Return below which folders machine code may be kept, the best first: NUMBA_CACHE_DIR, the package, the user's."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    first = Path(chosen) / "doccluster" if chosen else Path(__file__).parent / "__pycache__"
+    first = Path(chosen) if chosen else Path(__file__).parents[1]
     return [folder for folder in (first, users_folder()) if folder is not None]
 
 

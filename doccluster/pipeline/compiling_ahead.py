@@ -24,7 +24,7 @@ SEVERAL = 2  # processors; on one, two processes would take turns
 def is_first_run() -> bool:
     """Return whether nothing was compiled on this machine yet and what is compiled now can be kept."""
     folders = cache_folders()
-    has_code = any(True for folder in folders for _ in folder.glob("*.nbi"))
+    has_code = any(True for folder in folders for _ in folder.rglob("*.nbi"))
     return not has_code and any(make_folder(folder) for folder in folders)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
 from doccluster.errors import InputError
-from doccluster.kernels.vmf import MAX_CONCENTRATION
 from doccluster.validation import RandomState, check_positive_int
 
 Floats = npt.NDArray[np.float64]

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks, row_blocks
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError
-from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.synthetic.checks import check_dimensions, check_share, check_weights, seed_record
 from doccluster.synthetic.inclusion import draw_terms, inclusion_with_squares, squares_range
 from doccluster.synthetic.made import SyntheticVectors, row_names

@@ -17,11 +17,11 @@ from scipy import sparse
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.term_draws import PATIENCE, Weighted, draw_distinct
-from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.synthetic.checks import seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
 from doccluster.validation import (

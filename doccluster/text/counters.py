@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
+from doccluster.kernels.counted_rows import count_distinct
 from doccluster.kernels.token_tables import (
     ARENA_USED,
     COUNTED,
@@ -32,7 +33,6 @@ from doccluster.kernels.token_tables import (
     TokenTable,
     Wording,
 )
-from doccluster.kernels.tokens import count_distinct
 from doccluster.kernels.word_runs import absorb_tokens, copy_tokens, count_runs, fill_slots
 from doccluster.text.analysis import Analysis
 from doccluster.text.scripts import combining_marks

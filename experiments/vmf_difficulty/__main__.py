@@ -22,8 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.evaluation import score
-from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
 from doccluster.report.charts import line_chart
 from doccluster.synthetic import make_vmf_mixture
 from experiments.resumable import run_cases

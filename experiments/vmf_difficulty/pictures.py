@@ -6,8 +6,8 @@ import pathlib
 
 import numpy as np
 
+from doccluster.clustering.mixtures.vmf_functions import log_normalizer_plus_kappa
 from doccluster.corpus import read_corpus
-from doccluster.kernels.vmf import log_normalizer_plus_kappa
 from doccluster.report.charts import heat_map, line_chart
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_twin, plan_zipf, sample_vmf
 from doccluster.vectors import vectorize

@@ -9,7 +9,7 @@ import argparse
 import csv
 import pathlib
 
-from doccluster.kernels.vmf import log_normalizer_plus_kappa, mean_resultant
+from doccluster.clustering.mixtures.vmf_functions import log_normalizer_plus_kappa, mean_resultant
 from experiments.vmf_functions.definition import CONCENTRATIONS, DIMENSIONS, defined_values
 
 RESULTS = pathlib.Path(__file__).parent / "results"

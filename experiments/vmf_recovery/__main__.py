@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from doccluster.clustering import VonMisesFisherMixture
-from doccluster.kernels.vmf import MAX_CONCENTRATION, concentration
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.synthetic import plan_vmf_mixture
 from experiments.resumable import run_cases
 

@@ -11,9 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
 from doccluster.clustering.mixtures import vmf_steps
+from doccluster.clustering.mixtures.vmf_functions import log_normalizers
 from doccluster.clustering.mixtures.vmf_steps import MixtureParameters, unit_blocks
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.kernels.vmf import log_normalizers
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, plan_vmf_mixture
 
 READS_CLASSIFIER_TAGS = (

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.sums import cluster_sums, joined, sum_block
-from doccluster.kernels.sums import add_sums
+from doccluster.geometry.whole_sums import add_sums
 from doccluster.partition import Partition
 
 KINDS = [("cosine", np.float32), ("cosine", np.float64), ("euclidean", np.float32), ("euclidean", np.float64)]

@@ -252,5 +252,5 @@ def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(m
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     beside, of_user = cache_folders()
-    assert beside.parent.name == "kernels"
+    assert beside.name == "doccluster"
     assert of_user == tmp_path / "doccluster"

@@ -156,28 +156,29 @@ def run(copy, path, text, *, limit, sound):
 @contextlib.contextmanager
 def changed(copy, path, text):
     """Let a file of the copy have another text, and its kernels other machine code."""
-    kernels, kept = copy / "doccluster" / "kernels", copy.parent / "kernels"
-    is_kernel = "kernels" in path.parts
-    if is_kernel:
-        shutil.copytree(kernels, kept)
+    kept = {}
+    if "@jit" in (copy / path).read_text(encoding="utf-8"):
+        kept = forget_machine_code(copy, path)
     (copy / path).write_text(text, encoding="utf-8")
     moment = next(_MOMENTS)  # numba and Python know a file by its size and its time
     os.utime(copy / path, (moment, moment))
-    if is_kernel:
-        forget_machine_code(copy, path)
     try:
         yield
     finally:
-        if is_kernel:
-            shutil.rmtree(kernels)
-            kept.rename(kernels)
+        if kept:
+            forget_machine_code(copy, path)
+            for file, code in kept.items():
+                file.write_bytes(code)
         shutil.copy2(ROOT / path, copy / path)
 
 
 def forget_machine_code(copy, path):
-    """Remove the machine code of kernels that a changed file is compiled into; numba looks only at their own file."""
-    stale, folder = {path.stem}, copy / "doccluster" / "kernels"
-    imports = {other: other.read_text(encoding="utf-8") for other in folder.rglob("*.py")}
+    """Remove the machine code of the kernels that a file is compiled into, and return it by file.
+
+    numba looks only at their own file.
+    """
+    stale = {path.stem}
+    imports = {other: text for other, text in texts("doccluster", "*.py").items() if "@jit" in text}
     while True:
         found = {other.stem for other, text in imports.items() if any(f".{name} import" in text for name in stale)}
         if found <= stale:
@@ -185,9 +186,12 @@ def forget_machine_code(copy, path):
         stale |= found
     if "simd" in path.parts:  # imported by the name of its folder
         stale = {other.stem for other in imports}
-    for kept in folder.rglob("*.nb?"):
-        if kept.name.partition(".")[0] in stale:
-            kept.unlink()
+    kept = {}
+    for file in (copy / "doccluster").rglob("*.nb?"):
+        if file.name.partition(".")[0] in stale:
+            kept[file] = file.read_bytes()
+            file.unlink()
+    return kept
 
 
 @functools.cache

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.mixtures.vmf_functions import mean_resultant
 from doccluster.errors import InputError
-from doccluster.kernels.vmf import mean_resultant
 from doccluster.synthetic import make_sparse_vmf
 from doccluster.synthetic.inclusion import draw_terms, inclusion_with_squares, power_inclusion, squares_range
 

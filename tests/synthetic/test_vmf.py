@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from doccluster.clustering.mixtures.vmf_functions import mean_resultant
 from doccluster.errors import InputError
-from doccluster.kernels.vmf import mean_resultant
 from doccluster.synthetic import make_vmf_mixture, plan_vmf_mixture, sample_vmf
 
 CASES = [(2, 0.5), (2, 1e4), (3, 2.0), (5, 1e7), (10, 10.0), (50, 300.0), (1000, 100.0), (1000, 1e5)]

@@ -2,11 +2,18 @@
 
 Half a table of the distances is held in float32, 2 bytes times n squared: 800 MB for 20,000 documents, a quarter of
 what scipy's `linkage` holds for them (its distances and the copy that it works on, in float64).
+
+The table is the upper triangle, row by row; the distance of i < j stands at i n - i (i + 1) / 2 + j - i - 1. Clusters
+are joined by the Lance-Williams formulas.
+
+Sources: Lance & Williams 1967, The Computer Journal 9; Murtagh 1983, The Computer Journal 26 (chains of nearest
+neighbours); Muellner 2011, arXiv:1109.2378 (the generic algorithm, for linkages whose distances may fall).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +24,187 @@ from doccluster.base.sizes import format_size, parse_size
 from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import as_documents
-from doccluster.kernels.agglomeration import Linkage, distances_to_later, join_by_chains, join_nearest
 from doccluster.kernels.arguments import Csr
+from doccluster.kernels.jit import jit
 from doccluster.validation import squared_row_norms
+
+
+class Linkage(IntEnum):
+    """What counts as the distance of two clusters; kernels are given the number."""
+
+    SINGLE = 0
+    COMPLETE = 1
+    AVERAGE = 2
+    WARD = 3
+    CENTROID = 4
+
+
+SINGLE, COMPLETE, AVERAGE, WARD = int(Linkage.SINGLE), int(Linkage.COMPLETE), int(Linkage.AVERAGE), int(Linkage.WARD)
+
+
+class JoinedClusters(NamedTuple):
+    """What is joined: the distances, used up on the way, the sizes, and the clusters that are left, ascending."""
+
+    table: npt.NDArray[np.float32]
+    sizes: npt.NDArray[np.float64]
+    alive: npt.NDArray[np.int64]
+
+
+@jit(inner=True)
+def place(n, one, two):
+    """Return where the distance of two rows stands."""
+    low, high = min(one, two), max(one, two)
+    return low * n - low * (low + 1) // 2 + high - low - 1
+
+
+@jit
+def distances_to_later(rows, lists, squares, first, last):
+    """Return the distances of the rows first..last-1 to all later rows, as they lie in the table.
+
+    `rows` and `lists` are `Csr`, the latter of the transposed matrix. With `squares` (of the rows) distances are
+    squared Euclidean, without (of size 0) cosine; negative rounding becomes 0.
+    """
+    n = rows.indptr.size - 1
+    is_cosine = squares.size == 0
+    sums = np.empty(n)
+    before = place(n, first, first + 1)
+    part = np.empty(place(n, last, last + 1) - before, np.float32)
+    for row in range(first, last):
+        for other in range(row + 1, n):
+            sums[other] = 0.0
+        for entry in range(rows.indptr[row], rows.indptr[row + 1]):
+            term, value = rows.indices[entry], rows.data[entry]
+            for posting in range(lists.indptr[term], lists.indptr[term + 1]):
+                sums[lists.indices[posting]] += value * lists.data[posting]
+        begin = place(n, row, row + 1) - before - row - 1
+        for other in range(row + 1, n):
+            distance = 1.0 - sums[other] if is_cosine else squares[row] + squares[other] - 2.0 * sums[other]
+            part[begin + other] = max(distance, 0.0)
+    return part
+
+
+@jit(inner=True)
+def joined_distance(linkage, to_one, to_two, between, size_one, size_two, size):
+    """Return the distance of a cluster to two others that are joined."""
+    if linkage == SINGLE:
+        return min(to_one, to_two)
+    if linkage == COMPLETE:
+        return max(to_one, to_two)
+    both = size_one + size_two
+    if linkage == AVERAGE:
+        return (size_one * to_one + size_two * to_two) / both
+    if linkage == WARD:
+        return ((size_one + size) * to_one + (size_two + size) * to_two - size * between) / (both + size)
+    return (size_one * to_one + size_two * to_two - size_one * size_two * between / both) / both
+
+
+@jit(inner=True)
+def join(clusters, n_alive, linkage, gone, kept, between):
+    """Put cluster `gone` into `kept`: update distances and sizes, and take it from the living; return their number."""
+    table, sizes, alive = clusters
+    n, shift = sizes.size, 0
+    for at in range(n_alive):
+        other = alive[at]
+        if other == gone:
+            shift = 1
+            continue
+        alive[at - shift] = other
+        if other != kept:
+            there = place(n, other, kept)
+            table[there] = joined_distance(
+                linkage,
+                np.float64(table[place(n, other, gone)]),
+                np.float64(table[there]),
+                between,
+                sizes[gone],
+                sizes[kept],
+                sizes[other],
+            )
+    sizes[kept] += sizes[gone]
+    return n_alive - 1
+
+
+@jit
+def join_by_chains(table, n, linkage):
+    """Return the n - 1 joins of a reducible linkage, in the order of the chains: pairs of kept clusters, and heights.
+
+    `table` is used up. The nearest neighbour is the lowest on ties, but for the one before it in the chain.
+    """
+    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    alive = np.arange(n)
+    clusters = JoinedClusters(table, np.ones(n), alive)
+    chain = np.empty(n, np.int64)
+    n_alive, length = n, 0
+    for step in range(n - 1):
+        if length == 0:
+            chain[0], length = alive[0], 1
+        while True:
+            tip = chain[length - 1]
+            nearest, least = -1, np.inf
+            if length > 1:
+                nearest = chain[length - 2]
+                least = np.float64(table[place(n, tip, nearest)])
+            for at in range(n_alive):
+                other = alive[at]
+                if other != tip:
+                    distance = np.float64(table[place(n, tip, other)])
+                    if distance < least:
+                        nearest, least = other, distance
+            if length > 1 and nearest == chain[length - 2]:
+                break
+            chain[length] = nearest
+            length += 1
+        gone, kept = min(tip, nearest), max(tip, nearest)
+        pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, least
+        n_alive = join(clusters, n_alive, linkage, gone, kept, least)
+        length -= 2
+    return pairs, heights
+
+
+@jit(inner=True)
+def find_nearest_later(clusters, n_alive, at, nearest, least):
+    """Write the nearest of the living clusters behind the one at this place of the list."""
+    table, sizes, alive = clusters
+    row = alive[at]
+    least[row], nearest[row] = np.inf, -1
+    for after in range(at + 1, n_alive):
+        other = alive[after]
+        distance = np.float64(table[place(sizes.size, row, other)])
+        if distance < least[row]:
+            least[row], nearest[row] = distance, other
+
+
+@jit
+def join_nearest(table, n, linkage):
+    """Return the n - 1 joins of the two nearest clusters, for a linkage whose distances may fall.
+
+    `table` is used up.
+    """
+    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    alive = np.arange(n)
+    clusters = JoinedClusters(table, np.ones(n), alive)
+    nearest, least = np.full(n, -1), np.full(n, np.inf)
+    n_alive = n
+    for at in range(n - 1):
+        find_nearest_later(clusters, n_alive, at, nearest, least)
+    for step in range(n - 1):
+        gone, lowest = -1, np.inf
+        for at in range(n_alive):
+            if least[alive[at]] < lowest:
+                gone, lowest = alive[at], least[alive[at]]
+        kept = nearest[gone]
+        pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, lowest
+        n_alive = join(clusters, n_alive, linkage, gone, kept, lowest)
+        for at in range(n_alive):
+            row = alive[at]
+            if row == kept or nearest[row] == gone or nearest[row] == kept:
+                find_nearest_later(clusters, n_alive, at, nearest, least)
+            elif row < kept:
+                distance = np.float64(table[place(n, row, kept)])
+                if distance < least[row]:
+                    nearest[row], least[row] = kept, distance
+    return pairs, heights
+
 
 BLOCK_ROWS = 64
 LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}

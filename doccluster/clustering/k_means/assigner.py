@@ -6,14 +6,76 @@ cache line of the table or several.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.kernels.assignment import HIGHEST, LOWEST, UNIT_ROUNDOFF, Bounds, LaneTable, assign_rows, own_products
-from doccluster.kernels.bounds import Chords, rows_in_question
-from doccluster.kernels.dense_rows import nearest_of_products
+from doccluster.kernels.jit import jit
 from doccluster.kernels.simd.lanes import LINE, OCTET
+
+
+@jit
+def nearest_of_products(products, which, error, n_clusters, bounds):
+    """Write what `assign_rows` does for the rows `which`, whose products with all clusters are known within `error`.
+
+    Return the rows that this leaves open. Clusters are lanes.
+    """
+    labels, lower, upper = bounds
+    undecided, n_undecided = np.empty(which.size, np.int64), 0
+    for place in range(which.size):
+        row, similarities = which[place], products[place]
+        own, top, second = 0, similarities[0], np.float32(-np.inf)
+        for cluster in range(1, n_clusters):
+            if similarities[cluster] > top:
+                own, top, second = cluster, similarities[cluster], top
+            else:
+                second = max(second, similarities[cluster])
+        if top - second <= 2 * error:
+            undecided[n_undecided] = row
+            n_undecided += 1
+            continue
+        labels[row], lower[row] = own, top - error
+        if upper.shape[1] == 0:
+            continue
+        if n_clusters <= LINE:
+            upper[row, 0] = second + error
+            continue
+        for group in range((n_clusters + LINE - 1) // LINE):
+            best = np.float32(-np.inf)
+            for cluster in range(group * LINE, min((group + 1) * LINE, n_clusters)):
+                if cluster != own:
+                    best = max(best, similarities[cluster])
+            upper[row, group] = best + error
+    return undecided[:n_undecided]
+
+
+class Chords(NamedTuple):
+    """Upper bounds on how far similarities can have risen, float32: |x.c' - x.c| <= |c' - c|."""
+
+    of_group: Any  # array of shape (n_groups,), whole octets: the largest movement in each group
+    of_cluster: Any  # array of shape (n_lanes,)
+
+
+@jit
+def rows_in_question(chords, bounds):
+    """Carry the bounds of all rows over a move of the means and return the rows that may have a new label."""
+    labels, lower, upper = bounds
+    rows, n_rows = np.empty(labels.size, np.int64), 0
+    for row in range(labels.size):
+        own_lower = lower[row] - chords.of_cluster[labels[row]]
+        lower[row] = own_lower
+        reaching = 0
+        for group in range(upper.shape[1]):
+            upper[row, group] += chords.of_group[group]
+            reaching += upper[row, group] >= own_lower
+        if reaching:
+            rows[n_rows] = row
+            n_rows += 1
+    return rows[:n_rows]
+
 
 MOST_GROUPS = 64  # each costs four bytes a document
 CHORD_SLACK = 1.00002  # rows are unit within 1e-5

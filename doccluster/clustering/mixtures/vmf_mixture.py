@@ -21,6 +21,7 @@ from doccluster.base.progress import silent
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimator_parameters import SeededParameters
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.vmf_steps import (
@@ -33,7 +34,6 @@ from doccluster.clustering.mixtures.vmf_steps import (
     unit_blocks,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.kernels.vmf import MAX_CONCENTRATION
 from doccluster.validation import (
     MAX_STARTS,
     RandomState,

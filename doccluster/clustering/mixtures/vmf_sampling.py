@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.kernels.vmf import rotate_tangents
+from doccluster.clustering.mixtures.vmf_functions import rotate_tangents
 from doccluster.validation import RandomState, as_generator
 
 Floats = npt.NDArray[np.float64]

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import row_blocks
+from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizers
 from doccluster.geometry.projection import times_table
-from doccluster.kernels.vmf import concentration, log_normalizers
 
 Floats = npt.NDArray[np.float64]
 

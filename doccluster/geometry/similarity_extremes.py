@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.kernels.arguments import COSINE, SQEUCLIDEAN
 from doccluster.kernels.jit import jit
-from doccluster.kernels.metric import COSINE, SQEUCLIDEAN
 
 # Sums and maxima over clusters may be regrouped so that they vectorise; no value here is nan or infinite.
 REGROUP = {"reassoc", "contract", "nsz", "nnan"}
