@@ -94,8 +94,8 @@ def _clustering() -> None:
     for matrix in (small, small.toarray(), full, full.astype(np.float32), wide, copies):
         for algorithm in ("auto", "lloyd"):
             for init in ("k-means++", "random"):
-                options: dict[str, Any] = {"init": init, "n_init": 1, "random_state": 0, "refine": init == "random"}
-                options["max_memory"] = LITTLE if matrix is wide else None
+                options: dict[str, Any] = {"init": init, "n_init": 1, "random_state": 0}
+                options |= {"max_memory": LITTLE} if matrix is wide else {"refine": init == "random"}
                 spherical_k_means(matrix, SphericalParameters(matrix.shape[0] // 2, algorithm=algorithm, **options))  # type: ignore[arg-type]
 
 

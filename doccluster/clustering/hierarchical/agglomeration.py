@@ -257,8 +257,8 @@ def agglomerate(
     n = rows.shape[0]
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
     progress("join", 0)
-    join = join_nearest if linkage == "centroid" else join_by_chains
-    pairs, heights = join(table, n, int(LINKAGES[linkage]))
+    join_all = join_nearest if linkage == "centroid" else join_by_chains
+    pairs, heights = join_all(table, n, int(LINKAGES[linkage]))
     if linkage in EUCLIDEAN:
         heights = np.sqrt(np.maximum(heights, 0.0))
     order = np.arange(n - 1) if linkage == "centroid" else np.argsort(heights, kind="stable")
