@@ -74,6 +74,6 @@ def test_arrays_hold_the_values_of_the_single_numbers():
     logs, back = np.empty(3), np.empty(3)
     vmf.log_normalizers(30, kappas, logs)
     means = np.array([vmf.mean_resultant(30, kappa) for kappa in kappas])
-    vmf.concentrations(30, means, 1e7, back)
+    back[:] = [vmf.concentration(30, mean, 1e7) for mean in means]
     assert logs.tolist() == [vmf.log_normalizer(30, kappa) for kappa in kappas]
     np.testing.assert_allclose(back, kappas, rtol=1e-10)

@@ -176,13 +176,6 @@ def log_normalizers(n_dimensions, kappas, out):
         out[i] = log_normalizer(n_dimensions, kappas[i])
 
 
-@jit
-def concentrations(n_dimensions, resultants, largest, out):
-    """Write the concentration of each mean resultant length into `out`, both float64 arrays of one length."""
-    for i in range(resultants.size):
-        out[i] = concentration(n_dimensions, resultants[i], largest)
-
-
 @jit(fastmath={"reassoc", "contract"})
 def rotate_tangents(rows, labels, reflectors, signs, gaps):
     """Turn rows of normal numbers, in place, into unit rows with given cosines to their mean directions.
