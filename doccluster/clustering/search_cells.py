@@ -36,22 +36,9 @@ def search_cells(
     random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> Cells:
-    """Return cells of documents, and the ones nearest to each document.
+    """Return about sqrt(n) cells of unit rows (csr or dense, some filled), and those nearest to each row.
 
-    Parameters
-    ----------
-    rows : csr or dense array of shape (n_documents, n_terms), unit rows, some with terms
-    n_probes : int, optional
-        Cells that are searched for each document; more find more of its neighbours. By default as many as hold some
-        2,000 documents, at least 4.
-    random_state : None, int or numpy Generator
-    n_threads : int, optional
-        Changes no result.
-
-    Returns
-    -------
-    Cells
-        About sqrt(n_documents) of them.
+    By default as many are nearest as hold some 2,000 documents, at least 4; more find more neighbours.
     """
     n = rows.shape[0]
     rng = as_generator(random_state)

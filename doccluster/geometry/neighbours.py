@@ -97,18 +97,9 @@ def joined_graph(
     cells: Cells | None = None,
     n_threads: int | None = None,
 ) -> JoinedGraph:
-    """Return the sum of a graph and that of the nearest neighbours of its families in another space.
+    """Return the sum of a graph and `weight` times that of the neighbours of its families in another space.
 
-    Parameters
-    ----------
-    rows : csr or dense array of shape (n_documents, n_dimensions)
-        The documents in the other space; a zero row has no neighbours there.
-    weight : float
-        Of the second graph.
-    cells : Cells, optional
-        Of all documents, where their neighbours in the other space are looked for.
-    n_threads : int, optional
-        Changes no result.
+    A zero row has no neighbours there. `cells` are those of all documents.
 
     Examples
     --------

@@ -158,11 +158,6 @@ def set_aside(fit: Fit, placed: Placement) -> tuple[Fit, Placement, Flags]:
     """Return the clusters, how each document sits in its nearest, and which documents fit no cluster.
 
     Every document keeps its cluster. Clusters are numbered by how many documents stay.
-
-    Parameters
-    ----------
-    placed : Placement
-        Of the documents of the fit.
     """
     labels, k = fit.partition.labels, fit.partition.n_clusters
     is_other = fit_none(labels, placed)

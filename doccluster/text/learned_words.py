@@ -33,13 +33,6 @@ def learned_function_words(texts: Sequence[str], lists: Sequence[Collection[str]
 
     Scripts without blanks between words are left aside.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Of many 2,000, evenly spaced, are read.
-    lists : sequence of collections of str
-        The function words of each language that was found.
-
     Examples
     --------
     >>> text = " ".join(f"omu{one}{other} mu obu{other}{one} na kwa" for one in "bdgklmn" for other in "bdgklmn")

@@ -64,12 +64,6 @@ class RunningText(ShortRepr):
     def of_texts(cls, texts: Iterable[str], *, prepare: Callable[[str], str] = str.lower) -> RunningText:
         """Return the words of texts.
 
-        Parameters
-        ----------
-        texts : iterable of str
-        prepare : callable
-            What is done to a word before it is counted.
-
         Notes
         -----
         Punctuation, empty lines, words such as "Iran's" or "don't", and words of scripts without blanks are breaks. A

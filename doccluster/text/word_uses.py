@@ -47,13 +47,8 @@ class WordUses:
 def word_uses(running: RunningText, function_words: Collection[str], languages: Collection[str] = ()) -> WordUses:
     """Return which words may begin and end a phrase, and which may stand alone.
 
-    Parameters
-    ----------
-    function_words : collection of str
-        They begin and end none; nor do numbers, and the weak words of the languages (verbs of saying, months, ...).
-    languages : collection of str
-        Of the texts. Verbs and adjectives are told only where English is the only one; in texts that are German alone a
-        word that ends a phrase has a capital.
+    None of the function words, the weak words of the languages and the numbers does. Verbs and adjectives are told only
+    where English is the only language; in texts that are German alone a word that ends a phrase has a capital.
     """
     weak, first_only = weak_words(languages), words_that_only_begin(languages)
     is_function = running.are(function_words)

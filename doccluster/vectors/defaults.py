@@ -42,17 +42,7 @@ def choose_vectorizer(
     those of its own language; words are stemmed by the language nearly all texts are in, where it has a stemmer; terms
     of a single document are left out where there are many documents, and so are terms that are spread evenly over them
     (see `even_terms`); text is cut into terms by its script. With the language "none", no word is stemmed or left out.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Those to be clustered; of many, evenly spaced ones are read.
-    language : str or sequence of str
-        "auto", "none", or the languages by name or code.
-    options : mapping
-        Parameters of `TfidfVectorizer`; None leaves one open, and "none" says no for `stemming`.
-    n_threads : int, optional
-        How many threads the vectorizer uses.
+    An option of None is open, and stemming "none" says no.
     """
     writing = survey_writing(texts)
     languages = tuple(writing.languages) if language == "auto" else choose_languages(language)

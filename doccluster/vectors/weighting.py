@@ -137,14 +137,6 @@ def weigh_rows(
     """Turn the counts of a csr array into weights, in place.
 
     Raises InputError if `matrix` is not a sound csr array, or has other columns than there are factors.
-
-    Parameters
-    ----------
-    matrix : csr array of shape (n_documents, n_terms), float32 or float64 counts
-    factors : array of shape (n_terms,) or None
-        What `collection_weights` gave.
-    mean_length : float
-        The mean number of counted terms per document, for BM25.
     """
     matrix = _checked_counts(matrix, factors)
     # The loop multiplies too, unless the factors are of another type than the values.

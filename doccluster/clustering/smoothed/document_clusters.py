@@ -147,17 +147,9 @@ def cluster_documents(
     if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was stopped before there
     was anything to keep.
 
-    Parameters
-    ----------
-    rows : csr or dense array of shape (n_documents, n_terms), unit rows
-    counts : csr array of the same shape, or None
-        How often each term occurs in each document.
-    meaning : Meaning, optional
-        The documents in a second space: neighbours in either are neighbours, and the rows stand side by side.
-    smoothed : SmoothedRows, optional
-        The rows smoothed already, as `smooth_documents` returns them.
-    start : int64 array of shape (n_documents,), optional
-        Clusters 0..n_clusters-1 from whose means spherical k-means begins, once; -1 for a document that counts to none.
+    With a meaning, neighbours in either space are neighbours, and the rows stand side by side. `smoothed` are the rows
+    of `smooth_documents`, where they were made already. From `start` (clusters 0..n_clusters-1, -1 for a document of
+    none) spherical k-means begins, once, at the means of the clusters.
     """
     parameters.check(rows.shape[0])
     work = _Work(rows, counts, parameters, meaning)

@@ -159,15 +159,7 @@ def weighted_rows(
     weighting: Weighting | None = None,
     n_threads: int | None = None,
 ) -> Any:
-    """Return the unit rows of counts, float32 csr array: the part of the document times the factor of each term.
-
-    Parameters
-    ----------
-    counts : csr array of shape (n_documents, n_terms)
-    factors : float32 array of shape (n_terms,)
-    weighting : Weighting, optional
-        Of tf-idf by default; only its part of the document counts.
-    """
+    """Return the unit rows of counts, float32 csr array: the part of the document times the factor of each term."""
     rows = sparse.csr_array(counts, dtype=np.float32, copy=True)
     rows.eliminate_zeros()  # a logarithm has no value there
     mean_length = float(rows.data.sum(dtype=np.float64)) / rows.shape[0]
