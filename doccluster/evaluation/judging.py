@@ -92,6 +92,7 @@ def score(
     record = get_measure(name, variant=variant)
     record.check_parameters(parameters)
     check_choice(metric, METRICS, "metric")
+    given = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     is_external = record.family == "external"
     store, dropped = _prepare(
         found,
@@ -99,10 +100,7 @@ def score(
         None if is_external else vectors,
         metric=metric,
         noise=noise,
-        terms=terms,
-        n_threads=n_threads,
-        max_memory=max_memory,
-        progress=progress,
+        **given,
         warn=False,
         several_labels=record.several_labels,
     )
@@ -170,6 +168,7 @@ def evaluate(
     [('purity', 0.75), ('rand', 0.5)]
     """
     check_choice(metric, METRICS, "metric")
+    given = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     asked = _asked(measures)
     store, dropped = _prepare(
         found,
@@ -177,12 +176,9 @@ def evaluate(
         vectors if evidence is None else evidence.documents,
         metric=metric,
         noise=noise,
-        terms=terms,
-        n_threads=n_threads,
-        max_memory=max_memory,
-        progress=progress,
+        **given,
         warn=evidence is None,  # who made the evidence knows the rows; the scores say it all the same
-        given=evidence,
+        evidence=evidence,
         several_labels=any(record.several_labels for record in asked or ()),
     )
     if not store.columns and store.documents is None:
@@ -192,7 +188,8 @@ def evaluate(
     if asked is not None:
         _require(store, list(asked))
         return _evaluation(store, asked, {}, strict=strict, dropped=dropped)
-    possible = _possible(store, counted=None if measures == "all" else True)
+    wanted = list_measures(counted=None if measures == "all" else True)
+    possible = [record for record in wanted if store.missing_for(record) is None]
     skipped = _not_computed(store, possible, pairwise_seconds)
     return _evaluation(store, {record: {} for record in possible}, skipped, strict=strict, dropped=dropped)
 
@@ -207,10 +204,6 @@ def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
     for record, own in records.items():
         record.check_parameters(own)
     return records
-
-
-def _possible(store: EvidenceStore, *, counted: bool | None) -> list[Measure]:
-    return [record for record in list_measures(counted=counted) if store.missing_for(record) is None]
 
 
 def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) -> dict[Measure, str]:
@@ -292,7 +285,7 @@ def _one_score(
             values = undefined(str(reason))
     if strict and np.isnan(values.value):
         raise NotComputable(f"{record.name} is undefined: {values.note or 'nothing to measure'}.")
-    name = None if column is None else column.name
+    left_out = None if column is None else column.note_for(several_labels=record.several_labels)
     result = Score(
         record,
         float(values.value),
@@ -300,23 +293,16 @@ def _one_score(
         per_class=values.per_class,
         per_document=values.per_document,
         per_pair=values.per_pair,
-        notes=_kept(values.note),
+        notes=tuple(filter(None, (values.note, left_out))),
         standard_error=values.standard_error,
-        truth=name,
+        truth=None if column is None else column.name,
         parameters=parameters,
     )
-    if column is None:
-        return result
-    left_out = _kept(column.note_for(several_labels=record.several_labels))
-    return _on_all_clusters(_with_notes(result, left_out), column, store.found)
+    return result if column is None else _on_all_clusters(result, column, store.found)
 
 
 def _with_notes(result: Score, notes: tuple[str, ...]) -> Score:
     return replace(result, notes=result.notes + notes)
-
-
-def _kept(*notes: str | None) -> tuple[str, ...]:
-    return tuple(note for note in notes if note)
 
 
 def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Score:
@@ -343,7 +329,7 @@ def _prepare(
     noise: Any,
     warn: bool,
     several_labels: bool,
-    given: ClusterEvidence | None = None,
+    evidence: ClusterEvidence | None = None,
     **options: Any,
 ) -> tuple[EvidenceStore, tuple[str, ...]]:
     """Check all input; return the store of evidence, and notes on documents that were dropped or are empty."""
@@ -362,9 +348,9 @@ def _prepare(
     columns = [] if truth is None else truth_columns(truth, partition, keep, several_labels=several_labels)
     if documents is not None:
         notes += _about_rows(documents, metric, warn=warn)
-    if given is not None and keep is None:
-        _check_evidence(given, partition, metric)
-        options["given"] = given
+    if evidence is not None and keep is None:
+        _check_evidence(evidence, partition, metric)
+        options["given"] = evidence
     return EvidenceStore(partition, columns, documents, metric, **options), notes
 
 

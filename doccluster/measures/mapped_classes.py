@@ -7,6 +7,7 @@ partner answers for no class), ``majority`` gives each cluster its commonest cla
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.divide(part, whole, out=np.zeros_like(part, np.float64), where=whole > 0)
 
 
-def _outcome(table: ContingencyTable, mapping: str) -> tuple[Floats, Floats, str | None]:
+def _outcome(table: ContingencyTable, mapping: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any], str | None]:
     """Return the documents rightly given to each class, and those given to it in all, with a note."""
     check_choice(mapping, MAPPINGS, "mapping")
     answer = table.majority_class if mapping == "majority" else _one_to_one(table)
