@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from doccluster.cli.main import commands
 from doccluster.corpus import read_corpus
 from doccluster.errors import InputError, NothingUsable
 
@@ -65,13 +68,18 @@ def test_a_table_of_any_library_is_read_by_its_columns(expected, name, made):
     assert_same(read_corpus(made()), expected)
 
 
-def test_what_a_query_finds_is_read_and_nothing_can_be_changed(tmp_path, monkeypatch, expected):
+@pytest.fixture
+def news(tmp_path, monkeypatch):
+    """A database news.db in the current folder."""
     monkeypatch.chdir(tmp_path)
-    with sqlite3.connect("news.db") as database:
+    with contextlib.closing(sqlite3.connect("news.db")) as database:
         database.execute(f"CREATE TABLE news ({', '.join(COLUMNS)})")
         rows = list(zip(*COLUMNS.values(), strict=True))
         database.executemany(f"INSERT INTO news VALUES ({', '.join('?' * len(COLUMNS))})", rows)
-    database.close()
+        database.commit()
+
+
+def test_what_a_query_finds_is_read_and_nothing_can_be_changed(news, tmp_path, expected):
     assert_same(read_corpus("sqlite:///news.db?SELECT * FROM news"), expected)
     address = f"sqlite:///{tmp_path}/news.db?SELECT id, title, body, topic FROM news WHERE body != 'https://a.org'"
     assert_same(read_corpus(address), expected)
@@ -87,6 +95,18 @@ def test_what_a_query_finds_is_read_and_nothing_can_be_changed(tmp_path, monkeyp
     with pytest.raises(InputError, match="does not exist"):
         read_corpus("sqlite:///other.db?SELECT 1")
     assert len(read_corpus("sqlite:///news.db?SELECT * FROM news")) == 3
+
+
+def test_commands_take_a_query_and_a_run_of_one_is_made_again(news, tmp_path, monkeypatch):
+    query = "sqlite:///news.db?SELECT * FROM news WHERE body NOT LIKE 'https://%'"
+    seen = CliRunner().invoke(commands, ["inspect", query])
+    assert seen.output.startswith("  documents  3\n")
+    made = CliRunner().invoke(commands, ["run", query, "-o", "out", "-k", "2", "--no-report"])
+    assert made.exit_code == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    again = CliRunner().invoke(commands, ["rerun", "../out"])
+    assert again.output.startswith("the same labels for 3 documents")
 
 
 def test_a_bunch_of_scikit_learn_has_its_targets_as_classes():
