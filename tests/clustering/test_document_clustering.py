@@ -10,14 +10,18 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
-from doccluster.clustering.smoothed import document_clusters
+from doccluster.clustering.search_cells import search_cells
+from doccluster.clustering.smoothed import document_clusters, document_spaces
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import nearest_neighbours, smoothed_rows
+from doccluster.vectors.meaning import meaning_of
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
 
@@ -73,6 +77,25 @@ def test_dense_rows_are_smoothed_as_they_are_and_signed_sparse_ones_are_not(coun
     assert np.array_equal(model.labels_, again.labels_)
     signed = sparse.csr_array(np.random.default_rng(0).normal(size=(30, 8)))
     assert "negative" in DocumentClustering(4, random_state=0).fit(signed).notes_[0]
+
+
+@pytest.mark.parametrize("has_words", [False, True])
+def test_many_dense_rows_are_smoothed_over_neighbours_from_cells(monkeypatch, has_words):
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 4, 400)
+    rows = np.eye(12)[truth] + 0.2 * rng.normal(size=(400, 12))
+    words = sparse.csr_array(unit(rng.poisson(2, (400, 60)) + 1e-3))  # they say nothing
+    searched = []
+    monkeypatch.setattr(document_spaces, "DENSE_EXACT_UP_TO", 100)
+    monkeypatch.setattr(
+        document_spaces, "search_cells", lambda rows, **how: searched.append(rows.shape) or search_cells(rows, **how)
+    )
+    unit_rows = unit(rows).astype(np.float32)
+    parameters = DocumentParameters(n_clusters=4, random_state=0)
+    meaning = meaning_of(rows, weight=4.0) if has_words else None
+    found = cluster_documents(words if has_words else unit_rows, None, parameters, meaning=meaning)
+    assert searched == [(400, 12)]
+    assert adjusted_rand_score(truth, found.labels) > 0.95
 
 
 @pytest.mark.usefixtures("starts_threads")
