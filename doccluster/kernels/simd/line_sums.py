@@ -1,8 +1,8 @@
 """The innermost loop: a row's products with one to eight cache lines of the table, the sums kept in registers.
 
 What numba makes of the same loop in Python reads and writes its sums for every few terms and checks for overlaps; for
-tables up to 128 lanes this is 1.4 to 2 times faster. Vectors of sixteen float32, or eight float64, become whatever the
-processor has. The type of the sums decides: products of float32 are added up in float64 where the sums are float64.
+tables up to 128 lanes this is 1.4 to 2 times faster. Vectors of sixteen float32 become whatever the
+processor has.
 
 An intrinsic and not a function: for each array that a compiled function is given, numba counts a reference up and down
 again, atomically, and a dozen of those cost more than the products of a row.
@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from doccluster.kernels.simd.lanes import LINE_BYTES, MOST_LINES
+from doccluster.kernels.simd.lanes import LINE, LINE_BYTES, MOST_LINES
 
 INDEX, PLACE = ir.IntType(64), ir.IntType(32)
 TERMS = 4  # products added to each other before they are added to the sums: the chain of roundings is shorter
@@ -30,8 +30,7 @@ CONTRACT = ("contract",)  # a product and a sum may be rounded once
 def add_lines(typing_context, values, columns, first, last, head, lane, n_lines, sums):
     """Add a row's products with up to `MOST_LINES` lines of `head`, from `lane` on, to `sums`.
 
-    ``sums[lane] += sum_p values[p] * head[columns[p], lane]`` over first <= p < last; a line has as many lanes of the
-    type of `sums` as 64 bytes hold.
+    ``sums[lane] += sum_p values[p] * head[columns[p], lane]`` over first <= p < last; all values are float32.
     """
 
     def generate(context, builder, signature, given):
@@ -44,7 +43,7 @@ def add_lines(typing_context, values, columns, first, last, head, lane, n_lines,
             for place in (2, 3, 5, 6)
         )
         row_bytes = cgutils.unpack_tuple(builder, head.strides)[0]
-        stride = builder.sdiv(row_bytes, INDEX(kinds[4].dtype.bitwidth // 8))
+        stride = builder.sdiv(row_bytes, INDEX(LINE_BYTES // LINE))
         last_entry = builder.sub(columns.nitems, INDEX(1))
         tables = builder.gep(head.data, [lane]), builder.gep(sums.data, [lane])
         row = [values.data, columns.data, begin, end, last_entry, stride, *tables]
@@ -70,31 +69,26 @@ def _lines_function(module: Any, kinds: list[Any], n_lines: int) -> Any:
     function.linkage = "internal"
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     values, columns, begin, end, last_entry, stride, table, sums = function.args
-    n_lanes = LINE_BYTES // (4 if sums.type.pointee == ir.FloatType() else 8)
-    vector, entries = ir.VectorType(sums.type.pointee, n_lanes), ir.VectorType(table.type.pointee, n_lanes)
+    vector = ir.VectorType(ir.FloatType(), LINE)
 
-    def line_of(pointer, line, kind):
-        return builder.bitcast(builder.gep(pointer, [INDEX(n_lanes * line)]), kind.as_pointer())
+    def line_of(pointer, line):
+        return builder.bitcast(builder.gep(pointer, [INDEX(LINE * line)]), vector.as_pointer())
 
     def row_of(position):
         column = builder.zext(builder.load(builder.gep(columns, [position])), INDEX)
         return builder.gep(table, [builder.mul(column, stride)])
-
-    def widened(value, kind):
-        return value if value.type == kind else builder.fpext(value, kind)
 
     def products(position, running):
         """Return `running`, or nothing yet, plus the products of the term at `position`."""
         row, later = row_of(position), builder.add(position, INDEX(AHEAD))
         later_row = row_of(builder.select(builder.icmp_signed("<", later, last_entry), later, last_entry))
         for line in range(n_lines):
-            _prefetch(builder, line_of(later_row, line, entries))
-        value = widened(builder.load(builder.gep(values, [position])), vector.element)
-        nothing = ir.Constant(ir.VectorType(value.type, n_lanes), ir.Undefined)
-        one = builder.insert_element(nothing, value, PLACE(0))
-        value = builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(PLACE, n_lanes), [0] * n_lanes))
-        lines = [builder.load(line_of(row, line, entries), align=4) for line in range(n_lines)]
-        terms = [builder.fmul(value, widened(line, vector), flags=CONTRACT) for line in lines]
+            _prefetch(builder, line_of(later_row, line))
+        nothing = ir.Constant(vector, ir.Undefined)
+        one = builder.insert_element(nothing, builder.load(builder.gep(values, [position])), PLACE(0))
+        value = builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(PLACE, LINE), [0] * LINE))
+        lines = [builder.load(line_of(row, line), align=4) for line in range(n_lines)]
+        terms = [builder.fmul(value, line, flags=CONTRACT) for line in lines]
         if running is None:
             return terms
         return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(running, terms, strict=True)]
@@ -105,11 +99,11 @@ def _lines_function(module: Any, kinds: list[Any], n_lines: int) -> Any:
             part = products(builder.add(position, INDEX(offset)), part)
         return [builder.fadd(a, b, flags=CONTRACT) for a, b in zip(running, part, strict=True)]
 
-    total = [builder.load(line_of(sums, line, vector), align=4) for line in range(n_lines)]
+    total = [builder.load(line_of(sums, line), align=4) for line in range(n_lines)]
     position, total = _loop(builder, begin, end, TERMS, total, together)
     _, total = _loop(builder, position, end, 1, total, products)
     for line, part in enumerate(total):
-        builder.store(part, line_of(sums, line, vector), align=4)
+        builder.store(part, line_of(sums, line), align=4)
     builder.ret_void()
     return function
 
