@@ -13,7 +13,6 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
-from doccluster.kernels.plane_forces import attraction, repulsion
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import plane, story_cards
 from doccluster.report.explore import GRID, as_json, explore_data, grid_places, packed, packed_gaps, page_order
@@ -21,7 +20,7 @@ from doccluster.report.html import render_report
 from doccluster.report.plane import neighbour_purity, plane_of
 from doccluster.report.still_map import Place, placed_labels, squarified, still_map, tiles_of
 from doccluster.report.summary import summarize
-from doccluster.report.tsne import neighbour_similarities, places_among, tsne
+from doccluster.report.tsne import attraction, neighbour_similarities, places_among, repulsion, tsne
 
 FEW = [
     "oil crude barrel price",
