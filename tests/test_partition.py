@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.clustering.k_means.assign import place_documents
+from doccluster.clustering.k_means.sweep import place_rows
 from doccluster.errors import InputError
-from doccluster.kernels.assignment import place_rows
 from doccluster.partition import Partition
 
 

@@ -20,10 +20,10 @@ from doccluster.clustering.k_means.assign import place_documents
 from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, reorder
 from doccluster.clustering.k_means.mean_table import head_length, lane_table, means_of_matrix
+from doccluster.clustering.k_means.sweep import LaneTable
 from doccluster.distributed.cluster_table import TableVersion
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums, joined, sum_block
-from doccluster.kernels.assignment import LaneTable
 from doccluster.scratch_files import open_array, write_array
 
 Labels = npt.NDArray[np.int32]

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry.posting_lists import first_from
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
-from doccluster.kernels.posting_lists import first_from
 
 SAFETY = 1e-6  # parts are float32, sums float64: a bound is never tighter than this
 FEW = 4  # where the lists name at most one row in this many, only those are looked at

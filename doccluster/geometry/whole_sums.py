@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.geometry.row_order import sort_in_place
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
-from doccluster.kernels.reordering import sort_in_place
 
 LOW_BITS = 32  # a value is taken as ``(high + low / 2^32) step``, both whole numbers
 

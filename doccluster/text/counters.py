@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
-from doccluster.kernels.counted_rows import count_distinct
-from doccluster.kernels.token_tables import (
+from doccluster.text.analysis import Analysis
+from doccluster.text.counted_rows import count_distinct
+from doccluster.text.scripts import combining_marks
+from doccluster.text.token_tables import (
     ARENA_USED,
     COUNTED,
     DOCUMENT,
@@ -33,9 +35,7 @@ from doccluster.kernels.token_tables import (
     TokenTable,
     Wording,
 )
-from doccluster.kernels.word_runs import absorb_tokens, copy_tokens, count_runs, fill_slots
-from doccluster.text.analysis import Analysis
-from doccluster.text.scripts import combining_marks
+from doccluster.text.word_runs import absorb_tokens, copy_tokens, count_runs, fill_slots
 
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16

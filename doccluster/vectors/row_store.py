@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
-from doccluster.kernels.counted_rows import SettlingRoom, add_frequencies, drop_columns, settle_rows
+from doccluster.text.counted_rows import SettlingRoom, add_frequencies, drop_columns, settle_rows
 from doccluster.text.counters import CountedBlock
 
 # Large enough that the C library maps it by itself: untouched pages cost nothing, and growing moves no bytes.

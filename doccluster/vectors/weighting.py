@@ -11,7 +11,7 @@ import numpy.typing as npt
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import Argument, InputError
-from doccluster.kernels.counted_rows import normalize_rows
+from doccluster.text.counted_rows import normalize_rows
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]

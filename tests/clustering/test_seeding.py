@@ -14,8 +14,8 @@ from doccluster.clustering.k_means.seeding import (
     kmeans_plus_plus,
     seeding_index,
 )
+from doccluster.geometry.posting_lists import InvertedIndex
 from doccluster.kernels.arguments import Csr
-from doccluster.kernels.posting_lists import InvertedIndex
 
 
 @pytest.fixture

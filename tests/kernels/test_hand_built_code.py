@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doccluster.kernels.assignment import highest_of_lines, lane_holding
+from doccluster.clustering.k_means.lanes import LINE
+from doccluster.clustering.k_means.line_sums import add_lines
+from doccluster.clustering.k_means.sweep import highest_of_lines, lane_holding
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd.lanes import LINE
-from doccluster.kernels.simd.line_sums import add_lines
 
 
 @jit

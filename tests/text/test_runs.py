@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from doccluster.kernels.token_tables import PIECE
 from doccluster.text.counters import RunCounter
+from doccluster.text.token_tables import PIECE
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import analysis_of
 

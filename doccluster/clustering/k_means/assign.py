@@ -14,9 +14,9 @@ from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, prepare
 from doccluster.clustering.k_means.mean_table import means_of_matrix, table_for
 from doccluster.clustering.k_means.seeding import unit_rows_of
+from doccluster.clustering.k_means.sweep import LaneTable, place_rows, similarity_rows
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.assignment import LaneTable, place_rows, similarity_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

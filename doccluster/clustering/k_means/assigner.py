@@ -12,9 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.kernels.assignment import HIGHEST, LOWEST, UNIT_ROUNDOFF, Bounds, LaneTable, assign_rows, own_products
+from doccluster.clustering.k_means.lanes import LINE, OCTET
+from doccluster.clustering.k_means.sweep import (
+    HIGHEST,
+    LOWEST,
+    UNIT_ROUNDOFF,
+    Bounds,
+    LaneTable,
+    assign_rows,
+    own_products,
+)
 from doccluster.kernels.jit import jit
-from doccluster.kernels.simd.lanes import LINE, OCTET
 
 
 @jit

@@ -18,9 +18,9 @@ from scipy import sparse
 
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import Item, Result, row_blocks, share_blocks
+from doccluster.clustering.k_means.sweep import RowArrays
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.assignment import RowArrays
-from doccluster.kernels.reordering import hash_rows, reorder_rows
+from doccluster.geometry.row_order import hash_rows, reorder_rows
 
 BLOCK_ROWS = 2048
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.kernels.assignment import LaneTable
-from doccluster.kernels.simd.lanes import LINE, aligned_zeros
+from doccluster.clustering.k_means.lanes import LINE, aligned_zeros
+from doccluster.clustering.k_means.sweep import LaneTable
 
 MOST_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
 MOST_ENTRIES = 4_000_000  # of a matrix that is read as it is: beyond, putting frequent terms together pays

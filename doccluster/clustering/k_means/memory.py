@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from doccluster.base.sizes import format_size
 from doccluster.clustering.k_means.assigner import MOST_GROUPS
+from doccluster.clustering.k_means.lanes import LINE, OCTET
 from doccluster.clustering.k_means.mean_table import head_length, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.geometry.criteria import moves_bytes
-from doccluster.kernels.simd.lanes import LINE, OCTET
 
 SCRATCH_PER_ROW = 48  # labels before, after and while assigning, member lists, similarities of the last pass
 MEAN_BYTES = 32  # of an entry of the means, while they are read from the table and sorted

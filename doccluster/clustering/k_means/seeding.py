@@ -24,9 +24,9 @@ from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.mean_table import means_of_matrix
 from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, as_documents
+from doccluster.geometry.posting_lists import REGROUP, InvertedIndex, reach_of, write_products
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
-from doccluster.kernels.posting_lists import REGROUP, InvertedIndex, reach_of, write_products
 
 PART = 8192  # documents at a time: similarities and distances of a part stay near the processor
 

@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from doccluster.kernels.simd.lanes import LINE, LINE_BYTES, MOST_LINES
+from doccluster.clustering.k_means.lanes import LINE, LINE_BYTES, MOST_LINES
 
 INDEX, PLACE = ir.IntType(64), ir.IntType(32)
 TERMS = 4  # products added to each other before they are added to the sums: the chain of roundings is shorter

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from doccluster.kernels.jit import jit
-from doccluster.kernels.token_tables import (
+from doccluster.text.token_tables import (
     ARENA_USED,
     COUNTED,
     DOCUMENT,

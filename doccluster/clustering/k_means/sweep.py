@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from doccluster.clustering.k_means.lanes import LINE, MOST_LINES, OCTET
+from doccluster.clustering.k_means.line_sums import add_lines
+from doccluster.geometry.row_order import ROW_PLACE, longest_row, order_by_original
 from doccluster.kernels.jit import jit
-from doccluster.kernels.reordering import ROW_PLACE, longest_row, order_by_original
-from doccluster.kernels.simd.lanes import LINE, MOST_LINES, OCTET
-from doccluster.kernels.simd.line_sums import add_lines
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
