@@ -161,6 +161,8 @@ IN_PLACE = {
     # rows laid out once, of which there should be no second copy
     "clustering/k_means/document_matrix:reorder.one",
     "vectors/row_store:settle.settle_range",
+    # lists of neighbours, of which each cell makes those of the rows that ask it
+    "geometry/neighbours:_search_dense_cells.search",
     # similarities of all documents, of which the next step reads one line
     "clustering/k_means/seeding:weigh.weigh_some",
     # each thread counts in a table of tokens of its own

@@ -47,7 +47,7 @@ class TermRoom(NamedTuple):
     touched: npt.NDArray[np.int64]
 
 
-@jit
+@jit(inner=True)
 def write_touched(cluster, n_touched, filled, sums, room):
     """Write the sums of a cluster behind those that are `filled`, and clear the room; returns how many are now."""
     counts, terms, high, low = sums

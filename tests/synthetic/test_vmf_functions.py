@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from doccluster.kernels import vmf
+from doccluster.clustering.mixtures import vmf_functions as vmf
 from experiments.vmf_functions.definition import CONCENTRATIONS, DIMENSIONS, defined_values
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

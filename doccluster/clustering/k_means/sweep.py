@@ -170,7 +170,7 @@ def sums_to_start_from(n_clusters, width):
     return start
 
 
-@jit
+@jit(inner=True)
 def peaks_of(width):
     """Return room for the peaks of `width` lanes and an octet more, whole lines of it."""
     return np.full((width // LINE + OCTET + LINE - 1) // LINE * LINE, -np.inf, np.float32)
