@@ -93,9 +93,10 @@ class PairwiseDistances:
     @cached_property
     def sweep(self) -> PairSweep:
         """What one sweep over all pairs says; all measures share it."""
-        return self._swept(None, with_tables=4 * 8 * self.geometry.n_clusters**2 <= self._memory // 2)
+        with_tables = 4 * 8 * self.geometry.n_clusters**2 <= self._memory // 2
+        return self._swept(np.arange(self.documents.n), with_tables=with_tables)
 
-    def _swept(self, places: IntArray | None, *, with_tables: bool) -> PairSweep:
+    def _swept(self, places: IntArray, *, with_tables: bool) -> PairSweep:
         """Put together what the distances of some places (or all) to all documents leave, block by block."""
         d, k = self.documents, self.geometry.n_clusters
         sizes, firsts = self.geometry.sizes.astype(np.float64), d.starts[:-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ Result = TypeVar("Result")
 
 BLOCK_CELLS = 2**18  # distances that a thread holds at a time: 2 MiB, some of them several times
 COMMON_SHARE = 0.05  # a term of more documents than this is multiplied as a dense column
+PARTS = 8  # of the documents: those of a part are met with the documents from its first one on
 COMMON_BYTES = 64 * 2**20  # of all dense columns
 
 
@@ -51,7 +53,6 @@ class SortedDocuments:
             common, rare = split_terms(document_frequencies(matrix), self.n)
             scaled = sparse.csr_array(sparse.diags_array(rows.scale) @ matrix.astype(np.float64))[self.order]
             self._common, self._rare = scaled[:, common].toarray(), scaled[:, rare]
-            self._by_term = sparse.csr_array(self._rare.T)
         else:
             self._common = rows.dense_block(self.order)
         largest = 4.0 if rows.is_unit else 4.0 * float(rows.squared_norms.max()) or 1.0
@@ -62,28 +63,22 @@ class SortedDocuments:
         """The number of documents."""
         return int(self.order.size)
 
-    def blocks(self, places: IntArray | None = None) -> list[IntArray]:
-        """Return places (all by default) in blocks of rows whose distances to all others are held at a time."""
-        places = np.arange(self.n) if places is None else places
-        size = max(1, BLOCK_CELLS // self.n)
-        return [places[first : first + size] for first in range(0, places.size, size)]
-
-    def squared(self, places: IntArray) -> FloatArray:
-        """Return the squared (or cosine) distances of some documents to all, (len(places), n); 0 within rounding.
+    def squared(self, places: IntArray, first: int = 0, by_term: Any = None) -> FloatArray:
+        """Return the squared (or cosine) distances of some documents to those from `first` on; 0 within rounding.
 
         Documents without a common term are at exactly the same distance where rows are unit: their product is 0.
         """
-        found: FloatArray = self._common[places] @ self._common.T
+        found: FloatArray = self._common[places] @ self._common[first:].T
         if self._rare is not None:
-            found += (self._rare[places] @ self._by_term).toarray()
+            found += (self._rare[places] @ by_term).toarray()
         if self._metric == "cosine":
             np.subtract(1.0, found, out=found)
             found[found <= self._tau] = 0.0
         else:
-            scale = self._norms[places, None] + self._norms
+            scale = self._norms[places, None] + self._norms[first:]
             np.subtract(scale, 2.0 * found, out=found)
             found[found <= self._tau * scale] = 0.0
-        found[np.arange(places.size), places] = 0.0  # also of a document without terms
+        found[np.arange(places.size), places - first] = 0.0  # also of a document without terms
         return found
 
     def distance(self, squared: Any) -> Any:
@@ -91,31 +86,36 @@ class SortedDocuments:
         return np.sqrt(squared) if self._metric == "euclidean" else squared
 
     def map(
-        self, function: Callable[[IntArray, FloatArray], Result], places: IntArray | None = None, *, stage: str
+        self, function: Callable[[IntArray, FloatArray], Result], places: IntArray, *, stage: str, first: int = 0
     ) -> Iterator[Result]:
-        """Yield ``function(places, squared)`` of each block, in the order of the blocks, and tell how far it is."""
-        blocks = self.blocks(places)
-        done = 0
-        found = map_blocks(lambda block: function(block, self.squared(block)), blocks, n_threads=self._n_threads)
+        """Yield ``function(places, squared)`` of each block of places, in their order, and tell how far it is."""
+        by_term = None if self._rare is None else sparse.csr_array(self._rare[first:].T)
+        size = max(1, BLOCK_CELLS // (self.n - first))
+        blocks = [places[begin : begin + size] for begin in range(0, places.size, size)]
+        found = map_blocks(
+            lambda block: function(block, self.squared(block, first, by_term)), blocks, n_threads=self._n_threads
+        )
         for block, result in zip(blocks, found, strict=True):
-            done += block.size
             yield result
-            self._progress(stage, done, self.n if places is None else places.size)
+            self._progress(stage, int(block[-1]) + 1, self.n)
 
     def map_pairs(self, function: Callable[[FloatArray], Result], kinds: str, *, stage: str) -> Iterator[Result]:
         """Yield `function` of the squared distances of the pairs ``"within"`` or ``"between"`` clusters, or ``"all"``.
 
-        Each pair comes once, with the block of its first document.
+        Each pair comes once, with the block of its first document; documents before the part of a block are not met.
         """
+        parts = np.unique(np.linspace(0, self.n, PARTS + 1).astype(np.int64)).tolist()
+        for first, end_of_part in itertools.pairwise(parts):
 
-        def later(places: IntArray, squared: FloatArray) -> Result:
-            parts = []
-            for row, line in zip(places.tolist(), squared, strict=True):
-                end = self.starts[self.labels[row] + 1]  # of the cluster, in which the others of it come next
-                parts.append({"within": line[row + 1 : end], "between": line[end:], "all": line[row + 1 :]}[kinds])
-            return function(np.concatenate(parts))
+            def later(places: IntArray, squared: FloatArray, first: int = first) -> Result:
+                lines = []
+                for place, line in zip((places - first).tolist(), squared, strict=True):
+                    end = self.starts[self.labels[place + first] + 1] - first  # of its cluster, whose others come next
+                    begin = end if kinds == "between" else place + 1
+                    lines.append(line[begin : end if kinds == "within" else None])
+                return function(np.concatenate(lines))
 
-        yield from self.map(later, stage=stage)
+            yield from self.map(later, np.arange(first, end_of_part), stage=stage, first=first)
 
 
 def split_terms(met: npt.NDArray[Any], n: int) -> tuple[IntArray, IntArray]:

@@ -126,7 +126,7 @@ def linear_k100(session: Session) -> None:
 
 
 def euclidean_ours(n: int) -> dict[str, float]:
-    """Score silhouette, Dunn and C-index in Euclidean distance, from one sweep over all pairs and a second."""
+    """Score silhouette, Dunn and C-index in Euclidean distance, from three sweeps over all pairs."""
     three_of_pairs(*documents(400, 500, 20, 5, "float32"))  # compile outside the clock
     matrix, labels = documents(n, 20_000, 60, 20, "float32")
     start_clock()
