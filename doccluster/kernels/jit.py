@@ -107,7 +107,9 @@ def _noting(kernel: Any, folder: CheckedFolder, name: str) -> Callable[[Any], An
             for _ in range(2):
                 try:
                     compiled = compile_or_load(signature)
-                except OSError:  # reading or keeping failed; what numba has made it gives when it is asked again
+                # reading or keeping failed (what numba has made it gives when it is asked again), or the code is of a
+                # version before, in which the classes of its arguments had another home
+                except (OSError, ImportError, AttributeError):
                     folder.remove(name)
                 else:
                     break

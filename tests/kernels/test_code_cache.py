@@ -7,11 +7,14 @@ import os
 import pickle
 import subprocess
 import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from doccluster.kernels import code_cache
 from doccluster.kernels.code_cache import CheckedFolder, cache_folders, is_ours, make_folder, users_folder
+from doccluster.kernels.jit import _noting
 
 needs_rights = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")
 
@@ -254,3 +257,21 @@ def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(m
     beside, of_user = cache_folders()
     assert beside.name == "doccluster"
     assert of_user == tmp_path / "doccluster"
+
+
+@pytest.mark.parametrize("error", [ModuleNotFoundError, AttributeError, OSError])
+def test_code_of_a_version_before_is_compiled_anew(tmp_path, error):
+    class Kernel:
+        stats = SimpleNamespace(cache_misses=Counter())
+        asked = 0
+
+        def compile(self, signature):
+            self.asked += 1
+            if list(tmp_path.glob("*.nbi")):
+                raise error("No module named 'doccluster.kernels.gone'")
+            return signature
+
+    kernel = Kernel()
+    (tmp_path / "seeds.draw-1.py311.nbi").write_bytes(b"stale")
+    assert _noting(kernel, CheckedFolder(tmp_path), "seeds.draw")("signature") == "signature"
+    assert kernel.asked == 2
