@@ -49,7 +49,7 @@ def values() -> dict[str, object]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("Corpus", "Document", "Run", "Documents", "DocumentVectors", "Partition", "Evaluation", "Provenance"),
+        *("Corpus", "Document", "Run", "DocumentTable", "DocumentVectors", "Partition", "Evaluation", "Provenance"),
         *("ClusterDescription", "Score", "Measure", "Choice", "Recommendation"),
         *("LabelledCorpus", "Inspection", "Source", "Vectorized"),
     ],
@@ -66,7 +66,7 @@ def test_the_main_values_say_what_they_hold(values):
     assert repr(values["Run"]).startswith(f"Run({N} documents in 3 clusters, 62 terms, seed 0: ")
     assert repr(values["Partition"]) == f"Partition({N} documents in 3 clusters of 134, 133, 133)"
     assert "400 x 62 float32, sparse" in repr(values["DocumentVectors"])
-    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 3 topics of about 133")
+    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 3 clusters, of the numbers you gave; ")
     assert repr(values["Inspection"]) == f"Inspection({N} documents)"
     hits = [{"title": f"{word} {n}"} for n in range(6) for word in ("harbour boats", "rye bread")]
     found = doccluster.cluster_search_results(hits, query="news")

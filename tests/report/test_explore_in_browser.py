@@ -183,7 +183,7 @@ def test_texts_are_read_in_the_page_with_and_without_scripts(visit, newsroom_run
     nearest = newsroom_run.partition.members(0)[newsroom_run.similarity[newsroom_run.partition.members(0)].argmax()]
     assert page.locator("#reading pre").inner_text() == texts[nearest]
     assert page.locator("#reading h3").inner_text() == newsroom_run.documents.titles[nearest]
-    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Close", exact=True).click()
     still = visit(path, script=False)
     still.locator("#cluster-0 details.all summary").click()
     still.locator("#cluster-0 a.read").first.click()
