@@ -31,5 +31,6 @@ def demo_command(ctx: click.Context, output: str) -> None:
     run_command.main([*words, "--overwrite"], prog_name="doccluster run", standalone_mode=False, obj=ctx.obj)
     shutil.copyfile(sample, Path(output) / sample.name)
     say()
-    say(f"Open {Path(output) / 'report.html'} in a browser; the articles are in {Path(output) / sample.name}.")
+    say(f"Open {Path(output) / 'report.html'} in a browser.")
+    say(f"The articles are in {Path(output) / sample.name}.")
     say("Your own documents: doccluster run FOLDER --output out")

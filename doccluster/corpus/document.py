@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RENAMED = "duplicate-id"
-MOST_DOCUMENTS_SHOWN = 10  # in a notebook
-MOST_OF_TEXT_SHOWN = 120  # characters
+MOST_DOCUMENTS_SHOWN = 5  # in a notebook
+MOST_OF_TEXT_SHOWN = 60  # characters
 
 
 @dataclass(frozen=True)
@@ -213,9 +214,9 @@ class Corpus:
         rows = [
             [
                 one.id,
-                *(str(one.metadata.get(name) or "") for name in known),
+                *(str(one.metadata.get(name) or "")[: 10 if name == "date" else None] for name in known),
                 *(", ".join(one.labels[name]) for name in self.labels),
-                " ".join(one.text[:MOST_OF_TEXT_SHOWN].split()),
+                textwrap.shorten(one.text[: 2 * MOST_OF_TEXT_SHOWN], MOST_OF_TEXT_SHOWN, placeholder=" …"),
             ]
             for one in itertools.islice(self, MOST_DOCUMENTS_SHOWN)
         ]
