@@ -52,3 +52,10 @@ def test_a_version_without_a_recipe_is_refused():
 def test_a_ready_matrix_takes_a_recipe_too():
     vectors = doccluster.vectorize(doccluster.read_corpus(TINY))
     assert doccluster.run(vectors.matrix, n_clusters=3, compatible="1.0").n_clusters == 3
+
+
+def test_the_newest_recipe_holds_the_defaults_of_today():
+    """Where a default changes after a release, a new recipe has to say so; before it the recipe follows."""
+    newest = list(RECIPES.values())[-1]
+    for name, values in newest["clustering"].items():
+        assert values == {option: ALGORITHMS[name].options[option].default for option in values}

@@ -19,7 +19,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "default": "smoothed",
         "fast": "settled",
         "clustering": {
-            "smoothed": {**_COUNTS, "n_components": 100, "n_neighbors": 10, "mixing": 0.5},
+            "smoothed": {**_COUNTS, "n_components": 100, "n_neighbors": 10, "mixing": 0.7},
             "settled": _COUNTS,
         },
     }

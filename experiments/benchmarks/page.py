@@ -35,8 +35,8 @@ What it costs in memory, what is slower than wanted, and everything else that ha
 row's own table is on the page of [clustering](performance-clustering.md) or of [the rest](performance-other.md).
 
 Contenders run in turn in one session; times are medians, and the ratios of medians are what to trust: the machines
-these ran on are shared, and seconds drift. A ratio above 1 means that the other takes so many times ours. Each table
-tells the day and the commit it was measured at; tables whose commit is no longer in the history are dropped.
+these ran on are shared, and seconds drift. A ratio of 3 means that the other needs three times as much as we do. Each
+table tells the day and the commit it was measured at; tables whose commit is no longer in the history are dropped.
 
 `python -m experiments.benchmarks` (or `make bench`) measures all and writes these pages from
 `experiments/benchmarks/results`; `MODULE --only ROW` measures one row again. No time or ratio here is typed by hand.
