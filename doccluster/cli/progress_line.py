@@ -30,13 +30,16 @@ class StageLine:
     def tell(self, stage: str, done: int, total: int | None = None) -> None:
         """Note how far a stage is; any thread may call this."""
         with self._lock:
-            if stage != self._working:
+            is_new = stage != self._working
+            if is_new:
                 now = self._get_time()
                 if self._working:
                     self._spent[self._working] += now - self._since
                 self._spent.setdefault(stage, 0.0)
                 self._working, self._since = stage, now
             self._done = done, total
+            if is_new:  # however short it is
+                self.draw()
 
     @property
     def text(self) -> str:

@@ -6,7 +6,7 @@ workers of a cluster. What follows (labels, scores, the report) reads the rows f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from doccluster import __version__
 from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
-from doccluster.clustering.algorithms import SPHERICAL
+from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
 from doccluster.clustering.task import Found
@@ -37,7 +37,6 @@ from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.labeling import Placement
 from doccluster.partition import Partition
-from doccluster.pipeline.block_runs import SMOOTHED, Announce
 from doccluster.pipeline.fitting import Fit, fit_of
 from doccluster.pipeline.in_process import Filled, Work, row_digests
 from doccluster.pipeline.run_settings import RunSettings
@@ -71,7 +70,7 @@ class BlockWork(Work):
     executor: Executor
     folder: Path
     keep_bytes: int
-    announce: Announce | None = None
+    announce: Callable[[str], None] | None = None
     checkpoints: Checkpoints | None = None
     so_far: SoFar = field(default_factory=SoFar)
 
@@ -187,7 +186,7 @@ class BlockWork(Work):
             return Found(fit.labels, centroids, starts=starts, notes=fit.notes, interrupted=interrupted)
         assert isinstance(settings.n_clusters, int)
         settled = settle_blocks(self.executor, blocks, fit.labels, settings.n_clusters, progress=progress)
-        left_out = (NOT_SMOOTHED,) if settings.algorithm == SMOOTHED else ()
+        left_out = (NOT_SMOOTHED,) if settings.algorithm == QUALITIES["default"] else ()
         return Found(settled.labels, rule=settled.parameters.rule, starts=starts, notes=fit.notes, left_out=left_out)
 
     def tell_stage(self, name: str, seconds: float) -> None:

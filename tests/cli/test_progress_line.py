@@ -74,7 +74,6 @@ def test_what_is_left_is_told_where_the_total_is_known(line, clock):
 def test_the_line_is_cut_to_the_terminal(line, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     line.tell("cluster", 1000, 2000)
-    line.draw()
     assert line._stream.getvalue() == "\r\x1b[2Kcluster 0:00  1,00…"
 
 
