@@ -25,18 +25,27 @@ from doccluster.pipeline.provenance import Stages
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def kernels_in_use():
-    """The compiled functions with an entry for Python, as (module, name)."""
-    found = set()
+def compiled_and_called():
+    """The compiled functions with an entry for Python, those without, and what Python calls, as (module, name)."""
+    entries, inner, called = set(), set(), set()
     for path in (ROOT / "doccluster").rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        if "@jit" in text:
-            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            for node in ast.parse(text).body:
-                marks = [ast.unparse(mark) for mark in getattr(node, "decorator_list", [])]
-                if any(mark.startswith("jit") and "inner=True" not in mark for mark in marks):
-                    found.add((module, node.name))
-    return sorted(found)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        homes = {node.name: module for node in tree.body if isinstance(node, ast.FunctionDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                homes |= {alias.asname or alias.name: node.module for alias in node.names}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                marks = "".join(ast.unparse(mark) for mark in node.decorator_list)
+                if marks.startswith("jit"):
+                    (inner if "inner=True" in marks else entries).add((module, node.name))
+                else:
+                    names = {
+                        one.func.id for one in ast.walk(node) if isinstance(one, ast.Call) and hasattr(one.func, "id")
+                    }
+                    called |= {(homes[name], name) for name in names if name in homes}
+    return entries, inner, called
 
 
 def test_warm_up_says_what_it_did_and_leaves_no_kernel_to_be_compiled_later():
@@ -51,7 +60,8 @@ def test_warm_up_says_what_it_did_and_leaves_no_kernel_to_be_compiled_later():
         "print(json.dumps([f'{m}.{n}' for m, n, k in kernels if hasattr(k, 'signatures') and not k.signatures]))\n"
         "print(sum(hasattr(k, 'signatures') for _, _, k in kernels))\n"
     )
-    command = [sys.executable, "-W", "error", "-c", code, json.dumps(kernels_in_use())]
+    entries, _, called = compiled_and_called()
+    command = [sys.executable, "-W", "error", "-c", code, json.dumps(sorted(entries & called))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     *told, missing, number = done.stdout.splitlines()
     assert set(json.loads("".join(told))) == {"n_compiled", "seconds", "folders"}
@@ -61,24 +71,7 @@ def test_warm_up_says_what_it_did_and_leaves_no_kernel_to_be_compiled_later():
 
 
 def test_an_inner_function_is_called_by_kernels_only():
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "doccluster").rglob("*.py")}
-    inner, called = set(), set()
-    for path, tree in trees.items():
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        homes = {node.name: module for node in tree.body if isinstance(node, ast.FunctionDef)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                homes |= {alias.asname or alias.name: node.module for alias in node.names}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef):
-                marks = "".join(ast.unparse(mark) for mark in node.decorator_list)
-                if "inner=True" in marks:
-                    inner.add((module, node.name))
-                elif not marks.startswith("jit"):
-                    names = {
-                        one.func.id for one in ast.walk(node) if isinstance(one, ast.Call) and hasattr(one.func, "id")
-                    }
-                    called |= {(homes[name], name) for name in names if name in homes}
+    _, inner, called = compiled_and_called()
     assert len(inner) > 30
     assert inner & called == set()
 
