@@ -14,14 +14,7 @@ from doccluster.errors import Argument, InputError, SchemaError
 
 
 class Checkpoint:
-    """A folder of finished pieces of one piece of work, each a small json file; with no folder, nothing is kept.
-
-    Parameters
-    ----------
-    folder : path or None
-    fingerprint : str
-        What the work depends on (data and parameters); a folder that belongs to other work is refused.
-    """
+    """A folder of finished pieces of one piece of work, each a small json file; with no folder, nothing is kept."""
 
     def __init__(self, folder: str | os.PathLike[str] | None, *, fingerprint: str) -> None:
         self._folder = None if folder is None else Path(folder)

@@ -7,26 +7,30 @@ a collection has topics and stories.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.clustering.communities import communities
+from doccluster.clustering.smoothed.document_clusters import SmoothedRows
+from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
+from doccluster.validation import unit_rows
 
 Labels = npt.NDArray[np.int64]
 
 RESOLUTIONS = 2.0 ** np.arange(-3.5, 5.5, 0.5)
-STORIES_FROM = 2.0  # the resolution; coarser levels are not stories
+STORIES_FROM = 2.5  # the resolution; coarser levels are not stories
 N_DRAWS, DRAWN = 8, 0.7  # parts of the documents, and how large each is
 
 HEAP = 1 / 3  # a topic with more of the documents is none,
@@ -34,8 +38,14 @@ SURE = 0.95  # unless its level comes back like this
 TOPICS_SHARE = 2 / 3  # of the best agreement: coarser levels that come back less are left out
 STORIES_SHARE = 0.95  # the same for stories, whose agreement rises to a plateau
 APART = 1.5  # how many times the clusters of a level make another one worth telling
+SMALLEST_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
 SURE_STORIES = 0.9  # what stories are that come back almost exactly
-WORTH_GOING_ON = 0.75  # of the finest level, where it is the best: finer ones are looked at
+WORTH_GOING_ON = 0.7  # of the finest level, where it is the best: finer ones are looked at
+MOST_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
+LEAST_COSINE = 1e-3
+N_STARTS = 3  # of up to as many documents; of more, one
+EDGES_AT_ONCE = 1 << 16
+MOST_DENSE = 10_000  # rows without a graph of their terms, whose neighbours take all pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,21 +57,33 @@ class Level(ShortRepr):
     labels : int64 array of shape (n_nodes,), of 0..n_clusters-1
     agreement : float
         The mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share.
+    smallest : float
+        A community of less than this share of the mean size is no cluster.
     """
 
     resolution: float
     labels: Labels
     agreement: float
+    smallest: float = 0.0
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
         """The nodes of each community."""
         return np.bincount(self.labels)
 
+    @cached_property
+    def is_cluster(self) -> npt.NDArray[np.bool_]:
+        """Which communities are clusters: those of several nodes that are not too small."""
+        several = self.sizes > 1
+        found: npt.NDArray[np.bool_] = several & (
+            self.sizes * several.sum() >= self.smallest * self.sizes[several].sum()
+        )
+        return found
+
     @property
     def n_clusters(self) -> int:
-        """How many communities there are; a node without neighbours is none."""
-        return int((self.sizes > 1).sum())
+        """How many communities are clusters."""
+        return int(self.is_cluster.sum())
 
     @property
     def largest(self) -> float:
@@ -73,20 +95,12 @@ def find_levels(
     graph: Any,
     resolutions: Sequence[float] | npt.NDArray[np.float64] = RESOLUTIONS,
     *,
+    smallest: float = 0.0,
     rng: np.random.Generator,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> list[Level]:
-    """Return the communities of a graph at each resolution, with how far they come back in parts of it.
-
-    Parameters
-    ----------
-    graph : symmetric csr array of shape (n_nodes, n_nodes), weights > 0
-    resolutions : numbers > 0
-    rng : numpy Generator
-    n_threads : int, optional
-        Changes no result.
-    """
+    """Return the communities of a graph at each resolution, with how far they come back in parts of it."""
     n_nodes = graph.shape[0]
     n_drawn = max(1, round(DRAWN * n_nodes))
     drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
@@ -105,7 +119,7 @@ def find_levels(
     levels = []
     for row, resolution in enumerate(resolutions):
         whole, *parts = found[row * len(graphs) : (row + 1) * len(graphs)]
-        levels.append(Level(float(resolution), whole, agreement_of_parts(drawn, parts, n_nodes)))
+        levels.append(Level(float(resolution), whole, agreement_of_parts(drawn, parts, n_nodes), smallest))
     return levels
 
 
@@ -150,22 +164,24 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
     padded = np.pad(agreement, 1, mode="edge")
     smooth = (padded[:-2] + 2 * agreement + padded[2:]) / 4
     has_no_heap = np.array([level.largest <= HEAP for level in some]) | (agreement >= SURE)
-    good = np.flatnonzero(has_no_heap & (smooth >= TOPICS_SHARE * smooth.max()))
+    best = smooth[has_no_heap].max(initial=0.0)
+    good = np.flatnonzero(has_no_heap & (smooth >= TOPICS_SHARE * best))
     return some[int(good[0] if good.size else np.argmax(has_no_heap))]
 
 
 def stories_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:
-    """Return the middle one of the levels whose agreement is nearly the best; None where no level has two clusters.
+    """Return the finest of the levels whose agreement is nearly the best; None where no level has two clusters.
 
     Levels with fewer clusters than there are topics are not stories.
     """
+    return next(reversed(_nearly_best(levels, topics)), None)
+
+
+def _nearly_best(levels: Sequence[Level], topics: Level | None) -> list[Level]:
     least = 2 if topics is None else topics.n_clusters
     some = [level for level in _stories(levels) if level.n_clusters >= least]
-    if not some:
-        return None
-    best = max(level.agreement for level in some)
-    good = [level for level in some if level.agreement >= STORIES_SHARE * best]
-    return good[(len(good) - 1) // 2]
+    best = max((level.agreement for level in some), default=0.0)
+    return [level for level in some if level.agreement >= STORIES_SHARE * best]
 
 
 def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -> Level | None:
@@ -175,7 +191,8 @@ def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -
     """
     if coarse is None or fine is None:
         return None
-    level = stories_among(levels, coarse)
+    good = _nearly_best(levels, coarse)
+    level = good[(len(good) - 1) // 2] if good else None
     if level is None or coarse.agreement >= STORIES_SHARE * level.agreement:
         return None
     is_apart = level.n_clusters >= APART * coarse.n_clusters and fine.n_clusters >= APART * level.n_clusters
@@ -193,3 +210,84 @@ def finer_wanted(levels: Sequence[Level]) -> bool:
 def _stories(levels: Sequence[Level]) -> list[Level]:
     """Return the levels with at least two clusters, and at most one for each two documents."""
     return [level for level in levels if 1 < level.n_clusters <= level.labels.size // 2]
+
+
+def drawn(n_rows: int, most: int, rng: np.random.Generator) -> Labels:
+    """Return the rows that are looked at, ascending: all, or a random sample."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(rng.choice(n_rows, most, replace=False))
+
+
+def find_both(
+    rows: Any,
+    smoothed: SmoothedRows | None,
+    rng: np.random.Generator,
+    *,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> dict[str, tuple[list[Level], Labels]]:
+    """Return the levels among which topics, and those among which stories are chosen.
+
+    With each come the node of every row in their graph, -1 where it has none.
+    """
+    size = rows.shape[0]
+    points = smoothed.points if smoothed is not None else rows
+    few = drawn(size, MOST_FOR_TOPICS, rng)
+    told: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
+    near = neighbour_edges(points[few], n_threads=n_threads)
+    topics = _usual(near, topics_among, RESOLUTIONS, smallest=SMALLEST_TOPIC, **told), _nodes_of(few, size)
+    if smoothed is not None:
+        graph, nodes = sharpened(smoothed), smoothed.graph.families
+    else:
+        some = drawn(size, MOST_DENSE, rng)
+        graph, nodes = neighbour_edges(points[some], n_threads=n_threads), _nodes_of(some, size)
+    stories = _usual(graph, stories_among, RESOLUTIONS[RESOLUTIONS >= STORIES_FROM], **told)
+    while finer_wanted(stories):
+        stories += find_levels(graph, [2 * stories[-1].resolution], **told)
+    return {"topics": topics, "stories": (stories, nodes)}
+
+
+def _usual(graph: Any, choose: Callable[[list[Level]], Level | None], *given: Any, **told: Any) -> list[Level]:
+    """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
+    n_starts = N_STARTS if graph.shape[0] <= MOST_FOR_TOPICS else 1
+    starts = [find_levels(graph, *given, **told) for _ in range(n_starts)]
+
+    def n_chosen(levels: list[Level]) -> int:
+        chosen = choose(levels)
+        return 0 if chosen is None else chosen.n_clusters
+
+    return sorted(starts, key=n_chosen)[n_starts // 2]
+
+
+def sharpened(smoothed: SmoothedRows) -> Any:
+    """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
+
+    Documents of one story share neighbours besides terms, so their smoothed rows are nearer than those of two stories
+    of one kind.
+    """
+    graph, families = sparse.csr_array(smoothed.graph.symmetric()), smoothed.graph.families
+    firsts = np.unique(families, return_index=True)[1]
+    rows = unit_rows(smoothed.points[firsts], warn=False)
+    weights = np.empty(graph.nnz)
+    ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    for start in range(0, graph.nnz, EDGES_AT_ONCE):
+        some = slice(start, start + EDGES_AT_ONCE)
+        weights[some] = np.einsum("ij,ij->i", rows[ends[some]], rows[graph.indices[some]])
+    weights = graph.data * np.maximum(weights, LEAST_COSINE) ** 2
+    return sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def spread(level: Level, nodes: Labels, n_rows: int) -> Labels:
+    """Return the cluster of each row, 0..k-1 in the order in which they occur; -1 for one in none or without a node."""
+    number = np.where(level.is_cluster, np.cumsum(level.is_cluster) - 1, -1)
+    labels = np.full(n_rows, -1)
+    labels[nodes >= 0] = number[level.labels[nodes[nodes >= 0]]]
+    return labels
+
+
+def _nodes_of(rows: Labels, n_rows: int) -> Labels:
+    """Return the node of each row where only some rows are nodes."""
+    nodes = np.full(n_rows, -1)
+    nodes[rows] = np.arange(rows.size)
+    return nodes

@@ -12,7 +12,7 @@ from scipy import sparse
 from doccluster.errors import Argument, InputError
 from doccluster.validation import check_choice, unit_rows
 
-NullModel = Literal["deal", "permute", "uniform", "sphere"]
+NullModel = Literal["deal", "permute", "uniform"]
 MAX_DENSE_CELLS = 50_000_000  # 400 MB of float64
 DEALING_ROUNDS = 50
 SHARE_LOST = 1e-3  # of the entries: what may be left out because its document already has that term
@@ -25,30 +25,18 @@ def sample_null(
 
     Raises InputError if the model is unknown, or a dense one would need more than 50,000,000 cells.
 
-    Parameters
-    ----------
-    matrix : csr or dense array of shape (n_documents, n_terms)
-    model : {"deal", "permute", "uniform", "sphere"}
-        "deal": the terms are dealt out again to documents, each document as many as it has and each term to as many
-        documents as it is in, which breaks what terms have to do with one another; sparse stays sparse. "permute":
-        each term's weights are dealt to documents whatever their lengths, so that all become about equally long;
-        sparse stays sparse. "uniform": uniform in the box that the data span (Zaki & Meira, section 17.3.1), dense.
-        "sphere": uniform directions, folded to the positive orthant when the data are non-negative, dense.
-    random_state : Generator
-    keep_unit_rows : bool
-        Normalise the rows, as cosine needs; false for Euclidean data. Rows may come out empty under "permute".
-
-    Notes
-    -----
-    "deal" shuffles the pairs of document and term, and swaps on where a document got a term twice, until at most one
-    entry in a thousand has no place; those are left out. Weights go with the term, freed of the length of their
-    document (times the root of its number of terms).
+    "deal" deals the terms out again to documents, each document as many as it has and each term to as many documents as
+    it is in, which breaks what terms have to do with one another: pairs of document and term are shuffled, and swapped
+    on where a document got a term twice, until at most one entry in a thousand has no place; those are left out.
+    Weights go with the term, freed of the length of their document (times the root of its number of terms). "permute"
+    deals each term's weights to documents whatever their lengths, so that all become about equally long. Both stay
+    sparse. "uniform" is uniform in the box that the data span (Zaki & Meira, section 17.3.1), dense. Rows are
+    normalised, as cosine needs, unless `keep_unit_rows` is false; they may come out empty under "permute".
     """
     models: dict[str, Callable[[Any, np.random.Generator], Any]] = {
         "deal": dealt_terms,
         "permute": permuted_columns,
         "uniform": uniform_box,
-        "sphere": uniform_directions,
     }
     sample = models[check_choice(model, models, "null")](matrix, random_state)
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
@@ -120,7 +108,12 @@ def _is_first(column: npt.NDArray[np.int64], rows: npt.NDArray[np.integer[Any]],
 
 def uniform_box(matrix: Any, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
     """Return points uniform in the box between the smallest and the largest value of each dimension."""
-    n, d = _dense_shape(matrix)
+    n, d = matrix.shape
+    if n * d > MAX_DENSE_CELLS:
+        raise InputError(
+            f"this null model is dense and would need {n} x {d} = {n * d:,} cells (limit {MAX_DENSE_CELLS:,})",
+            remedy=("use ", Argument("null", "deal"), ", or reduce the data first (doccluster.vectors, truncated SVD)"),
+        )
     low, high = column_ranges(matrix)
     return low + (high - low) * random_state.random((n, d))
 
@@ -131,23 +124,3 @@ def column_ranges(matrix: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.
     if sparse.issparse(matrix):
         low, high = low.toarray().ravel(), high.toarray().ravel()
     return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-
-
-def uniform_directions(matrix: Any, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Return directions uniform on the sphere (kappa = 0), folded to the positive orthant for non-negative data."""
-    n, d = _dense_shape(matrix)
-    normal = random_state.standard_normal((n, d))
-    if matrix.min() >= 0:
-        np.abs(normal, out=normal)
-    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    return normal
-
-
-def _dense_shape(matrix: Any) -> tuple[int, int]:
-    n, d = matrix.shape
-    if n * d > MAX_DENSE_CELLS:
-        raise InputError(
-            f"this null model is dense and would need {n} x {d} = {n * d:,} cells (limit {MAX_DENSE_CELLS:,})",
-            remedy=("use ", Argument("null", "deal"), ", or reduce the data first (doccluster.vectors, truncated SVD)"),
-        )
-    return int(n), int(d)

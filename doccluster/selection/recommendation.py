@@ -17,15 +17,14 @@ from doccluster.base.table_markup import html_table, latex_table
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
-from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import (
-    RESOLUTIONS,
-    STORIES_FROM,
+    MOST_FOR_TOPICS,
     SURE_STORIES,
     Level,
     between,
-    find_levels,
-    finer_wanted,
+    drawn,
+    find_both,
+    spread,
     stories_among,
     topics_among,
 )
@@ -42,8 +41,6 @@ Labels = npt.NDArray[np.int64]
 
 LEAST_DOCUMENTS = 4
 MOST_DOCUMENTS = 50_000  # that are looked at, however large the corpus
-MOST_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
-MOST_DENSE = 10_000  # rows without a graph of their terms, whose neighbours take all pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,8 +197,9 @@ def choose_k(
     """Return the recommended number of clusters with its evidence.
 
     The rows are smoothed as `DocumentClustering` smooths them. Topics are communities of the nearest neighbours of the
-    smoothed rows, stories communities of the graph of common terms that smoothing makes, both at levels from coarse to
-    fine; those that random parts of the documents find again are taken (see `doccluster.selection.levels`).
+    smoothed rows, stories communities of the graph of common terms that smoothing makes, its weights times the squared
+    cosines of smoothed rows, both at levels from coarse to fine; those that random parts of the documents find again
+    are taken (see `doccluster.selection.levels`).
 
     Parameters
     ----------
@@ -319,63 +317,6 @@ def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
             expected=f"numbers from 1 to {n_documents}, the number of documents",
         )
     return sizes
-
-
-def drawn(n_rows: int, most: int, rng: np.random.Generator) -> Labels:
-    """Return the rows that are looked at, ascending: all, or a random sample."""
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, most, replace=False))
-
-
-def find_both(
-    rows: Any,
-    smoothed: SmoothedRows | None,
-    rng: np.random.Generator,
-    *,
-    n_threads: int | None = None,
-    progress: Progress = silent,
-) -> dict[Granularity, tuple[list[Level], Labels]]:
-    """Return the levels among which topics, and those among which stories are chosen.
-
-    With each come the node of every row in their graph, -1 where it has none.
-
-    Parameters
-    ----------
-    rows : unit rows of shape (n_documents, n_terms)
-    smoothed : SmoothedRows or None
-        None for rows that cannot be smoothed, which are then neighbours as they are.
-    """
-    size = rows.shape[0]
-    points = smoothed.points if smoothed is not None else rows
-    few = drawn(size, MOST_FOR_TOPICS, rng)
-    told: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
-    topics = find_levels(neighbour_edges(points[few], n_threads=n_threads), RESOLUTIONS, **told), _nodes_of(few, size)
-    if smoothed is not None:
-        graph, nodes = smoothed.graph.symmetric(), smoothed.graph.families
-    else:
-        some = drawn(size, MOST_DENSE, rng)
-        graph, nodes = neighbour_edges(points[some], n_threads=n_threads), _nodes_of(some, size)
-    stories = find_levels(graph, RESOLUTIONS[RESOLUTIONS >= STORIES_FROM], **told)
-    while finer_wanted(stories):
-        stories += find_levels(graph, [2 * stories[-1].resolution], **told)
-    return {"topics": topics, "stories": (stories, nodes)}
-
-
-def spread(level: Level, nodes: Labels, n_rows: int) -> Labels:
-    """Return the cluster of each row, 0..k-1 in the order in which they occur; -1 for one alone or without a node."""
-    is_cluster = level.sizes > 1
-    number = np.where(is_cluster, np.cumsum(is_cluster) - 1, -1)
-    labels = np.full(n_rows, -1)
-    labels[nodes >= 0] = number[level.labels[nodes[nodes >= 0]]]
-    return labels
-
-
-def _nodes_of(rows: Labels, n_rows: int) -> Labels:
-    """Return the node of each row where only some rows are nodes."""
-    nodes = np.full(n_rows, -1)
-    nodes[rows] = np.arange(rows.size)
-    return nodes
 
 
 def _shown(

@@ -96,7 +96,7 @@ def sweep(
     algorithm : see `get_contender`
     n_init : int
         Random starts per fit; the best objective (least RSS) is kept.
-    n_null, null : int, {"deal", "permute", "uniform", "sphere"}
+    n_null, null : int, {"deal", "permute", "uniform"}
         Reference data sets, and the null hypothesis they are drawn under.
     n_stability, resampling, stability_measure
         Resampled data sets for the stability criterion (0: left out).

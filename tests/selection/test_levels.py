@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,15 +60,19 @@ def test_a_large_cluster_of_a_level_that_comes_back_almost_exactly_is_no_heap():
     assert topics_among(sure).n_clusters == 3
 
 
-def test_stories_are_the_middle_of_the_levels_that_come_back_most():
+def test_a_community_much_smaller_than_the_mean_is_no_topic():
+    assert replace(level([300, 200, 90, 6, 4, 1], 0.5), smallest=0.15).n_clusters == 3
+
+
+def test_stories_are_the_finest_of_the_levels_that_come_back_most():
     found = [even(10, 0.5), even(20, 0.78), even(30, 0.8), even(40, 0.79), even(60, 0.77), even(100, 0.6)]
-    assert stories_among(found).n_clusters == 30
+    assert stories_among(found).n_clusters == 60
     assert stories_among([even(400, 1.0, n_nodes=400)]) is None
 
 
 def test_stories_are_no_fewer_than_topics():
     found = [even(5, 0.98), even(8, 0.97), even(20, 0.6), even(30, 0.5)]
-    assert stories_among(found).n_clusters == 5
+    assert stories_among(found).n_clusters == 8
     assert stories_among(found, even(11, 0.7)).n_clusters == 20
     assert stories_among(found, even(40, 0.7)) is None
 
