@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.corpus.mail import strip_footer, strip_quotes
+from doccluster.corpus.mail_headers import begins_with_head, split_headers
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
@@ -32,7 +36,10 @@ PER_DOCUMENT = 4_000
 MAX_PHRASE_CHARACTERS = 2_000_000
 ALL_LISTED = 0.98  # of the texts in languages with a list of function words
 N_READ = 1_000  # texts, evenly spaced, that tell how words are written where there are no clusters yet
+N_MESSAGES = 2_000  # evenly spaced, in which the words of their writers are told
+QUOTING = (">", "|", ":", "}")
 MAX_TITLES = 50_000  # of more, about as many evenly spaced ones are read
+_WORD = re.compile(r"\w+")
 
 
 def name_clusters(
@@ -67,17 +74,47 @@ def name_clusters(
 def unwanted_words(
     made: Vectorized, texts: Sequence[str] | None, copy_of: npt.NDArray[np.int64] | None
 ) -> frozenset[str]:
-    """Return the words that name nothing: of boilerplate, and the function words of languages without a list."""
+    """Return the words that name nothing: boilerplate, writers, function words of languages without a list."""
     if texts is None or made.vectorizer is None:
         return frozenset()
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
-    unwanted = boilerplate_words(once)
+    unwanted = boilerplate_words(once) | words_of_writers(once)
     if made.writing is None or sum(made.writing.languages.values()) >= ALL_LISTED:
         return unwanted
     telling = PickedTexts(once, np.flatnonzero(text_lengths(once) >= 2 * LEAST_WORDS))  # a word or two tell no language
     found = survey_writing(telling).languages if made.languages else ()
     lists = [load_stop_words(name) for name in {*made.languages, *found}]
     return unwanted.union(learned_function_words(telling, lists), *lists)
+
+
+def words_of_writers(texts: Sequence[str]) -> frozenset[str]:
+    """Return the words (lower case) that most messages have only where they say who wrote them.
+
+    That is in their headers but the subject, in lines that name a quoted writer, and in their signatures.
+
+    >>> head = "From: writer@mill.example\\nSubject: Rye bread\\n\\n"
+    >>> sorted(words_of_writers([head + "Bake it longer.\\n\\n-- \\nAda Writer, The Mill"]))
+    ['ada', 'example', 'from', 'mill', 'subject', 'the', 'writer']
+    """
+    n_own: Counter[str] = Counter()
+    n_elsewhere: Counter[str] = Counter()
+    for text in texts[:: max(1, len(texts) // N_MESSAGES)]:
+        if not begins_with_head(text[:PER_DOCUMENT]):
+            continue
+        headers, body = split_headers(text)
+        unquoted = strip_quotes(body)
+        told = strip_footer(unquoted)
+        kept = set(unquoted.split("\n"))
+        named = [line for line in body.split("\n") if line.lstrip()[:1] not in QUOTING and line not in kept]
+        writers = " ".join([text[: len(text) - len(body)], unquoted[len(told) :], *named])
+        own = _words_in(f"{headers.get('subject', '')} {told}")
+        n_own.update(own)
+        n_elsewhere.update(_words_in(writers) - own)
+    return frozenset(word for word, count in n_elsewhere.items() if count > n_own[word])
+
+
+def _words_in(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))
 
 
 def without_other(
@@ -109,21 +146,7 @@ def describe_texts(
     max_characters: int = MAX_PHRASE_CHARACTERS,
     **given: Any,
 ) -> list[ClusterDescription]:
-    """Describe clusters of texts: the one way in which runs, searches and browsers name clusters.
-
-    Parameters
-    ----------
-    made : Vectorized
-        How texts become terms; its own vectors are not looked at.
-    texts, titles : sequence of str
-        Row for row.
-    unwanted : collection of str
-        Words that may not stand in a label, besides the function words of the languages.
-    max_characters : int
-        In so much of the texts phrases are looked for.
-    **given
-        As for `describe_clusters`.
-    """
+    """Describe clusters of texts: the one way in which runs, searches and browsers name clusters."""
     words = made.function_words.union(unwanted)
     phrases = phrases_of(made, vectors, partition, texts, titles, words, max_characters)
     in_titles = title_counts(made, partition, titles)

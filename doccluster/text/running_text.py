@@ -137,6 +137,10 @@ class RunningText(ShortRepr):
         """Return how often each of the distinct words follows one of some."""
         return np.bincount(self.word[1:][self.are(words)[self.word[:-1]]], minlength=len(self.words))
 
+    def counts_before(self, words: Collection[str]) -> Integers:
+        """Return how often one of some follows each of the distinct words."""
+        return np.bincount(self.word[:-1][self.are(words)[self.word[1:]]], minlength=len(self.words))
+
     @cached_property
     def _capitals(self) -> Flags:
         return np.array([form[:1].isupper() for form in self.forms], dtype=bool)

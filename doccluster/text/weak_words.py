@@ -43,7 +43,7 @@ problem problems question questions issue issues example examples answer answers
 point points fact facts matter matters result results effect effects level levels rest top end side sides line lines
 list lists name names word words term terms hi thanks help work change changes move moves step steps option options
 father mother brother sister son daughter wife husband head face hand hands eyes door room morning opinion analysis
-official officials company companies firm group groups gang
+people person persons official officials company companies firm group groups gang
 """
 }
 _OTHERS = {

@@ -1,8 +1,8 @@
 """Which words can begin and end a phrase that names something, told by the words beside them.
 
-In English a noun follows articles, possessives and prepositions; a verb follows pronouns and auxiliaries; an adjective
-is followed by another word of content. Counting these neighbours in the collection itself tells the three apart well
-enough for labels, and needs no model of the language.
+In English a noun follows articles, possessives and prepositions; a verb follows pronouns and auxiliaries, and articles
+follow it; an adjective is followed by another word of content. Counting these neighbours in the collection itself tells
+the three apart well enough for labels, and needs no model of the language.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _BEFORE_VERBS = """
 to will would can could may might must should shall not never he she it they we i you who which has have had was were is
 are be been being
 """
+_AFTER_VERBS = "the his her its their them him at more over nearly"
 NOUN_SIGNS, VERB_SIGNS = frozenset(_BEFORE_NOUNS.split()), frozenset(_BEFORE_VERBS.split())
+OBJECT_SIGNS = frozenset(_AFTER_VERBS.split())
 FEWEST = 5  # occurrences that say something of a word
 # How many signs of a verb to one of a noun make a verb at the beginning of a phrase, and at its end, where "health
 # care" is fine; a form in -ed or -ing is a noun only by signs of one.
@@ -45,10 +47,10 @@ class WordUses:
 
 
 def word_uses(running: RunningText, function_words: Collection[str], languages: Collection[str] = ()) -> WordUses:
-    """Return which words may begin and end a phrase, and which may stand alone.
+    """Return which words may begin and end a phrase, and which may stand alone: no function or weak words, no numbers.
 
-    None of the function words, the weak words of the languages and the numbers does. Verbs and adjectives are told only
-    where English is the only language; in texts that are German alone a word that ends a phrase has a capital.
+    Verbs and adjectives are told in English, beside other languages only those with enough English words next to them;
+    in texts that are German alone a word that ends a phrase has a capital.
     """
     weak, first_only = weak_words(languages), words_that_only_begin(languages)
     is_function = running.are(function_words)
@@ -56,16 +58,18 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
     may_begin, may_end = named | running.are(first_only), named & ~running.are(first_only)
     alone = ~running.are(weak_alone(languages)) & ~_torn(running, is_function)
     only = next(iter(languages)) if len(languages) == 1 else ""
-    if only == "english":
-        noun, verb = (running.counts_after(signs) for signs in (NOUN_SIGNS, VERB_SIGNS))
-        lower = ~running.mostly_capital
+    if "english" in languages:
+        noun = running.counts_after(NOUN_SIGNS)
+        verb = running.counts_after(VERB_SIGNS) + running.counts_before(OBJECT_SIGNS)
         some = noun + verb >= FEWEST
+        lower = ~running.mostly_capital & (some | (only == "english"))
         adverb = running.matching(is_adverb) & lower
         participle = running.matching(_PARTICIPLE.match) & lower & ~((noun > verb) & (noun >= 2))
         begins_like_verb = (verb > VERB_FIRST * noun) & some & lower
         may_begin &= ~(begins_like_verb | adverb)
         may_end &= ~((verb > VERB_LAST * noun) & some & lower | adverb | participle)
-        may_end &= ~_like_adjective(running, is_function | begins_like_verb)
+        if only == "english":
+            may_end &= ~_like_adjective(running, is_function | begins_like_verb)
     elif only == "german":
         may_end &= running.mostly_capital
     return WordUses(may_begin, may_end, may_end & alone)

@@ -34,9 +34,8 @@ from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.profiles import largest_per_row
 from doccluster.labeling.short_labels import is_content
 from doccluster.partition import Partition
-from doccluster.pipeline.naming import in_written_forms, phrases_of, title_counts
+from doccluster.pipeline.naming import in_written_forms, phrases_of, title_counts, unwanted_words
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
-from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.stemming import build_stemmer
 from experiments.labels.quality import judge_labels, label_as_query, names_of_classes
 
@@ -76,7 +75,7 @@ def compare(corpus: Corpus, stemming: str, names: dict[str, list[str]]) -> list[
     vectors = in_written_forms(made, vectors, texts[::10])
     evidence = ClusterEvidence(vectors.documents, partition, n_threads=1)
     profiles = ClusterProfiles.from_evidence(evidence)
-    unwanted = made.function_words | boilerplate_words(texts)
+    unwanted = made.function_words | unwanted_words(made, texts, None)
     given: dict[str, Any] = {"rows": evidence.rows.matrix, "partition": partition, "function_words": unwanted}
     assert vectors.display_terms is not None  # made of texts
     titles = [corpus.column("title")[row] for row in kept.tolist()]

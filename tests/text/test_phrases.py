@@ -95,3 +95,13 @@ def test_an_english_phrase_begins_with_no_verb_and_ends_with_no_verb_of_saying()
     words = STOP | {"he", "she", "they", "no", "on"}
     found = find_phrases(running, word_uses(running, words, ["english"]), function_words=words)
     assert [one.words for one in found] == []
+
+
+def test_an_english_verb_beside_other_languages_names_nothing():
+    texts = ["Hurricane Julia leaves at least 80 people dead", "A quake leaves more than 90 people dead"] * 3
+    running = RunningText.of_texts([*texts, *["le séisme fait des morts", "un séisme fait des blessés"] * 3])
+    uses = word_uses(running, STOP, ["english", "french"])
+    alone = dict(zip(running.words, uses.may_stand_alone.tolist(), strict=True))
+    assert not alone["leaves"]
+    assert alone["hurricane"]
+    assert alone["séisme"]
