@@ -32,11 +32,6 @@ _QUOTATION = re.compile(r"""^(?:"[^"]+"|“[^“”]+”|‘[^‘’]+’|'[^']+
 def plain_title(title: str, endings: Collection[str] = ()) -> str:
     """Return a title without markup, without "UPDATED:" and the like, and without the name of its outlet at the end.
 
-    Parameters
-    ----------
-    endings : collection of str
-        Names of outlets in small letters (`title_endings`).
-
     Examples
     --------
     >>> plain_title("Example <b>Atom</b>"), plain_title("History of the <blink> tag")
@@ -82,17 +77,7 @@ def is_plain(title: str) -> bool:
 
 
 def choose_headline(titles: Sequence[str], beginnings: Sequence[str], shared: Collection[str] = ()) -> str:
-    """Return the first plain title that no other cluster shares, else the first title, else the plainest beginning.
-
-    Parameters
-    ----------
-    titles : sequence of str
-        Plain ones of the most central documents; empty where a document has none.
-    beginnings : sequence of str
-        How the same documents begin.
-    shared : collection of str
-        Titles (case ignored) that several clusters have: "News in brief" names none of them.
-    """
+    """Return the first plain title that no other cluster shares, else the first title, else the plainest beginning."""
     own = [title for title in titles if title and title.casefold() not in shared]
     named = own or [title for title in titles if title]
     if named:

@@ -26,14 +26,6 @@ class LabelQueries:
 
     Documents that have more of the terms of a query come first, among those the ones in which they weigh most; equal
     ones in the order of rows.
-
-    Parameters
-    ----------
-    rows : csr array of shape (n_documents, n_terms)
-        Weighted rows.
-    labels : int array of shape (n_documents,)
-    columns : collection of int
-        The terms that queries are made of.
     """
 
     def __init__(self, rows: Any, labels: npt.NDArray[np.integer[Any]], columns: Collection[int]) -> None:
@@ -93,16 +85,7 @@ class TitleCounts(ShortRepr):
     def of_titles(
         cls, titles: Sequence[str], count: Callable[[list[str]], Any], labels: npt.NDArray[np.int64], n_clusters: int
     ) -> TitleCounts:
-        """Return the counts of titles; those of a cluster that are the same but for "Re:" count once.
-
-        Parameters
-        ----------
-        titles : sequence of str
-        count : callable
-            Titles -> csr array of the counts of terms in each.
-        labels : int array, one per title
-        n_clusters : int
-        """
+        """Return the counts of titles; those of a cluster that are the same but for "Re:" count once."""
         firsts: dict[tuple[int, str], int] = {}
         for place, (title, label) in enumerate(zip(titles, labels.tolist(), strict=True)):
             firsts.setdefault((label, subject_of(title)), place)

@@ -34,18 +34,10 @@ SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options t
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """How many clusters, and what was learned on the way.
-
-    Attributes
-    ----------
-    choice : Recommendation or None
-        What the data said, where they were asked.
-    smoothed : SmoothedRows or None
-        The rows as the algorithm would smooth them, where that was done already.
-    """
+    """How many clusters, and what was learned on the way."""
 
     k: int
-    choice: Recommendation | None = None
+    choice: Recommendation | None = None  # where the data were asked
     smoothed: SmoothedRows | None = None
 
     @property
@@ -62,15 +54,7 @@ class Wanted:
 def clusters_wanted(
     settings: RunSettings, vectors: DocumentVectors, documents: DocumentTable, seed: int, progress: Progress
 ) -> Wanted:
-    """Return the number of clusters that was given, or what the data say.
-
-    Parameters
-    ----------
-    vectors : DocumentVectors
-        In the order in which they are clustered.
-    documents : DocumentTable
-        All of them, in any order.
-    """
+    """Return the number of clusters that was given, or what the data say."""
     if not isinstance(settings.n_clusters, str):
         return Wanted(settings.n_clusters)
     smooths = settings.algorithm == QUALITIES["default"]
@@ -147,15 +131,7 @@ def with_examples(
 ) -> Recommendation:
     """Return the answer with the name of the largest cluster of each level, so that one sees what a number means.
 
-    Parameters
-    ----------
-    choice : Recommendation
-    made, unwanted
-        As for `describe_texts`.
-    vectors, texts, documents
-        Row for row.
-    rows : int array, optional
-        Those that the choice was made of, in its order; all by default.
+    `rows` are those that the choice was made of, in its order; all by default.
     """
     if choice.k is None or vectors.terms is None:
         return choice

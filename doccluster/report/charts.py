@@ -55,26 +55,10 @@ def line_chart(
     ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
-    """Return a figure with one line per series over the same x.
+    """Return a figure with one line per series over the same x; undefined values (nan) leave a gap.
 
-    Raises InputError if a series has not as many values as `x`.
-
-    Parameters
-    ----------
-    x : array of shape (n,)
-    series : mapping of name to array of shape (n,)
-        Undefined values (nan) leave a gap.
-    spread : mapping of name to array of shape (n,) or (2, n), optional
-        Half the height of the band around the series of that name, for instance a standard error; two rows say how far
-        it reaches below and above.
-    chosen : float, optional
-        The x to mark with a vertical line, for instance the k that was chosen.
-    markers : bool
-        Whether each value has a sign of its own; better not if there are very many.
-    ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into; `height` then does nothing.
-    path : str or path, optional
-        Where to write the figure.
+    `spread` is half the height of the band around a series, for instance a standard error; two rows say how far it
+    reaches below and above. `chosen` is an x to mark. Raises InputError if a series has not as many values as `x`.
     """
     places = np.asarray(x)
     figure, axes = new_axes(7.2, height, ax)
@@ -111,17 +95,7 @@ def bar_chart(
 ) -> Figure:
     """Return a figure with one bar per name, or one group of bars per name if there are several series.
 
-    Raises InputError if a series has not as many values as there are names.
-
-    Parameters
-    ----------
-    names : sequence of str of length n
-        What each bar (or group) stands for, first at the left.
-    series : array of shape (n,), or mapping of name to such an array
-    spread : mapping of name to array of shape (n,) or (2, n), optional
-        Half the length of the error bars of the series of that name; two rows say how far they reach below and above.
-    path : str or path, optional
-        Where to write the figure.
+    `spread` is as for `line_chart`. Raises InputError if a series has not as many values as there are names.
     """
     groups = dict(series) if isinstance(series, Mapping) else {"": series}
     figure, axes = new_axes(7.2, height)
@@ -163,22 +137,8 @@ def silhouette_plot(
 ) -> Figure:
     """Return the classical silhouette plot: the documents of each cluster, widest first, as one outline per cluster.
 
-    Raises InputError if the lengths differ.
-
-    Parameters
-    ----------
-    values : array of shape (n_documents,), in [-1, 1]
-        The silhouette of each document; nan is left out.
-    labels : int array of shape (n_documents,)
-        The cluster of each document.
-    max_points : int
-        About how many documents are drawn; of more, evenly spaced ones, so the outlines keep their shape.
-    mean : float, optional
-        Where to draw the dashed line; by default at the mean of the values.
-    ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into.
-    path : str or path, optional
-        Where to write the figure.
+    Silhouettes that are nan are left out. About `max_points` documents are drawn, evenly spaced, so that outlines keep
+    their shape; the dashed line is at `mean`, by default that of the values. Raises InputError if the lengths differ.
     """
     widths = np.asarray(values, dtype=np.float64)
     member = same_length("labels", labels, widths.size).astype(np.int64)

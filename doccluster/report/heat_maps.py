@@ -47,19 +47,6 @@ def heat_map(
     """Return a figure of a table whose cells are shaded by their values; small tables show the numbers too.
 
     Raises InputError if the table does not have two dimensions.
-
-    Parameters
-    ----------
-    table : array of shape (n_rows, n_columns)
-        Undefined values (nan) are grey. If there are values below zero the scale is centred at zero.
-    row_names, column_names : sequence of str, optional
-        Every one is written as long as there is room, then every second, fifth, tenth ...
-    value_range : pair of float or None
-        The values of the ends of the scale; those of the table by default.
-    ax : matplotlib Axes, optional
-        Axes of a figure of yours to draw into; `width` and `height` then do nothing.
-    path : str or path, optional
-        Where to write the figure.
     """
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or values.size == 0:

@@ -77,13 +77,7 @@ def plane_of(run: Run) -> Plane:
 
 
 def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
-    """Return the mean share of the 10 nearest rows that are of the same group, of at most 2,000 rows spread evenly.
-
-    Parameters
-    ----------
-    rows : float64 array of shape (n, n_dimensions)
-    groups : int64 array of shape (n,)
-    """
+    """Return the mean share of the 10 nearest rows that are of the same group, of at most 2,000 rows spread evenly."""
     n = rows.shape[0]
     if n <= N_NEIGHBOURS:
         return float("nan")

@@ -228,16 +228,9 @@ class Place:
 
 
 def placed_labels(at: Floats, labels: Sequence[str], documents: Floats, side: float) -> list[Place | None]:
-    """Return where each label stands; None where there is no room for it.
+    """Return where each label of a point stands, the most important first; None where there is no room for it.
 
-    Parameters
-    ----------
-    at : float64 array of shape (n_labels, 2)
-        The points that are labelled, the most important first: these get their room first.
-    documents : float64 array of shape (n, 2)
-        What no label may cover.
-    side : float
-        Of the square picture; no label leaves it.
+    No label covers a document, or leaves the picture, a square of this side.
     """
     room = _Room(documents, side)
     return [

@@ -62,15 +62,9 @@ NEW_RATE = np.float32(0.3)
 
 
 def tsne(rows: Floats, start: Floats, *, perplexity: float) -> npt.NDArray[np.float64]:
-    """Return the places of rows in the plane, float64 array of shape (n, 2), in a time that grows with n squared.
+    """Return the places of four or more rows, float64 array of shape (n, 2), in a time that grows with n squared.
 
-    Parameters
-    ----------
-    rows : float64 array of shape (n, n_dimensions), n >= 4
-    start : float64 array of shape (n, 2)
-        Small places to begin from.
-    perplexity : float > 1
-        About how many neighbours count for each row.
+    `start` are small places to begin from; about `perplexity` neighbours count for each row.
     """
     n = rows.shape[0]
     similar = neighbour_similarities(rows, perplexity)
@@ -95,14 +89,7 @@ def tsne(rows: Floats, start: Floats, *, perplexity: float) -> npt.NDArray[np.fl
 
 
 def places_among(rows: Floats, known: Floats, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return places for more rows among rows that have one, float64 array of shape (n, 2); those stay where they are.
-
-    Parameters
-    ----------
-    rows, known : float64 arrays of shape (n, n_dimensions) and (m, n_dimensions), m >= 4
-    places : float64 array of shape (m, 2)
-        Of the known rows.
-    """
+    """Return places, float64 array of shape (n, 2), for more rows among rows that have one; those stay."""
     nearest, distances = _nearest(rows, known, min(known.shape[0], int(3 * NEW_PERPLEXITY)))
     weights = _weights(distances - distances[:, :1], np.log(NEW_PERPLEXITY)).astype(np.float32)
     starts = np.arange(rows.shape[0] + 1) * nearest.shape[1]

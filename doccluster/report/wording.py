@@ -132,19 +132,6 @@ def duration(seconds: float) -> str:
 def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = EXCERPT_LENGTH) -> Pieces:
     """Return the sentence with the greatest sum of terms, in pieces that are terms or are not.
 
-    Parameters
-    ----------
-    terms : mapping of term to float
-        What each term counts, in small letters. A term counts once in a sentence.
-    length : int
-        The most characters of the excerpt.
-
-    Returns
-    -------
-    pieces : tuple of (str, bool)
-        What joins to the excerpt, and whether it is a term. The first of several best sentences; nothing where no
-        sentence has a term.
-
     Examples
     --------
     >>> marked_excerpt("It rained. The ferry is late.", {"ferry": 0.5})

@@ -108,11 +108,6 @@ def boilerplate_words(texts: Sequence[str]) -> frozenset[str]:
 
     For texts that are too many to be read twice: their repeated lines stay, and these words name no cluster.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Each text once: the lines of near-copies are shared for another reason.
-
     Examples
     --------
     >>> texts = [f"Story {number} of the day\\nSubscribe now!" for number in range(20)]

@@ -53,13 +53,6 @@ _FOREIGN_VOTE = -18
 class FunctionWords:
     """Function words of several languages, in the form the tokenizer gives them.
 
-    Parameters
-    ----------
-    languages : sequence of str
-        Names of stop lists; where two languages have as many votes, the first of them wins.
-    preprocess, tokenize : callable
-        What is done to the texts, and so to the lists.
-
     Examples
     --------
     >>> words = FunctionWords(["english", "german"], preprocess=str.lower, tokenize=str.split)

@@ -43,13 +43,7 @@ def find_phrases(
 ) -> list[Phrase]:
     """Return the complete phrases that at least two texts have, in the order of their first occurrence.
 
-    Parameters
-    ----------
-    uses : WordUses
-        Which words may begin and end a phrase (`word_uses`).
-    function_words : collection of str
-    links : collection of str, optional
-        The function words that may stand inside a phrase, one in a phrase and two in a name; any by default.
+    `links` are the function words that may stand inside a phrase, one in a phrase and two in a name; any by default.
 
     Examples
     --------

@@ -17,16 +17,6 @@ def written_forms(
 ) -> list[str]:
     """Return each term as it is most often written in `texts`, or as it is where no text has it.
 
-    Parameters
-    ----------
-    terms : sequence of str
-        Words, or runs of words with a blank between them, as `prepare` leaves them.
-    texts : iterable of str
-        Texts as they came. Words that begin a sentence or stand in a line of capitals are counted only for terms that
-        are nowhere else.
-    prepare : callable
-        What was done to the texts before they were cut into terms.
-
     Notes
     -----
     Of equally common forms the one with the fewest capitals is taken, then the first in alphabetical order.
