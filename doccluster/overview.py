@@ -34,36 +34,21 @@ _FILE = re.compile(
 
 @dataclass(frozen=True)
 class Overview:
-    """One cluster at a glance.
+    """One cluster at a glance; the number of Other is the one after the last cluster.
 
-    Attributes
-    ----------
-    cluster, size : int
-        The number of Other is the one after the last cluster.
-    headline : str
-        What an editor called it. Else the title of its most central document that no other cluster shares; without
-        titles, how that document begins; for a ready matrix, the label.
-    label : str
-        A few of its words, also where an editor gave it a name.
-    first, last : date or None
-        Of its documents that have a date.
-    outlets : tuple of (name, number of documents)
-        The commonest first; empty where the documents do not say who published them.
-    n_copies : int
-        How many of its documents are near-copies of an earlier one in it.
-    similarity : float
-        The mean cosine of its documents to its centroid: how tight it is, 0 to 1; nan for Other, which has none.
+    The headline is what an editor called it; else the title of its most central document that no other cluster shares;
+    without titles, how that document begins; for a ready matrix, the label.
     """
 
     cluster: int
     size: int
     headline: str
-    label: str
-    first: date | None
+    label: str  # a few of its words, also where an editor gave it a name
+    first: date | None  # of its documents that have a date
     last: date | None
-    outlets: tuple[tuple[str, int], ...]
-    n_copies: int
-    similarity: float
+    outlets: tuple[tuple[str, int], ...]  # and how many documents each has, the commonest first
+    n_copies: int  # documents that are near-copies of an earlier one in it
+    similarity: float  # the mean cosine of its documents to its centroid; nan for Other, which has none
 
 
 def overview(run: Run) -> tuple[Overview, ...]:

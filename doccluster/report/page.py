@@ -119,20 +119,9 @@ def render_browse_page(
 ) -> str:
     """Return the page of some clusters with a box to choose each, or with `listed` the documents of one.
 
-    Parameters
-    ----------
-    cards : sequence of clusters, each with a number from 1, size, label and titles
-    path : str
-        What was done so far, in words.
-    token : str
-        What proves that a request comes from this page.
-    message : str
-        What went wrong with the last request.
-    number, first, following : int
-        The cluster whose documents are listed, the place of the first of them, and of the next one that is not shown (0
-        if all are).
-    listed : sequence of str, optional
-        The names of documents.
+    `path` says what was done so far, `message` what went wrong with the last request, `token` proves that a request
+    comes from this page. Listed are documents of the cluster `number`, from the place `first`; `following` is that of
+    the next one, 0 if all are shown.
     """
     known: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
     listing: dict[str, Any] = {"number": number, "first": first, "listed": listed, "following": following}

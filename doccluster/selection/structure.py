@@ -27,21 +27,11 @@ LEAST_SPREAD = 1e-6  # of shuffled agreements: shuffling may change nothing
 
 @dataclass(frozen=True)
 class Structure:
-    """How far communities by two halves of the terms agree.
+    """How far communities by two halves of the terms agree."""
 
-    Attributes
-    ----------
-    agreement : float
-        The largest adjusted Rand index over the resolutions.
-    deviations : float
-        How many standard deviations it is above that of shuffled documents, the most over the resolutions.
-    p_value : float
-        (b + 1) / 20, with b of 19 shufflings of the documents of one half reaching the agreement of the data.
-    """
-
-    agreement: float
-    deviations: float
-    p_value: float
+    agreement: float  # the largest adjusted Rand index over the resolutions
+    deviations: float  # standard deviations above that of shuffled documents, the most over the resolutions
+    p_value: float  # (b + 1) / 20, with b of 19 shufflings of one half reaching the agreement of the data
 
     @property
     def is_there(self) -> bool:

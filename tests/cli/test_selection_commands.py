@@ -14,7 +14,7 @@ def test_choose_k_answers_in_its_first_line_and_keeps_the_table(doccluster, news
     done = doccluster("choose-k", newsroom, "-o", out)
     assert done.code == 0, done.err
     named = r'\(the largest: "[^"]+", \d+\)'
-    both = rf"  \d+ topics of about \d+ documents {named} or (\d+) stories of about 6 documents {named}; "
+    both = rf"  \d+ topics of about \d+ documents {named} or (\d+) stories of about 5 documents {named}; "
     found = int(re.match(both + "showing stories, because .* 4 outlets", done.out)[1])
     assert 32 / 1.5 <= found <= 32 * 1.5  # the sample tells 32 stories
     with (out / "choose_k.csv").open(encoding="utf-8", newline="") as file:
