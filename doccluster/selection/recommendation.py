@@ -197,9 +197,9 @@ def choose_k(
     """Return the recommended number of clusters with its evidence.
 
     The rows are smoothed as `DocumentClustering` smooths them. Topics are communities of the nearest neighbours of the
-    smoothed rows, stories communities of the graph of common terms that smoothing makes, its weights times the squared
-    cosines of smoothed rows, both at levels from coarse to fine; those that random parts of the documents find again
-    are taken (see `doccluster.selection.levels`).
+    smoothed rows, stories communities of the graph of common terms that smoothing makes, weighted by smoothed rows too,
+    both at levels from coarse to fine; those that random parts of the documents find again are taken (see
+    `doccluster.selection.levels`).
 
     Parameters
     ----------
