@@ -49,7 +49,7 @@ class WordUses:
 def word_uses(running: RunningText, function_words: Collection[str], languages: Collection[str] = ()) -> WordUses:
     """Return which words may begin and end a phrase, and which may stand alone: no function or weak words, no numbers.
 
-    Verbs and adjectives are told in English, beside other languages only those with enough English words next to them;
+    English verbs and adjectives are found; in mixed collections only those with enough English words beside them;
     in texts that are German alone a word that ends a phrase has a capital.
     """
     weak, first_only = weak_words(languages), words_that_only_begin(languages)
