@@ -71,12 +71,12 @@ def _danger(branch: str) -> str:
         if group := _GROUP.match(branch, place):
             items = [_item(found) for found in _ITEM.finditer(_EDGE.sub("", group[1]))]
             low, high = _times(group.groups()[-4:])
-        elif single := _ITEM.match(branch, place):
-            items, low, high = [_item(single)], 1, 1
+        elif group := _ITEM.match(branch, place):
+            items, low, high = [_item(group)], 1, 1
         else:
             return f"{branch[place:][:10]!r} is not looked into"
         if high > 1 and not _begins_apart(items):
-            return f"{(group or single)[0][:20]!r} repeats what can be divided in several ways"
+            return f"{group[0][:20]!r} repeats what can be divided in several ways"
         if low != high and (not items or any(items[0].letters & letters for letters in open_ended)):
             return "two repetitions share letters"
         inside = list(open_ended)
@@ -88,7 +88,7 @@ def _danger(branch: str) -> str:
             else:  # what has none of these letters ends the repetitions before it
                 inside = [letters for letters in inside if item.letters & letters]
         open_ended = inside if low == high else [*open_ended, *inside, items[0].letters]
-        place = (group or single).end()
+        place = group.end()
     return ""
 
 

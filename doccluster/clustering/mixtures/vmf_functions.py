@@ -16,18 +16,22 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
 
 MAX_CONCENTRATION = 1e7  # the largest concentration that is drawn or estimated; the precision is tested up to here
 
 _N_EXPANSION = 13  # terms of the expansions
+FloatArray = npt.NDArray[np.float64]
+Polynomial = dict[int, Fraction]  # power: coefficient
+
 _FAR = 30.0  # the expansions are used where sqrt(v^2 + kappa^2) is at least this: the next term is below 1e-15
 _STEPS_DOWN = 24  # each step of the recurrence shrinks an error by (kappa / 2 v)^2 at least 5 times where kappa <= v
 _MAX_NEWTON = 60
 
 
-def _expansion_coefficients(n_terms):
+def _expansion_coefficients(n_terms: int) -> tuple[FloatArray, FloatArray]:
     """Return the coefficients of U_k and V_k of DLMF 10.41.10 and 10.41.11, exactly, then rounded.
 
     U_k(p) = p^k times a polynomial in p^2 of degree k; entry [k, j] is the coefficient of p^(k + 2 j). V_k likewise.
@@ -36,8 +40,8 @@ def _expansion_coefficients(n_terms):
     v_terms = [{0: Fraction(1)}]
     for _ in range(1, n_terms):
         last = u_terms[-1]
-        following = {}
-        shifted = {}
+        following: Polynomial = {}
+        shifted: Polynomial = {}
         for power, value in last.items():
             # U' = p^2 (1 - p^2) U'/2 + integral of (1 - 5 t^2) U / 8
             _add(following, power + 1, value * (Fraction(power, 2) + Fraction(1, 8 * (power + 1))))
@@ -52,11 +56,11 @@ def _expansion_coefficients(n_terms):
     return _as_table(u_terms), _as_table(v_terms)
 
 
-def _add(polynomial, power, value):
+def _add(polynomial: Polynomial, power: int, value: Fraction) -> None:
     polynomial[power] = polynomial.get(power, Fraction(0)) + value
 
 
-def _as_table(polynomials):
+def _as_table(polynomials: list[Polynomial]) -> FloatArray:
     table = np.zeros((len(polynomials), len(polynomials)))
     for k, polynomial in enumerate(polynomials):
         for power, value in polynomial.items():
