@@ -2,14 +2,17 @@
 
 A request without the token, or addressed to another name than this machine's own, is refused: neither another user nor
 a page of the web can see or do anything. Each connection has a thread, so that no other waits for one that sends
-nothing; it ends when nothing has come for a while.
+nothing; it has one deadline for its whole request, however often a byte comes, and one for taking the answer.
 """
 
 from __future__ import annotations
 
 import secrets
+import socket
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -22,7 +25,7 @@ from doccluster.report.page import POLICY, render_browse_page
 if TYPE_CHECKING:
     from doccluster.pipeline.browsing import Browser
 
-SECONDS = 10.0  # that a connection may stay without a byte
+SECONDS = 10.0  # for the whole of a request, and again for taking the answer
 LOOPBACK = "127.0.0.1"
 MOST_BYTES = 10_000  # of a form
 LISTED = 100
@@ -30,8 +33,8 @@ LISTED = 100
 Form = dict[str, list[str]]
 
 
-class BrowseServer(ThreadingHTTPServer):
-    """Serves one browser; requests are answered one after the other, however slowly they are sent.
+class LoopbackServer(ThreadingHTTPServer):
+    """Serves this machine alone, and who knows the token; requests are answered one after the other.
 
     Raises InputError if the port cannot be used.
 
@@ -43,11 +46,11 @@ class BrowseServer(ThreadingHTTPServer):
 
     request_queue_size = 64
 
-    def __init__(self, browser: Browser, port: int = 0) -> None:
-        self.browser, self.token, self.message = browser, secrets.token_urlsafe(24), ""
+    def __init__(self, requests: type[LoopbackRequests], port: int) -> None:
+        self.token = secrets.token_urlsafe(24)
         self.turn = threading.Lock()  # a step changes what the next page shows
         try:
-            super().__init__((LOOPBACK, port), _Requests)
+            super().__init__((LOOPBACK, port), requests)
         except (OSError, OverflowError) as error:
             raise InputError(f"port {port} cannot be used", remedy="leave --port out, or give another") from error
 
@@ -63,15 +66,37 @@ class BrowseServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}/?token={self.token}"
 
 
-class _Requests(BaseHTTPRequestHandler):
-    server: BrowseServer
+class BrowseServer(LoopbackServer):
+    """Serves one browser."""
+
+    def __init__(self, browser: Browser, port: int = 0) -> None:
+        self.browser, self.message = browser, ""
+        super().__init__(_Requests, port)
+
+
+class LoopbackRequests(BaseHTTPRequestHandler):
+    """Requests that need the name of this machine and the token."""
+
+    server: LoopbackServer
     server_version, sys_version = "doccluster", ""
     asked: Form
 
     def setup(self) -> None:
-        """Give a client some time for each thing it sends or takes."""
+        """Give a client one deadline for the whole of its request; what works on the answer has none."""
         super().setup()
-        self.connection.settimeout(SECONDS)
+        self.connection.settimeout(SECONDS)  # for all of an answer too: sendall counts from its beginning
+        self.deadline = threading.Timer(SECONDS, self._cut)
+        self.deadline.daemon = True
+        self.deadline.start()
+
+    def finish(self) -> None:
+        """End the connection and its deadline."""
+        self.deadline.cancel()
+        super().finish()
+
+    def _cut(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)  # under the thread that reads from it
 
     def parse_request(self) -> bool:
         """Return whether to answer; before all else a request needs the name of this machine and the token."""
@@ -88,15 +113,41 @@ class _Requests(BaseHTTPRequestHandler):
         hosts = self.headers.get_all("Host", [])
         if known and len(hosts) == 1 and hosts[0] in own:
             return True
-        self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster browse has printed")
+        self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster has printed")
         return False
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Say nothing of each request."""
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Have what is served to oneself; a person who waits for it is not cut off."""
+        self.deadline.cancel()
+        with self.server.turn:
+            yield
+
+    def _answer(self, status: HTTPStatus, content: str, kind: str = "text/plain", policy: str = POLICY) -> None:
+        body = content.encode("utf-8", "replace")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Security-Policy", f"{policy}; frame-ancestors 'none'")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+class _Requests(LoopbackRequests):
+    server: BrowseServer
 
     def do_GET(self) -> None:
         """Answer with a page."""
         if self.place != "/":
             self._answer(HTTPStatus.NOT_FOUND, "there is no such page")
             return
-        with self.server.turn:
+        with self._turn():
             page = self._page()
         self._answer(HTTPStatus.OK, page, kind="text/html")
 
@@ -114,7 +165,7 @@ class _Requests(BaseHTTPRequestHandler):
         except ValueError:
             self._answer(HTTPStatus.BAD_REQUEST, "the form has too many fields")
             return
-        with self.server.turn:
+        with self._turn():
             try:
                 self._do(form)
                 self.server.message = ""
@@ -124,9 +175,6 @@ class _Requests(BaseHTTPRequestHandler):
         self.send_header("Location", f"/?token={self.server.token}")
         self.send_header("Content-Length", "0")
         self.end_headers()
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing of each request."""
 
     def _do(self, asked: Form) -> None:
         verb, browser = asked.get("verb", [""])[0], self.server.browser
@@ -157,18 +205,6 @@ class _Requests(BaseHTTPRequestHandler):
         following = begin + LISTED if card.size >= begin + LISTED else 0
         listed = [documents.name(row) for row in rows]
         return {"number": number, "first": begin, "listed": listed, "following": following}
-
-    def _answer(self, status: HTTPStatus, content: str, kind: str = "text/plain") -> None:
-        body = content.encode("utf-8", "replace")
-        self.send_response(status)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", f"{POLICY}; frame-ancestors 'none'")
-        self.send_header("Referrer-Policy", "no-referrer")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Cache-Control", "no-store")
-        self.end_headers()
-        self.wfile.write(body)
 
 
 def _number(text: str) -> int:

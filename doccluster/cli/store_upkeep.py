@@ -93,8 +93,11 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     metavar="TIME",
     help="The age from which on texts are deleted, counted back from the store's clock (30d, 12w).",
 )
+@click.option(
+    "--keep", is_flag=True, help="Note this age in the store: every poll prunes by it from now on, once a day."
+)
 @json_option
-def prune_command(store: str, older_than: str, as_json: bool) -> None:
+def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> None:
     """Delete the texts of old articles whose stories have ended, and what is known of old requests.
 
     Articles keep their titles and keys, so that they are known when they are met again, and every story keeps its id,
@@ -102,17 +105,44 @@ def prune_command(store: str, older_than: str, as_json: bool) -> None:
     """
     from doccluster.base.sizes import format_size
     from doccluster.streams.database import changing
-    from doccluster.streams.retention import prune
+    from doccluster.streams.retention import keep_for, prune
     from doccluster.streams.store import last_batch
 
     with changing(Path(store)) as connection:
         last = last_batch(connection)
+        if keep:
+            keep_for(connection, parse_duration(older_than))
         done = prune(connection, (last[1] if last else 0) - parse_duration(older_than))
     if as_json:
         print_json({"store": store, **asdict(done)})
         return
     say(f"  deleted    {done.n_texts:,} texts, {done.n_versions:,} earlier versions, {done.n_fetches:,} requests")
     say(f"  {store}  {format_size(done.n_bytes_before)} -> {format_size(done.n_bytes_after)}")
+
+
+@click.command("learn", cls=Verb, short_help="Learn from stories that you have labelled when articles join.")
+@click.argument("labels", metavar="LABELS.csv")
+@store_option
+@json_option
+def learn_command(labels: str, store: str, as_json: bool) -> None:
+    """Learn when an article joins a story, from a csv file with the columns id and story.
+
+    The ids are those of documents in the store, the stories any names; `stream export` writes a file to begin with. The
+    weights are kept in the store, and used from the next poll on; `stream rebuild` places what is there anew.
+    """
+    from doccluster.streams.database import changing
+    from doccluster.streams.learning import learn_weights
+
+    with changing(Path(store)) as connection:
+        done = learn_weights(connection, Path(labels))
+    if as_json:
+        print_json({"store": store, **asdict(done)})
+        return
+    say(
+        f"  learned    from {done.n_documents:,} documents of {done.n_stories:,} stories, {done.n_examples:,} decisions"
+    )
+    say(f"  right      {done.right_before:.1%} of them before, {done.right_after:.1%} now")
+    say(f"  {store}")
 
 
 @click.command("backup", cls=Verb, short_help="Copy a store, also while it is written to.")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +24,18 @@ from doccluster.cli.console import (
 )
 from doccluster.cli.output import write_out
 from doccluster.cli.source_options import reader_arguments, reader_options
-from doccluster.cli.store_upkeep import backup_command, check_command, prune_command, rebuild_command, store_option
+from doccluster.cli.store_upkeep import (
+    backup_command,
+    check_command,
+    learn_command,
+    prune_command,
+    rebuild_command,
+    store_option,
+)
 from doccluster.cli.story_verbs import COMMANDS
 from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
+from doccluster.errors import DocclusterWarning
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import DAY, parse_duration
 
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
     from doccluster.streams.replay import Replayed
 
 MOST_FAILURES = 20
+MOST_TOLD = 60.0  # seconds that a program may take for one event
 
 
 @click.group("stream", short_help="Follow news: articles in, living stories out.")
@@ -73,6 +85,11 @@ new_store_options = options(
     metavar="SECONDS",
     help="The least time between two requests to one host.",
 )
+@click.option(
+    "--on-event",
+    metavar="COMMAND",
+    help="A program to begin for each thing that happens to a story, with a line of JSON on its standard input.",
+)
 @new_store_options
 @json_option
 def poll_command(
@@ -82,6 +99,7 @@ def poll_command(
     force: bool,
     allow_network: tuple[str, ...],
     spacing: float,
+    on_event: str | None,
     across_languages: bool,
     as_json: bool,
 ) -> None:
@@ -89,6 +107,9 @@ def poll_command(
 
     LIST is an OPML file, a text file with an address a line, or addresses. One call is one pass, fit for cron. Only
     the addresses in the list, and where they redirect to, are asked; private, loopback and link-local ones are refused.
+
+    --on-event tells another program that a story was born, grew, merged, split, closed or resumed. It is not run by a
+    shell; what it answers does not matter.
     """
     from doccluster.streams import StoryStream, StreamSettings
     from doccluster.streams.polling.options import PollOptions
@@ -97,11 +118,34 @@ def poll_command(
     options = PollOptions(spacing=spacing)
     with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
         given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
-        if not follow:
-            _print_polled(stream.poll(feeds, force=force, **given), store, as_json=as_json)
-            return
-        for done in stream.follow(feeds, force=force, **given):
+        last = stream.last_batch
+        passes = stream.follow(feeds, force=force, **given) if follow else [stream.poll(feeds, force=force, **given)]
+        for done in passes:
             _print_polled(done, store, as_json=as_json)
+            if on_event:
+                _tell(shlex.split(on_event), store, last)
+            last = stream.last_batch
+
+
+def _tell(command: list[str], store: str, since: int) -> None:
+    """Begin a program for each thing that has happened to stories after a batch."""
+    from doccluster.streams.database import reading
+    from doccluster.streams.export import events_after
+
+    with reading(Path(store)) as connection:
+        events = list(events_after(connection, since))
+    for one in events:
+        line = json.dumps(one, ensure_ascii=False) + "\n"
+        try:
+            done = subprocess.run(
+                command, input=line.encode(), stdout=subprocess.DEVNULL, timeout=MOST_TOLD, check=False
+            )
+            failed = f"ended with {done.returncode}" if done.returncode else ""
+        except (OSError, subprocess.TimeoutExpired) as error:
+            failed = str(error)
+        if failed:
+            warnings.warn(DocclusterWarning(f"the command of --on-event: {failed}"), stacklevel=2)
+            return  # the others would fail too
 
 
 def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
@@ -265,5 +309,5 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
-for command in (*COMMANDS, check_command, rebuild_command, prune_command, backup_command):
+for command in (*COMMANDS, check_command, rebuild_command, learn_command, prune_command, backup_command):
     stream_command.add_command(command)

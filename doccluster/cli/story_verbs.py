@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,14 +142,18 @@ def list_command(store: str, with_ended: bool, as_json: bool) -> None:
 @json_option
 def find_command(words: tuple[str, ...], store: str, as_json: bool) -> None:
     """Find the stories, open and ended, that have a document with all the words in its title, or in their name."""
+    _print(found_stories(store, words), as_json)
+
+
+def found_stories(store: str, words: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the stories that have all words in their name, or in the title of a document."""
     from doccluster.streams.feed_out import has_words
 
     stories, documents, _ = _tables(store)
     titles: dict[str, list[str]] = {}
     for one in documents:
         titles.setdefault(one["story"], []).append(one["title"])
-    found = [one for one in stories if has_words(words, one["label"], titles.get(one["id"], []))]
-    _print(found, as_json)
+    return [one for one in stories if has_words(words, one["label"], titles.get(one["id"], []))]
 
 
 @click.command("show", cls=Verb, short_help="Show a story: its documents, and what has become of it.")
@@ -156,22 +162,28 @@ def find_command(words: tuple[str, ...], store: str, as_json: bool) -> None:
 @json_option
 def show_command(story: str, store: str, as_json: bool) -> None:
     """Show a story: its documents with their ids, and what has happened to it."""
+    told = story_told(store, story)
+    if as_json:
+        print_json(told)
+        return
+    say(f"  {told['state']:<8}{told['born']} to {told['last']}  {told['label']}")
+    for one in told["documents"]:
+        say(f"  {one['date']}  {one['source']:<24.24}  {one['title'][:WIDTH]}")
+        say(f"      {one['id']}")
+    for one in told["lineage"]:
+        if one["event"] not in ("born", "grew"):
+            say(f"  {one['when']}  {one['event']:<8}  {one['story']} {one['other']}")
+
+
+def story_told(store: str, story: str) -> dict[str, Any]:
+    """Return the row of a story, its documents, and what has happened to it."""
     stories, documents, lineage = _tables(store)
     row = next((one for one in stories if one["id"] == story), None)
     if row is None:
         raise InputError(f"there is no story {story!r}; `doccluster stream list` shows those that there are.")
     own = [one for one in documents if one["story"] == story]
     events = [one for one in lineage if story in (one["story"], one["other"]) and one["event"] != "moved"]
-    if as_json:
-        print_json({**row, "documents": own, "lineage": events})
-        return
-    say(f"  {row['state']:<8}{row['born']} to {row['last']}  {row['label']}")
-    for one in own:
-        say(f"  {one['date']}  {one['source']:<24.24}  {one['title'][:WIDTH]}")
-        say(f"      {one['id']}")
-    for one in events:
-        if one["event"] not in ("born", "grew"):
-            say(f"  {one['when']}  {one['event']:<8}  {one['story']} {one['other']}")
+    return {**row, "documents": own, "lineage": events}
 
 
 def _tables(store: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
@@ -222,7 +234,28 @@ def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_
         say(f"  {output}")
 
 
+@click.command("serve", cls=Verb, short_help="Serve the front page and the stories to this machine, read-only.")
+@store_option
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="0, the default, for a free one."
+)
+def serve_command(store: str, port: int) -> None:
+    """Serve the front page, the stories as JSON, and feeds of them, on the loopback address, until interrupted.
+
+    The pages are /, /stories.json (with ?words= those that have the words), /story.json?id=STORY, /feed.atom and
+    /feed.json, each with the token of the address that is printed. Nothing in the store can be changed.
+    """
+    from doccluster.cli.store_server import StoreServer
+    from doccluster.streams.database import check_is_there
+
+    check_is_there(Path(store))
+    with StoreServer(store, port) as server:
+        say(f"  {server.address}")
+        sys.stdout.flush()
+        server.serve_forever()
+
+
 COMMANDS = (
-    *(feed_command, list_command, find_command, show_command, merge_command, split_command),
+    *(serve_command, feed_command, list_command, find_command, show_command, merge_command, split_command),
     *(move_command, rename_command, pin_command, mute_command, undo_command),
 )

@@ -57,7 +57,7 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
     expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", "scales", *_NUMBERS}
-    expected |= {"confirmed", "models"} & set(meta)
+    expected |= {"confirmed", "models", "retention", "pruned_day", "weights"} & set(meta)
     int(meta.get("confirmed", 0))
     for language, given in json.loads(meta.get("scales", "{}")).items():
         values = [value for own in given.values() for value in own.values()]

@@ -109,6 +109,15 @@ def changes(connection: sqlite3.Connection, since: str | Moment) -> Iterator[dic
         yield from ({"table": table, **one} for one in _named(names, found))
 
 
+def events_after(connection: sqlite3.Connection, batch: int) -> Iterator[dict[str, object]]:
+    """Yield what has happened to stories after a batch, each with the name of the story; of moves the story alone."""
+    last, _ = batch_at(connection, None)
+    labels = {row[0]: row[1] for row in story_rows(connection, last)}
+    for one in _named(LINEAGE_COLUMNS, lineage_rows(connection, last, batch)):
+        if one["event"] != "moved":
+            yield {**one, "label": labels.get(str(one["story"]), "")}
+
+
 def _named(names: Sequence[str], rows: Iterable[Row]) -> Iterator[dict[str, object]]:
     return (dict(zip(names, row, strict=True)) for row in rows)
 

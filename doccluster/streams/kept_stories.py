@@ -14,7 +14,7 @@ from doccluster.streams.corrections import Correction, apply, correction_of, inv
 from doccluster.streams.database import transaction
 from doccluster.streams.restoring import restore
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import edited_articles, waiting_articles, write_batch
+from doccluster.streams.store import edited_articles, waiting_articles, weights_of, write_batch
 
 
 class KeptStories:
@@ -87,6 +87,6 @@ class KeptStories:
         return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")
 
     def _restored(self) -> Clusterer:
-        clusterer = Clusterer(self._settings)
+        clusterer = Clusterer(self._settings, weights_of(self._connection))
         restore(self._connection, clusterer)
         return clusterer

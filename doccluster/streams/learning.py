@@ -6,18 +6,26 @@ stories that an article could have joined was the right one is an example. So fr
 
 from __future__ import annotations
 
+import csv
+import json
+import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
 
+from doccluster.errors import InputError
 from doccluster.streams.article import Article
 from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.database import transaction
 from doccluster.streams.joining import FEATURES, Floats
 from doccluster.streams.open_stories import Compared, OpenStories
 from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import HOUR, StreamSettings
+from doccluster.streams.store import all_articles, settings_of, weights_of, write_meta
 
 MOST_OTHERS = 8  # wrong stories of an article that are examples
 Examples = tuple[Floats, Floats]
@@ -105,3 +113,52 @@ def fit(sets: Sequence[Examples], shares: Sequence[float], *, toward: Floats, sh
 
     bounds = [(None, None), *[(0, None)] * (len(FEATURES) - 1)]
     return np.asarray(minimize(loss, toward, jac=True, bounds=bounds, method="L-BFGS-B").x)
+
+
+LABELLED = ("id", "story")  # the columns that are read of a file of labels
+SHRINK = 0.01  # how strongly weights that a store learns stay near those that it had
+LEAST = 20  # documents from which weights can be learned
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What weights were learned from, and which share of the decisions is right with the old and the new ones."""
+
+    n_documents: int
+    n_stories: int
+    n_examples: int
+    right_before: float
+    right_after: float
+
+
+def learn_weights(connection: sqlite3.Connection, path: Path) -> Learned:
+    """Learn the weights of a store from a csv file of labels, and keep them in it.
+
+    Raises InputError if the file lacks a column, or says of less than 20 documents of the store to which story they
+    belong.
+    """
+    labels = _labels_of(path)
+    articles = all_articles(connection)
+    story_of = {one.id: label for one in articles if (label := labels.get(one.id) or labels.get(one.key))}
+    if len(story_of) < LEAST:
+        raise InputError(f"{path} labels {len(story_of)} documents of the store; label {LEAST} or more.")
+    before = weights_of(connection)
+    rows, right = examples(articles, story_of, before, settings_of(connection))
+    if not 0 < right.sum() < right.size:
+        raise InputError(f"{path} has no two stories, or none of two documents; label more of them.")
+    after = fit([(rows, right)], [1.0], toward=before, shrink=SHRINK)
+    with transaction(connection):
+        write_meta(connection, weights=json.dumps(after.tolist()))
+    shares = [float(((rows @ weights >= 0) == right).mean()) for weights in (before, after)]
+    return Learned(len(story_of), len(set(story_of.values())), right.size, *shares)
+
+
+def _labels_of(path: Path) -> dict[str, str]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read as csv: {error}") from error
+    if not rows or any(rows[0].get(name) is None for name in LABELLED):
+        raise InputError(f"{path} has not the columns {' and '.join(LABELLED)}.")
+    return {row["id"]: row["story"] for row in rows if row["story"]}

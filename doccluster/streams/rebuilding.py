@@ -19,7 +19,7 @@ from doccluster.streams.database import copied, transaction
 from doccluster.streams.identity import story_id, text_hash
 from doccluster.streams.model import model_version
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import settings_of, write_batch, write_meta
+from doccluster.streams.store import settings_of, weights_of, write_batch, write_meta
 
 # what clustering has made of the documents
 _MADE = (
@@ -57,7 +57,7 @@ def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection
             copy.execute(_UNPLACED)
             for table in _MADE:
                 copy.execute(f"DELETE FROM {table}")
-            copy.execute("DELETE FROM meta WHERE key NOT IN ('settings', 'confirmed')")
+            copy.execute("DELETE FROM meta WHERE key NOT IN ('settings', 'confirmed', 'retention', 'weights')")
             write_meta(copy, models=json.dumps({"1": model_version()}))
             lost = _place_again(connection, copy)
             _keep_ids(connection, copy)
@@ -65,7 +65,7 @@ def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection
 
 
 def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
-    clusterer, lost = Clusterer(settings_of(old) or StreamSettings()), []
+    clusterer, lost = Clusterer(settings_of(old) or StreamSettings(), weights_of(old)), []
     corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
     rows = old.execute(
         "SELECT doc_key, story_id, title, text, text_hash FROM document JOIN membership USING (doc_id)"

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from doccluster.streams.article import Moment
 from doccluster.streams.database import transaction
 from doccluster.streams.intake import BEGINNING
+from doccluster.streams.settings import DAY
+from doccluster.streams.store import read_meta, write_meta
 
 # placed long ago, and no batch will ask for its words: not in the sums of a story, nor where copies are looked for
 _DONE_WITH = "published < ? AND batch_id IS NOT NULL AND vectors IS NULL AND shingles IS NULL"
@@ -26,8 +28,24 @@ class Pruned:
     n_bytes_after: int
 
 
-def prune(connection: sqlite3.Connection, before: Moment) -> Pruned:
-    """Delete what is older than `before` and not needed, and give the room back to the file system.
+def keep_for(connection: sqlite3.Connection, seconds: int) -> None:
+    """Note in a store that every poll prunes what is older than so many seconds; 0 ends that."""
+    with transaction(connection):
+        write_meta(connection, retention=seconds)
+
+
+def prune_by_policy(connection: sqlite3.Connection, clock: Moment) -> None:
+    """Delete what is older than the store is to keep it, once a day; the file stays as large as it is."""
+    meta = read_meta(connection)
+    seconds, day = int(meta.get("retention", 0)), clock // DAY
+    if seconds and int(meta.get("pruned_day", -1)) < day:
+        prune(connection, clock - seconds, is_shrunk=False)
+        with transaction(connection):
+            write_meta(connection, pruned_day=day)
+
+
+def prune(connection: sqlite3.Connection, before: Moment, *, is_shrunk: bool = True) -> Pruned:
+    """Delete what is older than `before` and not needed, and give the room back to the file system if `is_shrunk`.
 
     Texts and earlier versions go of articles that were published before, once their stories have ended for good; of an
     article without a title the beginning stays. Requests of feeds go that were made before. Everything else stays:
@@ -42,7 +60,8 @@ def prune(connection: sqlite3.Connection, before: Moment) -> Pruned:
             f"UPDATE document SET text = {_KEPT} WHERE {_DONE_WITH} AND text <> {_KEPT}", (before,)
         )
         fetches = connection.execute("DELETE FROM fetch WHERE at < ?", (before,))
-    connection.execute("VACUUM")
+    if is_shrunk:
+        connection.execute("VACUUM")
     return Pruned(texts.rowcount, versions.rowcount, fetches.rowcount, n_bytes, _size(connection))
 
 

@@ -7,12 +7,15 @@ import sqlite3
 import warnings
 from dataclasses import asdict
 
+import numpy as np
+
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.corrections import muting
 from doccluster.streams.database import transaction
+from doccluster.streams.joining import Floats, shipped_coefficients
 from doccluster.streams.model import differences, model_version
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import STORY_FIELDS
@@ -33,6 +36,12 @@ def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
     """Return the settings that a store was made with, None for a new one."""
     kept = read_meta(connection).get("settings")
     return None if kept is None else StreamSettings.from_dict(json.loads(kept))
+
+
+def weights_of(connection: sqlite3.Connection) -> Floats:
+    """Return the weights of the join of a store: its own, if it has learned some, else those that are shipped."""
+    kept = read_meta(connection).get("weights")
+    return shipped_coefficients() if kept is None else np.array(json.loads(kept), dtype=np.float64)
 
 
 def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | None) -> StreamSettings:
@@ -86,6 +95,15 @@ def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
     )
     waiting, is_muted = [Article(*row) for row in rows], muting(connection)
     return [one for one in waiting if not is_muted(one.title, one.source)]
+
+
+def all_articles(connection: sqlite3.Connection) -> list[Article]:
+    """Return the documents that are in stories, in the order of the stream."""
+    rows = connection.execute(
+        "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE number IS NOT NULL"
+        " ORDER BY published, doc_key"
+    )
+    return [Article(*row) for row in rows]
 
 
 def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, str, Article]]:

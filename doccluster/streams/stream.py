@@ -20,7 +20,7 @@ from doccluster.streams.database import MEMORY, back_up, close, described, open_
 from doccluster.streams.intake import take_in
 from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
-from doccluster.streams.retention import Pruned, prune
+from doccluster.streams.retention import Pruned, prune, prune_by_policy
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
 from doccluster.streams.store import agreed_settings, events_since, last_batch, read_meta
 from doccluster.streams.tables import StreamTables, read_tables
@@ -184,6 +184,7 @@ class StoryStream:
                 read_meta(self._connection).get("confirmed", -DAY)
             )  # by a server, now or before a poll died
             self.cluster(moment, is_sure=abs(moment - confirmed) <= DAY)
+            prune_by_policy(self._connection, self._stories.clock.time or 0)
             _, done.events = events_since(self._connection, 0 if begins is None else begins[0])
         return done, numbers
 

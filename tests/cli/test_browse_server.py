@@ -171,6 +171,13 @@ def test_a_client_that_goes_away_before_its_answer_is_forgotten(server, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_one_deadline_holds_for_a_whole_request_however_often_a_byte_comes(server, monkeypatch):
+    monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.5)
+    drops = (b"x" for _ in range(1000))
+    assert send(server, b"GET /", *drops, wait=0.05) == b"", "a hundred times the deadline would have passed"
+    assert ask(server)[0] == 200
+
+
 def test_clients_that_send_nothing_keep_nobody_out_and_are_cut_off(server, monkeypatch):
     monkeypatch.setattr("doccluster.cli.browse_server.SECONDS", 0.5)
     with contextlib.ExitStack() as kept:

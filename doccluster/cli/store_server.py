@@ -1,0 +1,61 @@
+"""`stream serve`: the front page of a store and its stories as data, read-only, by the rules of `browse --serve`."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from doccluster.cli.browse_server import LoopbackRequests, LoopbackServer
+from doccluster.cli.story_verbs import found_stories, story_told
+from doccluster.errors import DocclusterError
+from doccluster.report.page import POLICY
+from doccluster.report.stream_page import render_front_page
+from doccluster.streams.database import reading
+from doccluster.streams.feed_out import feed_of
+from doccluster.streams.front_page import front_page
+
+WITH_SCRIPT = f"{POLICY}; script-src 'unsafe-inline'"  # the page's own
+
+
+class StoreServer(LoopbackServer):
+    """Serves one store, as it is at each request."""
+
+    def __init__(self, store: str, port: int = 0) -> None:
+        self.store = store
+        super().__init__(_StoreRequests, port)
+
+
+class _StoreRequests(LoopbackRequests):
+    server: StoreServer
+
+    def do_GET(self) -> None:
+        """Answer with the page, a feed, or stories as JSON."""
+        words = self.asked.get("words", [""])[0].split()
+        try:
+            with self._turn():
+                told = self._told(words)
+        except DocclusterError as error:
+            self._answer(HTTPStatus.BAD_REQUEST, str(error))
+            return
+        if told is None:
+            self._answer(HTTPStatus.NOT_FOUND, "there is no such page")
+        elif isinstance(told, str):
+            kind = {"/": "text/html", "/feed.atom": "application/atom+xml"}.get(self.place, "application/feed+json")
+            self._answer(HTTPStatus.OK, told, kind, WITH_SCRIPT)
+        else:
+            self._answer(HTTPStatus.OK, json.dumps(told, ensure_ascii=False), "application/json")
+
+    def _told(self, words: list[str]) -> Any:
+        store = self.server.store
+        if self.place == "/stories.json":
+            return {"stories": found_stories(store, words)}
+        if self.place == "/story.json":
+            return story_told(store, self.asked.get("id", [""])[0])
+        if self.place not in ("/", "/feed.atom", "/feed.json"):
+            return None
+        with reading(Path(store)) as connection:
+            if self.place == "/":
+                return render_front_page(front_page(connection, name=store))
+            return feed_of(connection, words, name="Stories", is_json=self.place == "/feed.json")
