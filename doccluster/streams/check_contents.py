@@ -57,7 +57,7 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
     expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", "scales", *_NUMBERS}
-    expected |= {"confirmed", "models", "retention", "pruned_day", "weights"} & set(meta)
+    expected |= {"confirmed", "models", "retention", "pruned_day", "weights", "remade_without_texts"} & set(meta)
     int(meta.get("confirmed", 0))
     for language, given in json.loads(meta.get("scales", "{}")).items():
         values = [value for own in given.values() for value in own.values()]
@@ -109,7 +109,10 @@ def _text_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
             firsts[doc_id] = (title, text)
         if version < 1 or text_hash(title, text) != kept_hash:
             yield Finding("text", f"version {version} of document {doc_id} has not the text that it came with")
-    for doc_id, key, *given, title, text, kept_hash, n_versions, may_be_pruned in connection.execute(_TEXTS):
+    # a story that had ended when its texts were deleted may live again since it was made anew
+    is_remade = connection.execute("SELECT 1 FROM meta WHERE key = 'remade_without_texts'").fetchone() is not None
+    for doc_id, key, *given, title, text, kept_hash, n_versions, has_ended in connection.execute(_TEXTS):
+        may_be_pruned = has_ended or is_remade
         is_whole = text_hash(title, text) == kept_hash
         is_cut = not text or (not title and len(text) <= BEGINNING)
         if not is_whole and not (may_be_pruned and is_cut and _HASH.fullmatch(kept_hash)):

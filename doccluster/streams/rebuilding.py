@@ -57,7 +57,8 @@ def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection
             copy.execute(_UNPLACED)
             for table in _MADE:
                 copy.execute(f"DELETE FROM {table}")
-            copy.execute("DELETE FROM meta WHERE key NOT IN ('settings', 'confirmed', 'retention', 'weights')")
+            stays = "'settings', 'confirmed', 'retention', 'weights', 'remade_without_texts'"
+            copy.execute(f"DELETE FROM meta WHERE key NOT IN ({stays})")
             write_meta(copy, models=json.dumps({"1": model_version()}))
             lost = _place_again(connection, copy)
             _keep_ids(connection, copy)
@@ -72,6 +73,8 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
         " WHERE to_batch IS NULL AND vectors IS NULL AND shingles IS NULL"
     )
     mates = {key: story for key, story, title, text, kept in rows if text_hash(title, text) != kept}  # it was deleted
+    if mates:
+        write_meta(copy, remade_without_texts=1)
     rows = old.execute(
         "SELECT batch_id, doc_id FROM document WHERE batch_id IS NOT NULL ORDER BY batch_id, published, doc_key"
     )

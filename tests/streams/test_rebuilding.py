@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from doccluster.streams import StoryStream, clusterer
+from doccluster.streams import store as store_module
 from doccluster.streams.database import changing, reading
 from doccluster.streams.joining import FEATURES
 from doccluster.streams.rebuilding import rebuilt
@@ -52,7 +53,8 @@ def by_weight(monkeypatch, **changes):
     weights = clusterer.shipped_coefficients().copy()
     for name, value in changes.items():
         weights[FEATURES.index(name)] += value
-    monkeypatch.setattr(clusterer, "shipped_coefficients", lambda: weights)
+    for module in (clusterer, store_module):
+        monkeypatch.setattr(module, "shipped_coefficients", lambda: weights)
 
 
 def test_a_store_that_is_made_anew_by_the_same_model_is_the_same_byte_by_byte(store):
@@ -104,6 +106,13 @@ def test_articles_whose_texts_were_deleted_stay_together(store, monkeypatch):
     assert len(whole) >= 3
     # a part of a story can come too late for the rest, once that has ended
     assert all(3 * max(Counter(after[name] for name in own).values()) >= 2 * len(own) for own in whole)
+
+
+def test_a_pruned_store_is_sound_after_it_is_made_anew_by_the_same_model(store):
+    with StoryStream(store) as stream:
+        assert stream.prune(MIDDLE).n_texts > 20
+    make_anew(store)
+    stories_of(store)
 
 
 def test_the_difference_is_shown_before_it_is_written(doccluster, store, monkeypatch):  # noqa: F811
