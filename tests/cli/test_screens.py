@@ -16,8 +16,9 @@ from doccluster.cli.main import COMMANDS, commands
 from tests.golden.screens import CALLS, kept_screens, screens
 
 AGAIN = "if these changes are meant, `make screens` writes the screens again"
-# what needs processes of its own, or compiles everything; their tests are in tests/experiments and test_compiling.py
-UNSEEN = {"demo", "warm-up"}  # what `demo` prints is in the README
+# what needs processes of its own, compiles everything or goes on for good; their tests are in tests/experiments,
+# test_compiling.py and tests/streams/test_serving.py
+UNSEEN = {"demo", "warm-up", "stream serve"}  # what `demo` prints is in the README
 
 
 met, watched = [], []
@@ -62,4 +63,4 @@ def test_every_verb_has_a_screen_that_is_kept():
     for verb in set(COMMANDS) - UNSEEN:
         group = commands.get_command(click.Context(commands), verb)
         for name in group.commands if isinstance(group, click.Group) else [""]:
-            assert f"{verb} {name}".strip() in called
+            assert f"{verb} {name}".strip() in called | UNSEEN

@@ -110,6 +110,8 @@ stream undo --store news.db
 stream undo --store news.db --json
 stream rebuild --store news.db
 stream rebuild --store news.db --write --json
+stream learn tables/documents.csv --store news.db
+stream learn tables/documents.csv --store news.db --json
 stream poll http://127.0.0.1:9/feed.xml --store polled.db --spacing 0
 stream poll http://127.0.0.1:9/feed.xml --store polled-json.db --spacing 0 --json
 generate vmf -n 30 -d 5 -k 3 -o vmf.npy
