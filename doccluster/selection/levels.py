@@ -232,10 +232,10 @@ def find_both(
     With each come the node of every row in their graph, -1 where it has none.
     """
     size = rows.shape[0]
-    points = smoothed.points if smoothed is not None else rows
+    points = rows if smoothed is None else smoothed.moved_once
     few = drawn(size, MOST_FOR_TOPICS, rng)
     told: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
-    near = neighbour_edges(points[few], n_threads=n_threads).power(2)  # smoothed rows are all rather near
+    near = neighbour_edges(points[few], n_threads=n_threads)
     topics = _usual(near, topics_among, RESOLUTIONS, smallest=SMALLEST_TOPIC, **told), _nodes_of(few, size)
     if smoothed is not None:
         graph, nodes = sharpened(smoothed), smoothed.graph.families
@@ -261,20 +261,20 @@ def _usual(graph: Any, choose: Callable[[list[Level]], Level | None], *given: An
 
 
 def sharpened(smoothed: SmoothedRows) -> Any:
-    """Return the graph of common terms, its weights times the fourth powers of the cosines of smoothed rows.
+    """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
     Documents of one story share neighbours besides terms, so their smoothed rows are nearer than those of two stories
     of one kind.
     """
     graph, families = sparse.csr_array(smoothed.graph.symmetric()), smoothed.graph.families
     firsts = np.unique(families, return_index=True)[1]
-    rows = unit_rows(smoothed.points[firsts], warn=False)
+    rows = unit_rows(smoothed.moved_once[firsts], warn=False)
     weights = np.empty(graph.nnz)
     ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     for start in range(0, graph.nnz, EDGES_AT_ONCE):
         some = slice(start, start + EDGES_AT_ONCE)
         weights[some] = np.einsum("ij,ij->i", rows[ends[some]], rows[graph.indices[some]])
-    weights = graph.data * np.maximum(weights, LEAST_COSINE) ** 4
+    weights = graph.data * np.maximum(weights, LEAST_COSINE) ** 2
     return sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 
 

@@ -196,10 +196,10 @@ def choose_k(
 ) -> Recommendation:
     """Return the recommended number of clusters with its evidence.
 
-    The rows are smoothed as `DocumentClustering` smooths them. Topics are communities of the nearest neighbours of the
-    smoothed rows, stories communities of the graph of common terms that smoothing makes, weighted by smoothed rows too,
-    both at levels from coarse to fine; those that random parts of the documents find again are taken (see
-    `doccluster.selection.levels`).
+    The rows are smoothed over the graph of `DocumentClustering`, but once: more steps blur small clusters. Topics are
+    communities of the nearest neighbours of these rows, stories communities of the graph of common terms, its weights
+    times the squared cosines of these rows, both at levels from coarse to fine; those that random parts of the
+    documents find again are taken (see `doccluster.selection.levels`).
 
     Parameters
     ----------

@@ -36,6 +36,7 @@ from doccluster.vectors.weighting import TermPart, Weighting
 
 Labels = npt.NDArray[np.int64]
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
+COUNTING_MIXING = 0.5  # how far one step moves rows among which clusters are counted
 SETTLED_FROM = 20  # known words of a document on average; the counts of fewer say less than meaning does
 
 
@@ -115,10 +116,14 @@ class DocumentFit:
 
 
 class SmoothedRows(NamedTuple):
-    """What spherical k-means is given: dense unit rows, each moved towards its neighbours, and the graph of those."""
+    """What spherical k-means is given: dense unit rows, each moved towards its neighbours, and the graph of those.
+
+    `moved_once` are the rows after one step of smoothing, for counting clusters: more steps blur small ones.
+    """
 
     points: npt.NDArray[np.float32]
     graph: Graph
+    moved_once: Any = None
 
 
 def smooth_documents(
@@ -129,7 +134,7 @@ def smooth_documents(
     The arguments are those of `cluster_documents`.
     """
     work = _Work(rows, counts, parameters, meaning)
-    return None if work.no_graph() else work.smoothed()
+    return None if work.no_graph() else work.smoothed(for_counting=True)
 
 
 def cluster_documents(
@@ -224,23 +229,24 @@ class _Work:
         sums = sums_by_label(points[is_in_one], self.start[is_in_one], self.parameters.n_clusters)
         return unit_rows(sums, warn=False)
 
-    def smoothed(self) -> SmoothedRows:
+    def smoothed(self, *, for_counting: bool = False) -> SmoothedRows:
         """Return the smoothed rows; with counts half of their dimensions, and the graph, are of logarithms.
 
         A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
         """
         asked = self.parameters
+        graph: Graph
         if not sparse.issparse(self.rows):
-            own = neighbour_graph(self.rows, asked.n_neighbors, **self._how)
-            return SmoothedRows(moved_rows(self.rows, own, mixing=asked.mixing), own)
-        if self.counts is None:
+            graph, spaces = neighbour_graph(self.rows, asked.n_neighbors, **self._how), [self.rows]
+        elif self.counts is None:
             graph = self._joined(self._graph(self.rows))
-            points = self._moved(self.rows, asked.n_components, graph)
+            spaces = [reduced_rows(self.rows, asked.n_components, **self._how)]
         else:
             logarithms, half = self._weighted("l"), -(-asked.n_components // 2)
             graph = self._joined(self._graph(logarithms))
-            points = side_by_side(self._moved(logarithms, half, graph), self._moved(self.rows, half, graph))
-        return SmoothedRows(self._beside(points, graph), graph)
+            spaces = [reduced_rows(rows, half, **self._how) for rows in (logarithms, self.rows)]
+        once = self._moved(spaces, graph, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
+        return SmoothedRows(self._moved(spaces, graph, mixing=asked.mixing), graph, once)
 
     def _joined(self, graph: NeighbourGraph) -> Graph:
         """Return a graph of neighbours by words with that of neighbours by meaning added, where there is meaning."""
@@ -251,23 +257,20 @@ class _Work:
         cells = cells_of(rows, self.rng, n_threads)
         return joined_graph(graph, rows, weight=self.meaning.weight, cells=cells, n_threads=n_threads)
 
-    def _beside(self, points: npt.NDArray[np.float32], graph: Graph) -> npt.NDArray[np.float32]:
-        """Return smoothed rows of words with the meaning, smoothed over the same graph, beside them."""
-        if self.meaning is None:
-            return points
-        rows = moved_rows(self.meaning.rows, graph, mixing=self.parameters.mixing)
-        found: npt.NDArray[np.float32] = replace(self.meaning, rows=rows).beside(points)
-        return found
-
     def _graph(self, rows: Any) -> NeighbourGraph:
         asked = self.parameters
         if asked.max_memory is not None:
             check_memory(rows, asked.n_components, asked.n_neighbors, parse_size(asked.max_memory))
         return neighbour_graph(rows, asked.n_neighbors, **self._how)
 
-    def _moved(self, rows: Any, n_components: int, graph: Graph) -> npt.NDArray[np.float32]:
-        """Return rows in few dimensions, each moved towards its neighbours."""
-        return moved_rows(reduced_rows(rows, n_components, **self._how), graph, mixing=self.parameters.mixing)
+    def _moved(self, spaces: list[Any], graph: Graph, **how: Any) -> npt.NDArray[np.float32]:
+        """Return rows of all spaces, each moved towards its neighbours, side by side; then those of the meaning."""
+        points = side_by_side(*(moved_rows(rows, graph, **how) for rows in spaces))
+        if self.meaning is None or not sparse.issparse(self.rows):
+            return points
+        meaning = replace(self.meaning, rows=moved_rows(self.meaning.rows, graph, **how))
+        found: npt.NDArray[np.float32] = meaning.beside(points)
+        return found
 
     @property
     def _how(self) -> dict[str, Any]:

@@ -61,9 +61,9 @@ def reduced_rows(
     return space.project(documents, n_threads=n_threads)[:, :n_components]
 
 
-def moved_rows(rows: Any, graph: Graph, *, mixing: float) -> npt.NDArray[np.float32]:
+def moved_rows(rows: Any, graph: Graph, *, mixing: float, n_steps: int = 3) -> npt.NDArray[np.float32]:
     """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
-    moved = smoothed_rows(Documents(rows[graph.first]), Documents(graph.symmetric()), mixing=mixing)
+    moved = smoothed_rows(Documents(rows[graph.first]), Documents(graph.symmetric()), mixing=mixing, n_steps=n_steps)
     return moved[graph.families].astype(np.float32)
 
 
