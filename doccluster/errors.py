@@ -22,8 +22,6 @@ class _NotGiven:
 class Argument:
     """An argument of a public function as a sentence names it, with or without a value.
 
-    Examples
-    --------
     >>> str(Argument("n_clusters")), str(Argument("weighting", "none"))
     ('n_clusters', "weighting='none'")
     """

@@ -32,8 +32,6 @@ _QUOTATION = re.compile(r"""^(?:"[^"]+"|“[^“”]+”|‘[^‘’]+’|'[^']+
 def plain_title(title: str, endings: Collection[str] = ()) -> str:
     """Return a title without markup, without "UPDATED:" and the like, and without the name of its outlet at the end.
 
-    Examples
-    --------
     >>> plain_title("Example <b>Atom</b>"), plain_title("History of the <blink> tag")
     ('Example Atom', 'History of the <blink> tag')
     >>> plain_title("UPDATED: Ferry runs aground - Yahoo News", {"yahoo news"})

@@ -80,8 +80,6 @@ class MadeItems(Sequence[Item]):
 class PackedStrings(MadeItems[str]):
     """Strings in two arrays instead of an object for each; a string is made when it is looked at.
 
-    Examples
-    --------
     >>> names = PackedStrings.of(["ab", "", "é"])
     >>> names[2], names[:2], len(names), names == ("ab", "", "é")
     ('é', ['ab', ''], 3, True)
@@ -132,14 +130,8 @@ class PackedStrings(MadeItems[str]):
 class CodedColumn(MadeItems[Item]):
     """A value for each document, where many have the same: a number for each, and each value once.
 
-    Parameters
-    ----------
-    values : sequence
-    codes : int array of shape (n_rows,), optional
-        Which value each row has; by default row i has value i.
+    `codes` of shape (n_rows,): which value each row has; by default row i has value i.
 
-    Examples
-    --------
     >>> sources = CodedColumn.of(["wire", "wire", "desk"])
     >>> sources[1], sources.take(np.array([2, 0])) == ("desk", "wire"), sources.codes.tolist()
     ('wire', True, [0, 0, 1])

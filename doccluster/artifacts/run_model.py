@@ -42,33 +42,19 @@ Names = npt.NDArray[np.object_]
 class Model(ShortRepr):
     """What is kept of a fit.
 
-    Attributes
-    ----------
-    centroids : csr or dense array of shape (k, n_terms), unit rows
-    labels : tuple of str, of length k
-        The short label of each cluster.
-    vectorizer : TfidfVectorizer or None
-        None when the fit began from a matrix.
-    terms, display_terms : object arrays of shape (n_terms,), or None
-    settings : dict
-        How documents were read and counted (`reader`, `vectorizer`, ...), for treating new ones alike.
-    threshold : float or None
-        The cosine to the centroid of its cluster below which a document fits no cluster.
-    rule : LinearRule or None
-        Which cluster a document belongs to; None: the one with the nearest centroid.
-    meaning : Meaning or None
-        What the clusters mean: a row for each, where documents had a meaning.
+    `terms`, `display_terms`: object arrays of shape (n_terms,), or None.
     """
 
-    centroids: Any
-    labels: tuple[str, ...]
-    vectorizer: TfidfVectorizer | None
+    centroids: Any  # csr or dense array of shape (k, n_terms), unit rows
+    labels: tuple[str, ...]  # the short label of each cluster
+    vectorizer: TfidfVectorizer | None  # none when the fit began from a matrix
     terms: Names | None
     display_terms: Names | None
+    # how documents were read and counted (`reader`, `vectorizer`, ...), for treating new ones alike
     settings: dict[str, Any]
-    threshold: float | None = None
-    rule: LinearRule | None = None
-    meaning: Meaning | None = None
+    threshold: float | None = None  # the cosine to the centroid of its cluster below which a document fits no cluster
+    rule: LinearRule | None = None  # which cluster a document belongs to; None: the one with the nearest centroid
+    meaning: Meaning | None = None  # what the clusters mean: a row for each, where documents had a meaning
 
     @property
     def n_terms(self) -> int:

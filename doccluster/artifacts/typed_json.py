@@ -28,8 +28,6 @@ def read_as(kind: type[T], value: Any, place: str = "it") -> T:
 
     Raises ValueError if the value is of another type; the message says where, in words of the file.
 
-    Examples
-    --------
     >>> read_as(tuple[int, ...], [1, 2])
     (1, 2)
     >>> read_as(tuple[int, ...], [1, "x"], "lengths")

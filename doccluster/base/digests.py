@@ -12,8 +12,6 @@ import numpy as np
 def checksum(parts: Iterable[str | bytes | memoryview]) -> str:
     """Return the SHA-256 of texts and bytes, as hexadecimal digits; where one part ends and the next begins counts.
 
-    Examples
-    --------
     >>> checksum(["ab", "c"]) == checksum(["a", "bc"])
     False
     """

@@ -28,34 +28,20 @@ KEY = "parameter"  # of the record in a field's metadata
 class Parameter:
     """What is known of a parameter beside its name.
 
-    Attributes
-    ----------
-    about : str
-        One sentence or a few; the first stands in the help of the command line.
-    type : str
-        As a docstring says it, where that is not the type of the field.
-    choices : tuple of str
-        The words it may be; besides them a number, if it has a range.
-    low, high : number or None
-        The range of a number, both ends included; whole where the default is.
-    above, below : number or None
-        Ends of the range that are not included themselves.
-    value : str
-        What stands for a value in the help of the command line.
-    check : function or None
-        Raises InputError for a text that cannot be used.
+    `low`, `high`: the range of a number, both ends included; whole where the default is. `above`, `below`: ends of the
+    range that are not included themselves.
     """
 
-    about: str
+    about: str  # one sentence or a few; the first stands in the help of the command line
     default: Any
-    type: str = ""
-    choices: tuple[str, ...] = ()
+    type: str = ""  # as a docstring says it, where that is not the type of the field
+    choices: tuple[str, ...] = ()  # the words it may be; besides them a number, if it has a range
     low: float | None = None
     high: float | None = None
     above: float | None = None
     below: float | None = None
-    value: str = ""
-    check: Callable[[str], object] | None = None
+    value: str = ""  # what stands for a value in the help of the command line
+    check: Callable[[str], object] | None = None  # raises InputError for a text that cannot be used
 
     @property
     def summary(self) -> str:

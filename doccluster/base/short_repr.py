@@ -15,8 +15,6 @@ _MOST_OF_PARTS = 3
 class ShortRepr:
     """Base of dataclasses (made with ``repr=False``) that name each part in a few words.
 
-    Examples
-    --------
     >>> from dataclasses import dataclass
     >>> @dataclass(repr=False)
     ... class Readings(ShortRepr):

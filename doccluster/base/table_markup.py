@@ -51,14 +51,8 @@ def html_table(
 ) -> str:
     """Return a table as a piece of HTML that a notebook shows: no script, no style but its own, all text escaped.
 
-    Parameters
-    ----------
-    rows : iterable of sequences of str, numbers or None
-        Numbers are aligned right; None is an empty cell.
-    caption : str
-        A sentence above the table.
-    bar : str, optional
-        The column of numbers that is also drawn: behind each, a bar as long as its share of the largest.
+    `rows`: numbers are aligned right; None is an empty cell. `caption`: a sentence above the table. `bar`: the column
+    of numbers that is also drawn: behind each, a bar as long as its share of the largest.
     """
     lines = [list(row) for row in rows]
     place = None if bar is None else list(columns).index(bar)

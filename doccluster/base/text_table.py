@@ -18,28 +18,16 @@ FEWEST_LETTERS = 8  # what it keeps at least
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    cells : sequence of str, one per row
-        A cell may have several lines.
-    align : {"left", "right"}
-    fit : {"whole", "cut", "wrap"}
-        What happens where the table is too wide: nothing, the first line of a cell ends in "…" and those below, which
-        are lists, lose what has no room, or cells get more lines.
-    widest : int
-        The most characters of a line, where `fit` is not "whole".
-    leaves : int
-        Of the columns that may go where the table is too wide, the highest goes first; 0 stays.
-    """
+    """One column of a table."""
 
     name: str
-    cells: Sequence[str]
+    cells: Sequence[str]  # a cell may have several lines
     align: Literal["left", "right"] = "right"
+    # what happens where the table is too wide: nothing, the first line of a cell ends in "…" and those below, which are
+    # lists, lose what has no room, or cells get more lines
     fit: Literal["whole", "cut", "wrap"] = "whole"
-    widest: int = 200
-    leaves: int = 0
+    widest: int = 200  # the most characters of a line, where `fit` is not "whole"
+    leaves: int = 0  # of the columns that may go where the table is too wide, the highest goes first; 0 stays
 
     @property
     def width(self) -> int:
@@ -55,19 +43,10 @@ class Column:
 def table_lines(columns: Sequence[Column], width: int, *, rule: str = "─", mark: str = "…") -> list[str]:
     """Return the lines of a table.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        Columns without any content are left out; where none has a name, there is no line of names.
-    width : int
-        The characters of a line. Only a line of numbers that have no room beside the first column is longer.
-    rule : str
-        What the line below the names is made of; empty for none.
-    mark : str
-        What stands where words are left out.
+    `columns`: columns without any content are left out; where none has a name, there is no line of names. `width`: the
+    characters of a line. Only a line of numbers that have no room beside the first column is longer. `rule`: what the
+    line below the names is made of; empty for none. `mark`: what stands where words are left out.
 
-    Examples
-    --------
     >>> sizes = Column("size", ["1,203", "7"])
     >>> headlines = Column("headline", ["A ferry ran aground off the islands", "Fog"], align="left", fit="cut")
     >>> print("\\n".join(table_lines([sizes, headlines], 32, rule="")))

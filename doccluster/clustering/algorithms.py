@@ -25,46 +25,22 @@ _OF_A_TASK = ("n_clusters", "random_state", "n_threads", "progress")
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One way to cluster documents.
+    """One way to cluster documents."""
 
-    Attributes
-    ----------
-    name : str
-        What it is asked for by; hyphens and capital letters make no difference.
-    title : str
-        What it is called in a sentence.
-    criterion : str
-        What it makes as large or small as it can.
-    estimator : str
-        Where its estimator is: module below `doccluster.clustering` and class.
-    metric : {"cosine", "euclidean"}
-        In which its clusters are judged when a number of clusters is chosen.
-    needs : {"unit rows", "counts"}
-        What it works on; one that needs counts does without them where there are none, and says so.
-    predicts : str
-        Which cluster a new document gets.
-    parameters : str
-        Where the dataclass of its parameters is, if that is not the estimator itself.
-    find : str
-        Where the function is that returns what it finds in a task, if it is not only fitted.
-    rule : str
-        Where the function is that makes the rule for new documents of a fitted estimator; they else go to the nearest
-        centroid.
-    fixed : mapping
-        Parameters that have one value in this row.
-    """
-
-    name: str
-    title: str
-    criterion: str
-    estimator: str
-    metric: Metric = "cosine"
+    name: str  # what it is asked for by; hyphens and capital letters make no difference
+    title: str  # what it is called in a sentence
+    criterion: str  # what it makes as large or small as it can
+    estimator: str  # where its estimator is: module below `doccluster.clustering` and class
+    metric: Metric = "cosine"  # in which its clusters are judged when a number of clusters is chosen
+    # what it works on; one that needs counts does without them where there are none, and says so
     needs: Literal["unit rows", "counts"] = "unit rows"
-    predicts: str = "the nearest centroid by cosine"
-    parameters: str = ""
-    find: str = ""
+    predicts: str = "the nearest centroid by cosine"  # which cluster a new document gets
+    parameters: str = ""  # where the dataclass of its parameters is, if that is not the estimator itself
+    find: str = ""  # where the function is that returns what it finds in a task, if it is not only fitted
+    # where the function is that makes the rule for new documents of a fitted estimator; they else go to the nearest
+    # centroid
     rule: str = ""
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters that have one value in this row
 
     @property
     def takes_meaning(self) -> bool:
@@ -119,8 +95,6 @@ def get_algorithm(name: str) -> Algorithm:
 
     Raises InputError if there is none.
 
-    Examples
-    --------
     >>> get_algorithm("kmeans").name
     'k-means'
     """
@@ -140,8 +114,6 @@ def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
 
     Raises InputError if there is no such algorithm, or a parameter has no value.
 
-    Examples
-    --------
     >>> algorithm, parameters = parse_algorithm("spherical-k-means:n_init=1,refine=true")
     >>> algorithm.name, parameters
     ('spherical-k-means', {'n_init': 1, 'refine': True})

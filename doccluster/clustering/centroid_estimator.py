@@ -57,13 +57,9 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
 def sum_directions(rows: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
     """Return the unit directions of the sums of the rows of each cluster; zero for a cluster without documents.
 
-    Parameters
-    ----------
-    rows : csr or dense array of shape (n_documents, n_terms)
-    labels : int array of shape (n_documents,), 0..n_clusters-1
+    `rows`: csr or dense array of shape (n_documents, n_terms). `labels`: int array of shape (n_documents,),
+    0..n_clusters-1.
 
-    Returns
-    -------
-    float32 array (csr if `rows` is) of shape (n_clusters, n_terms)
+    Returned: float32 array (csr if `rows` is) of shape (n_clusters, n_terms).
     """
     return unit_rows(sums_by_label(rows, labels, n_clusters), warn=False).astype(np.float32)

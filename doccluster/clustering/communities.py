@@ -33,14 +33,9 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
 
     A node is looked at again when a neighbour has left for another community.
 
-    Parameters
-    ----------
-    starts, neighbours, weights : a symmetric csr matrix, int64, int64 and float64
-    degrees : float64 array of shape (n_nodes,), sums of its rows
-    labels : int64 array of shape (n_nodes,), of 0..n_nodes-1
-    order : int64 array of shape (n_nodes,), which nodes are looked at first
-    pull : float
-        The resolution over the sum of all degrees.
+    `degrees`: float64 array of shape (n_nodes,), sums of its rows. `labels`: int64 array of shape (n_nodes,), of
+    0..n_nodes-1. `order`: int64 array of shape (n_nodes,), which nodes are looked at first. `pull`: the resolution over
+    the sum of all degrees.
     """
     n_nodes = degrees.size
     totals, sizes = np.zeros(n_nodes), np.zeros(n_nodes, np.int64)
@@ -154,16 +149,9 @@ Labels = npt.NDArray[np.int64]
 def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator) -> Labels:
     """Return the community of each node, numbered in the order in which they occur.
 
-    Parameters
-    ----------
-    graph : symmetric csr array of shape (n_nodes, n_nodes), weights > 0
-    resolution : float > 0
-        1 is modularity; more gives more communities. A node without edges is a community of its own.
-    rng : numpy Generator
-        In which order nodes are looked at.
+    `graph`: symmetric csr array of shape (n_nodes, n_nodes), weights > 0. `resolution`: 1 is modularity; more gives
+    more communities. A node without edges is a community of its own. `rng`: in which order nodes are looked at.
 
-    Examples
-    --------
     >>> rows, columns = [0, 1, 2, 3], [1, 0, 3, 2]
     >>> two_pairs = sparse.csr_array(([1.0] * 4, (rows, columns)), shape=(4, 4))
     >>> communities(two_pairs, rng=np.random.default_rng(0))

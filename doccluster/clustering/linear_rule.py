@@ -24,25 +24,14 @@ class LinearRule(ShortRepr):
     So decide k-means (w the mean, b = -|w|^2 / 2), a mixture of von Mises-Fisher distributions (kappa mu and the
     logarithm of weight and normaliser) and a mixture of multinomials (the odds of the terms, the logarithm of the
     weight).
-
-    Attributes
-    ----------
-    weights : csr array of shape (n_terms, n_scores)
-    offsets : float64 array of shape (n_scores,)
-        Minus infinity for a cluster that nothing goes to.
-    clusters : int64 array of shape (n_scores,)
-        The cluster that each score is for: its own, or with others one that an editor merged.
-    on_counts : bool
-        Whether x are the counts of the terms, or the unit rows.
-    max_length : float
-        Rows of a larger sum are scaled to it first; infinity for none.
     """
 
-    weights: Any
-    offsets: npt.NDArray[np.float64]
+    weights: Any  # csr array of shape (n_terms, n_scores)
+    offsets: npt.NDArray[np.float64]  # of shape (n_scores,): minus infinity for a cluster that nothing goes to
+    # of shape (n_scores,): the cluster that each score is for: its own, or with others one that an editor merged
     clusters: npt.NDArray[np.int64]
-    on_counts: bool = False
-    max_length: float = np.inf
+    on_counts: bool = False  # whether x are the counts of the terms, or the unit rows
+    max_length: float = np.inf  # rows of a larger sum are scaled to it first; infinity for none
 
     def labels(self, matrix: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each row, int64 array of shape (n_documents,)."""

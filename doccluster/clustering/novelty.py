@@ -23,20 +23,11 @@ def leave_one_out_similarity(
 
     so that no vector is needed.
 
-    Parameters
-    ----------
-    labels : int64 array of shape (n_documents,)
-        Clusters 0..k-1.
-    similarity : float64 array of shape (n_documents,)
-        The cosine of each document to the centroid of its cluster, the normalised sum of its members.
+    `labels` of shape (n_documents,): clusters 0..k-1. `similarity` of shape (n_documents,): the cosine of each document
+    to the centroid of its cluster, the normalised sum of its members.
 
-    Returns
-    -------
-    float64 array of shape (n_documents,)
-        nan for the only document of a cluster.
+    Returned: float64 array of shape (n_documents,): nan for the only document of a cluster.
 
-    Examples
-    --------
     Two documents at 60 degrees are each at 30 degrees from their centroid.
 
     >>> leave_one_out_similarity(np.array([0, 0]), np.cos(np.radians([30.0, 30.0]))).round(3)

@@ -22,34 +22,20 @@ STARTS = 10  # of an algorithm that makes several, by default
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Documents to be clustered, and how.
-
-    Attributes
-    ----------
-    counts : csr array of the same shape, or None
-        How often each term occurs, where that is known.
-    options : mapping
-        What the algorithm's own `options` name; a value of None is left out.
-    n_threads : int or None
-        Changes no result.
-    progress : callable
-    meaning : Meaning or None
-        The documents in a second space, for algorithms that take both.
-    smoothed : SmoothedRows or None
-        The rows as an algorithm smooths them that does, where that was done already.
-    start : int64 array of shape (n_documents,), or None
-        Clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that is in none.
-    """
+    """Documents to be clustered, and how."""
 
     documents: Documents
-    counts: Any | None = None
+    counts: Any | None = None  # csr array of the same shape, or None: how often each term occurs, where that is known
     n_clusters: int = 8
     seed: int = 0
+    # what the algorithm's own `options` name; a value of None is left out
     options: Mapping[str, Any] = field(default_factory=dict)
-    n_threads: int | None = None
+    n_threads: int | None = None  # changes no result
     progress: Progress = silent
-    meaning: Meaning | None = None
-    smoothed: SmoothedRows | None = None
+    meaning: Meaning | None = None  # the documents in a second space, for algorithms that take both
+    smoothed: SmoothedRows | None = None  # the rows as an algorithm smooths them that does, where that was done already
+    # of shape (n_documents,): clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that
+    # is in none
     start: npt.NDArray[np.int64] | None = None
 
     @property
@@ -60,33 +46,18 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A partition of documents.
+    """A partition of documents."""
 
-    Attributes
-    ----------
-    labels : int array of shape (n_documents,)
-        From 0 on; a number may be that of no document.
-    centroids : csr or dense array of shape (n_clusters, n_terms), or None
-        Unit directions of the sums of the rows of each cluster, where the algorithm has them.
-    rule : LinearRule or None
-        Which cluster a new document belongs to; None: the one with the nearest centroid.
-    starts : tuple of int arrays of shape (n_documents,)
-        Labels of the starts of which the best was gone on with, that one first: how stable the clusters are.
-    left_out : tuple of str
-        Which steps were not done, and why, a sentence each: no fault, but a reader of the results should know.
-    notes : tuple of str
-        What else was not as asked for, a sentence each, of which the caller is warned.
-    interrupted : bool
-        Whether a person stopped the work, and this is the best until then.
-    from_start : bool
-        Whether it began from the clusters of the task.
-    """
-
-    labels: npt.NDArray[np.integer[Any]]
+    labels: npt.NDArray[np.integer[Any]]  # of shape (n_documents,): from 0 on; a number may be that of no document
+    # csr or dense array of shape (n_clusters, n_terms), or None: unit directions of the sums of the rows of each
+    # cluster, where the algorithm has them
     centroids: Any | None = None
-    rule: LinearRule | None = None
+    rule: LinearRule | None = None  # which cluster a new document belongs to; None: the one with the nearest centroid
+    # of shape (n_documents,): labels of the starts of which the best was gone on with, that one first: how stable the
+    # clusters are
     starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
+    # which steps were not done, and why, a sentence each: no fault, but a reader of the results should know
     left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    interrupted: bool = False
-    from_start: bool = False
+    notes: tuple[str, ...] = ()  # what else was not as asked for, a sentence each, of which the caller is warned
+    interrupted: bool = False  # whether a person stopped the work, and this is the best until then
+    from_start: bool = False  # whether it began from the clusters of the task

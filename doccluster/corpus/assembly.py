@@ -115,35 +115,18 @@ class _Place(NamedTuple):
 
 @dataclass(eq=False)
 class ReadRows:
-    """Documents one after the other, in columns.
+    """Documents one after the other, in columns."""
 
-    Attributes
-    ----------
-    numbers
-        Which text each has.
-    names
-        The ids that they would have if no other document had them.
-    where
-        The places for a person.
-    places
-        Where those lie that are whole files; None for others.
-    skipped
-        What gave no document, and how many documents came before.
-    left_out
-        How many documents came before each draft that is none of them.
-    collections
-        The folders of known collections.
-    """
-
-    numbers: Any = field(default_factory=list)
-    names: Any = field(default_factory=list)
-    where: Any = field(default_factory=list)
-    places: Any = field(default_factory=list)
+    numbers: Any = field(default_factory=list)  # which text each has
+    names: Any = field(default_factory=list)  # the ids that they would have if no other document had them
+    where: Any = field(default_factory=list)  # the places for a person
+    places: Any = field(default_factory=list)  # where those lie that are whole files; None for others
     metadata: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, Any] = field(default_factory=dict)
+    # what gave no document, and how many documents came before
     skipped: list[tuple[int, Skipped]] = field(default_factory=list)
-    left_out: list[int] = field(default_factory=list)
-    collections: set[tuple[str, PurePosixPath]] = field(default_factory=set)
+    left_out: list[int] = field(default_factory=list)  # how many documents came before each draft that is none of them
+    collections: set[tuple[str, PurePosixPath]] = field(default_factory=set)  # the folders of known collections
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -86,10 +86,7 @@ def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns
 class TableRows:
     """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed.
 
-    Parameters
-    ----------
-    then : sequence of str
-        Lines that are read after those of the file.
+    `then`: lines that are read after those of the file.
     """
 
     def __init__(self, file: InputFile, options: ReadOptions, *, then: Sequence[str] = ()) -> None:

@@ -133,12 +133,8 @@ class Corpus:
     def __getitem__(self, rows: Any) -> Document | Corpus:
         """Return one document, by its row or its id; or a corpus, by a slice, a mask, or a list of rows or ids.
 
-        Raises
-        ------
-        InputError
-            If there is no such id, or a mask is not as long as the corpus.
-        IndexError
-            If there is no such row.
+        Raises InputError if there is no such id, or a mask is not as long as the corpus. Raises IndexError if there is
+        no such row.
         """
         if isinstance(rows, slice):
             return self.take(range(len(self))[rows])

@@ -94,14 +94,8 @@ def similar_sets(sets: Iterable[Shingles], threshold: float) -> Groups:
 class ShingleIndex:
     """The articles of a window of time, and which of them a new one is a near-copy of.
 
-    Parameters
-    ----------
-    threshold : float in (0, 1]
-        The least Jaccard index of two sets of shingles.
-    n_words : int
-        Words in a shingle; a text with fewer words is one shingle.
-    window : float
-        The greatest time between two copies.
+    `threshold`: the least Jaccard index of two sets of shingles. `n_words`: words in a shingle; a text with fewer words
+    is one shingle. `window`: the greatest time between two copies.
     """
 
     def __init__(self, *, threshold: float = 0.8, n_words: int = 5, window: float = math.inf) -> None:

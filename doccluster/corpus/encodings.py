@@ -75,16 +75,8 @@ class Decoded:
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
     """Return `data` as text: by its BOM, else as declared, else utf-8, else as detected, else cp1252.
 
-    Parameters
-    ----------
-    data : bytes
-        A whole file, page or message part.
-    declared : str, optional
-        The encoding that the file itself states (XML declaration, HTML meta, mail header); ignored when no codec has
-        that name or the bytes contradict it.
-
-    >>> decode("naïve".encode("utf-16")).text
-    'naïve'
+    `data`: a whole file, page or message part. `declared`: the encoding that the file itself states (XML declaration,
+    HTML meta, mail header); ignored when no codec has that name or the bytes contradict it.
     """
     known = encoding_by_mark(data)
     if known is not None:

@@ -58,32 +58,17 @@ class Beginning:
 class Format:
     """One format of files.
 
-    Attributes
-    ----------
-    name : str
-        As `format` and ``--format`` take it.
-    read : function of an `InputFile` and `ReadOptions`
-        Yields the documents of a file, and what was skipped.
-    document, brings : str
-        What a document is, and what comes with it: a line of the docs' table.
-    suffixes : tuple of str
-        How the names of such files end, where their content leaves it open.
-    aliases : tuple of str
-        What else people call it.
-    recognises : function of a `Beginning`
-        Whether a file that begins so has this format; asked of one format after another, in the order of `FORMATS`.
-    parameters : tuple of str
-        Parameters of `read_corpus` that only this format has; ``--format NAME:parameter=value`` sets them.
-    has_columns : bool
-        Whether a document is a row, with columns.
+    `document`, `brings`: what a document is, and what comes with it: a line of the docs' table.
     """
 
-    name: str
-    read: Reader
+    name: str  # as `format` and ``--format`` take it
+    read: Reader  # yields the documents of a file, and what was skipped
     document: str
     brings: str = ""
-    suffixes: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()  # how the names of such files end, where their content leaves it open
+    aliases: tuple[str, ...] = ()  # what else people call it
+    # whether a file that begins so has this format; asked of one format after another, in the order of `FORMATS`
     recognises: Callable[[Beginning], bool] | None = None
+    # parameters of `read_corpus` that only this format has; ``--format NAME:parameter=value`` sets them
     parameters: tuple[str, ...] = ()
-    has_columns: bool = False
+    has_columns: bool = False  # whether a document is a row, with columns

@@ -98,25 +98,14 @@ class ByteRange:
 class FileRange:
     """A part of a file that is read by itself: bytes between ends of lines, or of a Parquet table groups of rows.
 
-    Attributes
-    ----------
-    first, last : int
-        Where it begins, and where the next one does.
-    format : str
-        That of the whole file.
-    columns : tuple of str
-        The names of its columns, or the keys of its first records.
-    is_html : bool
-        Whether its texts are HTML, of which the markup is to be left out.
-    lines, rows : int
-        How many are before it.
+    `first`, `last`: where it begins, and where the next one does. `lines`, `rows`: how many are before it.
     """
 
     first: int
     last: int
-    format: str
-    columns: tuple[str, ...] = ()
-    is_html: bool = False
+    format: str  # that of the whole file
+    columns: tuple[str, ...] = ()  # the names of its columns, or the keys of its first records
+    is_html: bool = False  # whether its texts are HTML, of which the markup is to be left out
     lines: int = 0
     rows: int = 0
 

@@ -144,12 +144,8 @@ def read_whole(path: str | os.PathLike[str], *, limit: int | None = None) -> byt
 
     Raises InputError if no file can have this name. Raises ReadFailure if it cannot be read, or has more bytes.
 
-    Parameters
-    ----------
-    path : path
-        What to read; a pipe may stay `PATIENCE` seconds without its first byte.
-    limit : int, optional
-        The most bytes it may have; by default only pipes and devices have a limit, `MOST_BYTES`.
+    `path`: what to read; a pipe may stay `PATIENCE` seconds without its first byte. `limit`: the most bytes it may
+    have; by default only pipes and devices have a limit, `MOST_BYTES`.
     """
     place = usable_path(path)
     with boundary("unreadable"):

@@ -75,14 +75,8 @@ def as_parts(found: Sequence[ListedFile | Skipped]) -> list[Part]:
 class FilesInParts:
     """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths.
 
-    Parameters
-    ----------
-    folder : path
-        Where the texts go.
-    map_files : function
-        Yields ``function(item, *shared)`` for each of some items, wherever that is done.
-    tell : function, optional
-        Given a sentence about large files that cannot be read in ranges.
+    `folder`: where the texts go. `map_files`: yields ``function(item, *shared)`` for each of some items, wherever that
+    is done. `tell`: given a sentence about large files that cannot be read in ranges.
     """
 
     def __init__(

@@ -35,13 +35,7 @@ def plain_words(text: str) -> list[str] | None:
 class WordTable:
     """What is known of words, as rows of an array; forgotten all at once when they are too many.
 
-    Parameters
-    ----------
-    know : callable
-        Returns the row of a word.
-    dtype : numpy type
-    row : tuple of int
-        The shape of a row.
+    `know`: returns the row of a word. `row`: the shape of a row.
     """
 
     def __init__(self, know: Callable[[str], Any], dtype: npt.DTypeLike, row: tuple[int, ...] = ()) -> None:

@@ -15,8 +15,6 @@ class PrefixIndex:
 
     The latest pairs are in a dictionary, the others in sorted arrays, where a pair takes 16 bytes instead of a hundred.
 
-    Examples
-    --------
     >>> index = PrefixIndex()
     >>> index.add(1, np.array([3, 5], dtype=np.uint64))
     >>> index.add(2, np.array([5, 8], dtype=np.uint64))

@@ -24,16 +24,10 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TextBlock:
-    """Consecutive texts in a folder of their own, of which some may have been left out since.
-
-    Attributes
-    ----------
-    n_texts : int
-        How many were written.
-    """
+    """Consecutive texts in a folder of their own, of which some may have been left out since."""
 
     folder: str
-    n_texts: int
+    n_texts: int  # how many were written
     n_bytes: int
 
     def take(self, rows: Integers) -> list[str]:
@@ -77,18 +71,11 @@ class TextWriter:
 
 @dataclass(frozen=True, eq=False)
 class TextRows:
-    """The texts of one block that are documents of a corpus.
-
-    Attributes
-    ----------
-    rows : int64 array, ascending
-    first : int
-        The place of the first of them in the corpus.
-    """
+    """The texts of one block that are documents of a corpus."""
 
     block: TextBlock
     rows: Integers
-    first: int
+    first: int  # the place of the first of them in the corpus
 
     @property
     def texts(self) -> list[str]:
@@ -99,11 +86,7 @@ class TextRows:
 class StoredTexts(MadeItems[str]):
     """The texts of a corpus, read from disk when they are asked for.
 
-    Parameters
-    ----------
-    blocks : sequence of TextBlock
-    numbers : int64 array of shape (n_documents,)
-        Which text each document has, by its number in all blocks together.
+    `numbers` of shape (n_documents,): which text each document has, by its number in all blocks together.
     """
 
     def __init__(self, blocks: Sequence[TextBlock], numbers: Integers) -> None:

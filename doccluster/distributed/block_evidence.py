@@ -52,14 +52,8 @@ class RowGroup:
 class BlockEvidence(ClusterEvidence):
     """The geometry of clusters of documents in blocks; sums and similarities are made where the blocks are.
 
-    Parameters
-    ----------
-    blocks : sequence of MatrixBlock
-        All documents, each once, in their order.
-    joined : JoinedRows
-        The same rows.
-    documents : Documents
-        The same rows, mapped from disk, for what looks at a few of them.
+    `blocks`: all documents, each once, in their order. `joined`: the same rows. `documents`: the same rows, mapped from
+    disk, for what looks at a few of them.
     """
 
     def __init__(

@@ -39,17 +39,10 @@ Integers = npt.NDArray[np.int64]
 class BlockMeans:
     """The table and the sums of one start, on this machine; the labels stay with the blocks.
 
-    Parameters
-    ----------
-    rows : BlockRows
-        All documents, and the order that decides among equally distant ones.
-    means : float32 csr array of shape (n_clusters, n_columns), unit rows
-    scratch : path
-        A folder that all workers see.
-    keep_bytes : int
-        For the rows and bounds of blocks, in each worker process; 0 reads them from disk in every iteration.
-    labels : int32 array of shape (n_documents,), optional
-        Those that the documents have by these means already.
+    `rows`: all documents, and the order that decides among equally distant ones. `means`: float32 csr array of shape
+    (n_clusters, n_columns), unit rows. `scratch`: a folder that all workers see. `keep_bytes`: for the rows and bounds
+    of blocks, in each worker process; 0 reads them from disk in every iteration. `labels` of shape (n_documents,):
+    those that the documents have by these means already.
     """
 
     def __init__(

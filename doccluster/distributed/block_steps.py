@@ -36,20 +36,14 @@ KEPT_VERSIONS = 2  # of labels and tables: those of an iteration, and those befo
 class Moved:
     """What an iteration changed in a block.
 
-    Attributes
-    ----------
-    sums : ExactSums
-        Of those that joined less those that left each cluster.
-    n_members, n_usable : int64 arrays of shape (n_clusters,)
-        How many documents each cluster now has in the block, and how many of them have terms.
-    n_moved : int
-        How many documents have another label than before.
+    `n_members`, `n_usable` of shape (n_clusters,): how many documents each cluster now has in the block, and how many
+    of them have terms.
     """
 
-    sums: ExactSums
+    sums: ExactSums  # of those that joined less those that left each cluster
     n_members: Integers
     n_usable: Integers
-    n_moved: int
+    n_moved: int  # how many documents have another label than before
 
 
 def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Moved:

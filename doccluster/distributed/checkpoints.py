@@ -28,21 +28,15 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 class Progressed:
     """What is kept of a fit.
 
-    Attributes
-    ----------
-    random : mapping
-        The state of the generator, after the seeds of the start under way.
-    best, objectives, labels
-        Of the starts that are over, as in `BestStart`.
-    begun : Snapshot or None
-        Where the start under way is: its means, the labels by them, its last objective and the number of its
-        iterations; None between two starts.
+    `best`, `objectives`, `labels`: of the starts that are over, as in `BestStart`.
     """
 
-    random: dict[str, Any]
+    random: dict[str, Any]  # the state of the generator, after the seeds of the start under way
     best: Snapshot | None
     objectives: tuple[float, ...]
     labels: tuple[npt.NDArray[np.int32], ...]
+    # where the start under way is: its means, the labels by them, its last objective and the number of its iterations;
+    # None between two starts
     begun: Snapshot | None = None
 
     @classmethod
@@ -59,12 +53,8 @@ class Progressed:
 class Checkpoints:
     """Where checkpoints of one fit are written, and how often.
 
-    Parameters
-    ----------
-    every : int
-        Iterations from one to the next; one is written at the end of each start too.
-    key : str
-        What stands for the documents and the options: a checkpoint of others is refused.
+    `every`: iterations from one to the next; one is written at the end of each start too. `key`: what stands for the
+    documents and the options: a checkpoint of others is refused.
     """
 
     path: Path

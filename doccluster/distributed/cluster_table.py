@@ -25,27 +25,16 @@ ENTRIES_AT_ONCE = 2**20
 
 @dataclass(frozen=True, eq=False)
 class TableVersion:
-    """A version of the table, small enough to travel; the table itself lies in the scratch folder.
+    """A version of the table, small enough to travel; the table itself lies in the scratch folder."""
 
-    Attributes
-    ----------
-    folder : str
-        Of the fit, and its name.
-    number : int
-        0 for the seeds.
-    movements : float64 array of shape (n_clusters,)
-        The chord between the centroids before and now; 0 where nothing changed, infinite for the seeds.
-    order : int32 array of shape (n_columns,)
-        The columns in descending order of document frequency: as sweeps read them.
-    frequencies : int64 array of shape (n_columns,)
-        In how many documents each column in that order is.
-    """
-
-    folder: str
-    number: int
+    folder: str  # of the fit, and its name
+    number: int  # 0 for the seeds
+    # of shape (n_clusters,): the chord between the centroids before and now; 0 where nothing changed, infinite for the
+    # seeds
     movements: Floats
+    # of shape (n_columns,): the columns in descending order of document frequency: as sweeps read them
     order: npt.NDArray[np.int32]
-    frequencies: Integers
+    frequencies: Integers  # of shape (n_columns,): in how many documents each column in that order is
 
     @property
     def n_clusters(self) -> int:

@@ -37,10 +37,7 @@ _LOCAL = re.compile(r"local(?::(\d+))?")
 class DaskExecutor:
     """The workers of a Dask cluster.
 
-    Parameters
-    ----------
-    client : dask.distributed.Client
-        Stays open: whoever made it closes it.
+    `client`: stays open: whoever made it closes it.
     """
 
     def __init__(self, client: Any) -> None:

@@ -20,12 +20,8 @@ FAN_IN = 8  # results that are combined at a time in a tree
 class Executor(Protocol):
     """A place where functions of blocks run.
 
-    Attributes
-    ----------
-    n_workers : int
-        How many items are worked on at a time.
-    bytes_sent, bytes_received : int
-        What went to the workers and came back so far, as far as it is known; 0 where nothing travels.
+    `n_workers`: how many items are worked on at a time. `bytes_sent`, `bytes_received`: what went to the workers and
+    came back so far, as far as it is known; 0 where nothing travels.
     """
 
     @property

@@ -25,26 +25,16 @@ Integers = npt.NDArray[np.int64]
 class NewDocuments:
     """Where new documents belong, and how surely; one entry for each.
 
-    Attributes
-    ----------
-    labels, runner_up : int64 arrays
-    similarity, margin : float64 arrays
-        Cosines to the centroids.
-    is_empty : bool array
-        Whether a document has no term of the model, nor a meaning.
-    has_words : bool array
-        Whether it has a term of the model.
-    unknown : float64 array
-        The share of its terms that the model does not know; nan without texts.
+    `similarity`, `margin`: cosines to the centroids.
     """
 
     labels: Integers
     runner_up: Integers
     similarity: Floats
     margin: Floats
-    is_empty: npt.NDArray[np.bool_]
-    has_words: npt.NDArray[np.bool_]
-    unknown: Floats
+    is_empty: npt.NDArray[np.bool_]  # whether a document has no term of the model, nor a meaning
+    has_words: npt.NDArray[np.bool_]  # whether it has a term of the model
+    unknown: Floats  # the share of its terms that the model does not know; nan without texts
 
 
 def place_new(

@@ -25,12 +25,8 @@ Integers = npt.NDArray[np.int64]
 class BlockRows:
     """The documents of all blocks in the order in which seeds are drawn and ties are decided, a `SeedSource`.
 
-    Parameters
-    ----------
-    blocks : sequence of MatrixBlock
-        All documents, each once, in their order.
-    order : int64 array of shape (n_documents,), optional
-        The documents in that order; their own by default.
+    `blocks`: all documents, each once, in their order. `order` of shape (n_documents,): the documents in that order;
+    their own by default.
     """
 
     def __init__(self, executor: Executor, blocks: Sequence[MatrixBlock], order: Integers | None = None) -> None:

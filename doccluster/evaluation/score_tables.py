@@ -72,10 +72,7 @@ def _parts(evaluation: Evaluation) -> list[Part]:
 def text_table(evaluation: Evaluation, *, width: int = 140, rule: str = "─", mark: str = "…") -> str:
     """Return the scores as plain text, by family; with several truth columns, what needs no truth stands below.
 
-    Parameters
-    ----------
-    width, rule, mark
-        As for `table_lines`.
+    `width`, `rule`, `mark`: as for `table_lines`.
     """
     parts = _parts(evaluation)
     # one column of values serves all families

@@ -32,10 +32,8 @@ class Scorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         """Return the measure of the clusters that a fitted estimator gives X, negated where less is better.
 
-        Raises
-        ------
-        InputError
-            If the measure compares with a truth and there is no `y`, or the estimator cannot say clusters of X.
+        Raises InputError if the measure compares with a truth and there is no `y`, or the estimator cannot say clusters
+        of X.
         """
         record = get_measure(self.name)
         if record.family == "external" and y is None:

@@ -21,13 +21,8 @@ def documents_together(matrix: Any, lists: Sequence[Integers], *, n_threads: int
 
     The diagonal says in how many rows each term is. One pass over the matrix, whose rows are read in pieces.
 
-    Parameters
-    ----------
-    matrix : csr array or dense array of shape (n_documents, n_terms)
-    lists : sequence of int64 arrays of column numbers
+    `matrix`: csr array or dense array of shape (n_documents, n_terms).
 
-    Examples
-    --------
     >>> rows = np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 3.0]])
     >>> [counts.tolist() for counts in documents_together(rows, [np.array([0, 2])])]
     [[[2, 1], [1, 1]]]
@@ -76,15 +71,9 @@ def _together(held: Any) -> Integers:
 def count_close(matrix: Any, labels: Integers, chosen: Sequence[Any], least: float) -> list[Integers]:
     """Return for each cluster how many of its rows have at least some cosine to each of a few unit rows.
 
-    Parameters
-    ----------
-    matrix : csr array or dense array of shape (n_documents, n_terms), unit rows
-    labels : int64 array of shape (n_documents,)
-    chosen : sequence of arrays of shape (any, n_terms), unit rows
-        Those of each cluster, in the form of `matrix`.
+    `matrix`: csr array or dense array of shape (n_documents, n_terms), unit rows. `labels`: int64 array of shape
+    (n_documents,). `chosen` of shape (any, n_terms): those of each cluster, in the form of `matrix`.
 
-    Examples
-    --------
     >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     >>> [counts.tolist() for counts in count_close(rows, np.array([0, 0, 1]), [rows[:2], rows[2:]], 0.9)]
     [[1, 1], [1]]

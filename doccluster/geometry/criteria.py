@@ -184,11 +184,8 @@ def refine_by_moves(
     Each pass visits the documents in another random order and moves each to where the criterion gains most. Memory is a
     table of float64 of the terms times the clusters.
 
-    Parameters
-    ----------
-    criterion : {'i1', 'i2', 'e1', 'g1', 'h1', 'h2'}
-    rows : csr array of shape (n_documents, n_terms), unit rows
-    labels : int array of shape (n_documents,), 0..n_clusters-1
+    `criterion`: {'i1', 'i2', 'e1', 'g1', 'h1', 'h2'}. `rows`: csr array of shape (n_documents, n_terms), unit rows.
+    `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
     code = int(Criterion[check_criterion(criterion).upper()])
     found = np.array(labels, dtype=np.int64)

@@ -39,15 +39,8 @@ def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
 
     A cluster without direction adds as little to E1 as one that nearly cancels.
 
-    Parameters
-    ----------
-    criterion : {'i1', 'i2', 'e1', 'g1', 'h1', 'h2'}
-        The objective of spherical k-means is I2.
-    evidence : ClusterEvidence
-        Under the cosine.
+    `criterion`: the objective of spherical k-means is I2. `evidence`: under the cosine.
 
-    Examples
-    --------
     >>> from doccluster.partition import Partition
     >>> rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
     >>> evidence = ClusterEvidence(rows, Partition.from_labels([0, 0, 1]))

@@ -166,8 +166,6 @@ def as_documents(given: Any, *, name: str = "X") -> Documents:
 def count_distinct_rows(matrix: Any) -> int:
     """Return the number of different rows of a csr or dense array: no clustering has more clusters that differ.
 
-    Examples
-    --------
     >>> count_distinct_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     2
     """

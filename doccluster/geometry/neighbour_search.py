@@ -81,18 +81,8 @@ class ProbedCells(NamedTuple):
 def nearest_in_cells(rows, lists, cells, wanted, k):
     """Return the nearest other rows of the rows `wanted` among those of the cells that each one probes.
 
-    Parameters
-    ----------
-    rows : Csr of unit rows, those of a cell together
-    lists : Csr of the transposed matrix
-    cells : ProbedCells
-    wanted : int64 array
-    k : int
-
-    Returns
-    -------
-    found, similarity : int32 and float64 arrays of shape (len(wanted), k)
-        The names of the rows, nearest first, lowest on ties; -1 where there is none.
+    Returned: `found`, `similarity` (int32 and float64 arrays of shape (len(wanted), k)): the names of the rows, nearest
+    first, lowest on ties; -1 where there is none.
     """
     found, similarity = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
     starts, names, probes = cells
@@ -162,18 +152,10 @@ def nearest_rows(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
     """Return the nearest other rows of the rows `wanted`.
 
-    Parameters
-    ----------
-    rows : Csr of unit rows >= 0, terms ascending in each row, rare terms first
-    lists : Csr of the transposed matrix
-    cuts : int32 array, ascending; terms from which lists may be left unread
-    parts : float32 array of shape (n_rows, n_cuts), the length of the part of each row from each cut on
-    wanted : int64 array
+    `parts`: float32 array of shape (n_rows, n_cuts), the length of the part of each row from each cut on.
 
-    Returns
-    -------
-    found, similarity : int32 and float64 arrays of shape (len(wanted), k)
-        The rows, nearest first, lowest on ties; -1 where there is none.
+    Returned: `found`, `similarity` (int32 and float64 arrays of shape (len(wanted), k)): the rows, nearest first,
+    lowest on ties; -1 where there is none.
     """
     n_rows, n_terms = rows.indptr.size - 1, lists.indptr.size - 1
     found, similarity = np.full((wanted.size, k), -1, np.int32), np.zeros((wanted.size, k))

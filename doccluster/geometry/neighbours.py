@@ -70,19 +70,11 @@ class NeighbourGraph(ShortRepr):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JoinedGraph(ShortRepr):
-    """The sum of two graphs of the same families of documents, each divided by its mean weight.
+    """The sum of two graphs of the same families of documents, each divided by its mean weight."""
 
-    Attributes
-    ----------
-    weights : symmetric csr array of shape (n_families, n_families), > 0
-    families : int64 array of shape (n_documents,)
-        As in `NeighbourGraph`.
-    first : int64 array of shape (n_families,)
-    """
-
-    weights: Any
-    families: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
+    weights: Any  # symmetric csr array of shape (n_families, n_families), > 0
+    families: npt.NDArray[np.int64]  # of shape (n_documents,): as in `NeighbourGraph`
+    first: npt.NDArray[np.int64]  # of shape (n_families,)
 
     def symmetric(self) -> Any:
         """Return the weights."""
@@ -101,8 +93,6 @@ def joined_graph(
 
     A zero row has no neighbours there. `cells` are those of all documents.
 
-    Examples
-    --------
     >>> words = nearest_neighbours(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1)
     >>> joined_graph(words, np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])).symmetric().toarray().round(2)
     array([[0.  , 1.14, 0.86],
@@ -121,17 +111,10 @@ def joined_graph(
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """An inverted file of rows: the cell each one is in, and the cells in which its neighbours are looked for.
+    """An inverted file of rows: the cell each one is in, and the cells in which its neighbours are looked for."""
 
-    Attributes
-    ----------
-    labels : int64 array of shape (n_documents,)
-    probes : int32 array of shape (n_documents, n_probes)
-        Different cells in each row.
-    """
-
-    labels: npt.NDArray[np.int64]
-    probes: npt.NDArray[np.int32]
+    labels: npt.NDArray[np.int64]  # of shape (n_documents,)
+    probes: npt.NDArray[np.int32]  # of shape (n_documents, n_probes): different cells in each row
 
     def take(self, rows: npt.NDArray[np.int64]) -> Cells:
         """Return those of some of the rows, in this order."""
@@ -206,22 +189,12 @@ def nearest_neighbours(
 def neighbour_edges(rows: Any, n_neighbors: int = 10, *, n_threads: int | None = None) -> Any:
     """Return the graph with an edge where either end has the other among its nearest; weights are cosines.
 
-    Parameters
-    ----------
-    rows : csr or dense array of shape (n_documents, n_terms), unit rows
-        The work for dense ones grows with the square of the number of documents. The neighbours of sparse rows with
-        negative values are those that share signs.
-    n_neighbors : int
-        Fewer where there are fewer others at a cosine above 0.
-    n_threads : int, optional
-        Changes no result.
+    `rows` of shape (n_documents, n_terms): the work for dense ones grows with the square of the number of documents.
+    The neighbours of sparse rows with negative values are those that share signs. `n_neighbors`: fewer where there are
+    fewer others at a cosine above 0. `n_threads`: changes no result.
 
-    Returns
-    -------
-    symmetric csr array of shape (n_documents, n_documents), float64, weights > 0, nothing on the diagonal
+    Returned: symmetric csr array of shape (n_documents, n_documents), float64, weights > 0, nothing on the diagonal.
 
-    Examples
-    --------
     >>> neighbour_edges(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), 1).toarray().round(1)
     array([[0. , 0.8, 0. ],
            [0.8, 0. , 0.6],

@@ -40,21 +40,15 @@ Readings = tuple[RowReadings, ClusterReadings]
 class SimilarityPass:
     """What one reading says of each document, and of each pair of clusters.
 
-    Attributes (arrays of shape (n_documents,))
-    -------------------------------------------
-    own_similarity
-        Cosine to the centroid of the own cluster.
-    coherent, coherent_others
-        Whether no other centroid is nearer than the average of all (of the other) centroids.
-    cohesion, separation
-        a and b of the silhouette in cosine or squared Euclidean distance; zeros under ``euclidean``.
-    own_distance, other_distance, grand_distance
-        Euclidean distance to the mean of the own, of the nearest other cluster, and of all documents.
-    adherence, distance_sums : arrays of shape (k, k), or None
-        The largest cosine of a document of p to centroid q, and the summed distances of the documents of p to mean q.
+    All are arrays of shape (n_documents,). `coherent`, `coherent_others`: whether no other centroid is nearer than the
+    average of all (of the other) centroids. `cohesion`, `separation`: a and b of the silhouette in cosine or squared
+    Euclidean distance; zeros under ``euclidean``. `own_distance`, `other_distance`, `grand_distance`: euclidean
+    distance to the mean of the own, of the nearest other cluster, and of all documents. `adherence`, `distance_sums` of
+    shape (k, k): the largest cosine of a document of p to centroid q, and the summed distances of the documents of p to
+    mean q.
     """
 
-    own_similarity: FloatArray
+    own_similarity: FloatArray  # cosine to the centroid of the own cluster
     coherent: npt.NDArray[np.bool_]
     coherent_others: npt.NDArray[np.bool_]
     cohesion: FloatArray

@@ -24,24 +24,17 @@ LEAST_EXPONENT = -450  # smaller values have squares that vanish
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Documents as rows, and the length by which each counts.
+    """Documents as rows, and the length by which each counts."""
 
-    Attributes
-    ----------
-    matrix : csr array or dense array of shape (n_documents, n_terms), float32 or float64
-        The rows as they were given; under the cosine, rows of extreme size scaled (`validation.within_range`).
-    scale : float64 array of shape (n_documents,)
-        What each row is multiplied by: 1 over its length where rows are unit (0 for a zero row), else 1.
-    squared_norms : float64 array of shape (n_documents,)
-        Squared lengths after scaling: exactly 1 or 0 where rows are unit.
-    is_unit : bool
-        Whether rows count as unit.
-    """
-
+    # csr array or dense array of shape (n_documents, n_terms), float32 or float64: the rows as they were given; under
+    # the cosine, rows of extreme size scaled (`validation.within_range`)
     matrix: Any
+    # of shape (n_documents,): what each row is multiplied by: 1 over its length where rows are unit (0 for a zero row),
+    # else 1
     scale: npt.NDArray[np.float64]
+    # of shape (n_documents,): squared lengths after scaling: exactly 1 or 0 where rows are unit
     squared_norms: npt.NDArray[np.float64]
-    is_unit: bool
+    is_unit: bool  # whether rows count as unit
 
     @classmethod
     def of_directions(cls, matrix: Any, true_norms: npt.NDArray[np.float64]) -> Rows:

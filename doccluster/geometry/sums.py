@@ -38,23 +38,15 @@ Integers = npt.NDArray[np.int64]
 class ExactSums:
     """Sums by cluster and term in whole numbers; ``a + b`` does not depend on which comes first.
 
-    Attributes
-    ----------
-    counts : int64 array of shape (n_clusters,)
-        How many terms each cluster has.
-    terms : int32 array of shape (n_sums,)
-        The terms of each cluster, ascending, one cluster after the other.
-    high, low : int64 arrays of shape (n_sums,)
-        The sum is ``(high + low / 2^32) steps[term]``.
-    steps : float64 array of shape (n_terms,)
-        Powers of two, the same for all blocks of a collection.
+    `high`, `low` of shape (n_sums,): the sum is ``(high + low / 2^32) steps[term]``.
     """
 
-    counts: Integers
+    counts: Integers  # of shape (n_clusters,): how many terms each cluster has
+    # of shape (n_sums,): the terms of each cluster, ascending, one cluster after the other
     terms: npt.NDArray[np.int32]
     high: Integers
     low: Integers
-    steps: Floats
+    steps: Floats  # of shape (n_terms,): powers of two, the same for all blocks of a collection
 
     def __add__(self, other: ExactSums) -> ExactSums:
         return joined([self, other])
@@ -134,10 +126,7 @@ def sum_block(
 ) -> ExactSums:
     """Return the sums by cluster of some rows, or of the squares of their values.
 
-    Parameters
-    ----------
-    block : int64 array of row numbers, in any order
-    labels : int array of shape (n_documents,), 0..n_clusters-1
+    `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
     steps = rows.squared_steps if squared else rows.steps
     if not block.size:
@@ -158,10 +147,7 @@ def sum_block(
 def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
     """Return the sums of the rows with each label, as they are, of the form of `matrix`; shape (n_clusters, n_terms).
 
-    Parameters
-    ----------
-    matrix : csr array in canonical form or dense array, float32 or float64
-    labels : int array of shape (n_documents,), 0..n_clusters-1
+    `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
     exact = sum_block(Rows.as_they_are(matrix), np.arange(labels.size), labels, n_clusters)
     return exact.by_cluster() if sparse.issparse(matrix) else exact.table()
@@ -196,14 +182,10 @@ def _sum_dense(
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
-    """Sums of rows by cluster, and what follows from them alone.
+    """Sums of rows by cluster, and what follows from them alone."""
 
-    Attributes
-    ----------
-    sums : csr array or dense array of shape (k, n_terms), float64
-        The sum of the rows of each cluster; dense where the documents are (never k x V dense for sparse ones).
-    """
-
+    # csr array or dense array of shape (k, n_terms), float64: the sum of the rows of each cluster; dense where the
+    # documents are (never k x V dense for sparse ones)
     sums: Any
 
     @cached_property

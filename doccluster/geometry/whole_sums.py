@@ -24,16 +24,9 @@ def largest_magnitudes(indices, data, n_terms):
 
 
 class TermSums(NamedTuple):
-    """The sums of some clusters, as whole numbers of steps: the terms of each, one cluster after the other.
+    """The sums of some clusters, as whole numbers of steps: the terms of each, one cluster after the other."""
 
-    Attributes
-    ----------
-    counts : int64 array of shape (n_clusters,), the number of terms that occur in each cluster
-    terms : int32 array, those terms, ascending
-    high, low : int64 arrays of the same size: the sum is ``(high + low / 2^32) / inverse_steps[term]``
-    """
-
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]  # of shape (n_clusters,)
     terms: npt.NDArray[np.int32]
     high: npt.NDArray[np.int64]
     low: npt.NDArray[np.int64]

@@ -23,12 +23,7 @@ NOT_KEPT = (
 class CompileClock:
     """Counts what is compiled and the seconds spent; functions compiled within others belong to these.
 
-    Attributes
-    ----------
-    seconds : float
-    count : int
-    observers : list of callables
-        Called with the number compiled so far and True when a compilation begins, False when it ends.
+    `observers`: called with the number compiled so far and True when a compilation begins, False when it ends.
     """
 
     def __init__(self) -> None:

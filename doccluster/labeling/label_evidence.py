@@ -68,18 +68,10 @@ class LabelQueries:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TitleCounts(ShortRepr):
-    """Titles of clusters.
+    """Titles of clusters."""
 
-    Attributes
-    ----------
-    having : csr array of shape (k, n_terms)
-        How many of the titles of each cluster have each term.
-    n_titles : int64 array of shape (k,)
-        How many titles of each cluster were read.
-    """
-
-    having: sparse.csr_array
-    n_titles: npt.NDArray[np.int64]
+    having: sparse.csr_array  # of shape (k, n_terms): how many of the titles of each cluster have each term
+    n_titles: npt.NDArray[np.int64]  # of shape (k,): how many titles of each cluster were read
 
     @classmethod
     def of_titles(

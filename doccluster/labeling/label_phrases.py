@@ -28,24 +28,14 @@ _PART = re.compile(r"\w+")  # the terms of a word with a hyphen
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelPhrases(ShortRepr):
-    """Phrases that may name clusters, and words that may not.
+    """Phrases that may name clusters, and words that may not."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        As they are written.
-    columns : tuple of tuples of int
-        The columns of their words that are terms, at least one each.
-    support : csr array of shape (k, n_phrases), float64
-        How many documents of each cluster have each: the share of those that were read, times its size.
-    unfit : frozenset of str
-        Words (lower case) that can name nothing alone, by the way the texts use them.
-    """
-
-    names: tuple[str, ...]
-    columns: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]  # as they are written
+    columns: tuple[tuple[int, ...], ...]  # the columns of their words that are terms, at least one each
+    # of shape (k, n_phrases): how many documents of each cluster have each: the share of those that were read, times
+    # its size
     support: sparse.csr_array
-    unfit: frozenset[str] = frozenset()
+    unfit: frozenset[str] = frozenset()  # words (lower case) that can name nothing alone, by the way the texts use them
 
 
 def count_label_phrases(
@@ -61,23 +51,11 @@ def count_label_phrases(
 ) -> LabelPhrases:
     """Return the phrases that documents of a cluster have in common.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The documents of the partition; evenly spaced ones of each cluster are read, as much text of each.
-    partition : Partition
-    column_of : function word -> column
-        The column of a word as `prepare` leaves it; None where it is not a term.
-    titles : sequence of str, optional
-        Of the documents; no phrase goes on from a title into the text.
-    function_words : collection of str
-        Words that begin and end no phrase.
-    languages : collection of str
-        Of the texts.
-    prepare : callable
-        What is done to a text before it is cut into words.
-    max_characters : int
-        At most about so much text is read.
+    `texts`: the documents of the partition; evenly spaced ones of each cluster are read, as much text of each.
+    `column_of`: the column of a word as `prepare` leaves it; None where it is not a term. `titles`: of the documents;
+    no phrase goes on from a title into the text. `function_words`: words that begin and end no phrase. `languages`: of
+    the texts. `prepare`: what is done to a text before it is cut into words. `max_characters`: at most about so much
+    text is read.
     """
     rows = _sample(texts, partition, max_characters)
     labels = partition.labels[rows]

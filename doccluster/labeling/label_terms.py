@@ -59,19 +59,9 @@ def rank_label_terms(
 ) -> list[tuple[LabelTerm, ...]]:
     """Return for each cluster the words and phrases that name it, best first, at most 20; none without names.
 
-    Parameters
-    ----------
-    profiles : ClusterProfiles
-    names : array of str of shape (n_terms,), or None
-        The written form of each column.
-    rows, partition : Documents or a csr array of shape (n_documents, n_terms), and Partition, optional
-        With them candidates are tried as queries.
-    phrases : LabelPhrases, optional
-    in_titles : TitleCounts, optional
-    function_words : collection of str
-        Words that may not stand in a label (lower case).
-    longer : function (cluster, terms) -> mapping of term to string, optional
-        What to show in place of some terms of a cluster (see `recurring_strings`).
+    `names` of shape (n_terms,): the written form of each column. `rows`, `partition` of shape (n_documents, n_terms):
+    with them candidates are tried as queries. `function_words`: words that may not stand in a label (lower case).
+    `longer`: what to show in place of some terms of a cluster (see `recurring_strings`).
 
     Notes
     -----

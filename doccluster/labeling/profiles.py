@@ -27,15 +27,9 @@ def mutual_information(support: Floats, frequency: Floats, size: Floats, n_docum
 
     Manning, Raghavan and Schuetze (2008), equation 13.17.
 
-    Parameters
-    ----------
-    support, frequency : float64 arrays of shape (n,)
-        How many documents of the cluster, and of all, have the term.
-    size : float64 array of shape (n,)
-        How many documents the cluster has.
+    `support`, `frequency` of shape (n,): how many documents of the cluster, and of all, have the term. `size` of shape
+    (n,): how many documents the cluster has.
 
-    Examples
-    --------
     >>> mutual_information(np.array([4.0, 2.0]), np.array([4.0, 4.0]), np.array([4.0, 4.0]), 8).round(3)
     array([1., 0.])
     """

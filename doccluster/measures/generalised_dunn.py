@@ -55,13 +55,8 @@ FROM_CENTRES = (4, 5, 51)
 def gdi(evidence: Any, *, between: int = 3, within: int = 3) -> Values:
     """Return the least distance of two clusters over the largest diameter of one.
 
-    Parameters
-    ----------
-    evidence : PairwiseDistances, or ClusterEvidence where centres and sums suffice
-    between : {1, 2, 3, 4, 5, 51, 6}
-        The distance delta of clusters.
-    within : {1, 2, 3}
-        The diameter Delta of a cluster; those of the clusters come per cluster, the distances per pair.
+    `between`: the distance delta of clusters. `within`: the diameter Delta of a cluster; those of the clusters come per
+    cluster, the distances per pair.
     """
     if between not in BETWEEN or within not in WITHIN:
         raise InputError(

@@ -32,9 +32,7 @@ class Matching:
 def best_matching(weights: sparse.csr_array) -> Matching:
     """Return the matching with the largest sum of weights.
 
-    Parameters
-    ----------
-    weights : csr array of shape (k, g), all stored values > 0
+    `weights`: csr array of shape (k, g), all stored values > 0.
     """
     table = sparse.csr_array(weights)
     n_rows, n_columns = table.shape

@@ -245,10 +245,7 @@ def get_measure(name: str, *, variant: str | None = None) -> Measure:
 def get_measures(names: Iterable[str]) -> list[Measure]:
     """Return the records of the measures called `names`, in that order; other names, as scikit-learn's, are known.
 
-    Raises
-    ------
-    InputError
-        If some names are unknown: all of them are listed, each with the nearest known ones.
+    Raises InputError if some names are unknown: all of them are listed, each with the nearest known ones.
     """
     wanted = [_OTHER_NAMES.get(name, name) for name in names]
     unknown = [name for name in wanted if name not in _MEASURES]

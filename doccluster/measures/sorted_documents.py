@@ -28,16 +28,9 @@ COMMON_BYTES = 64 * 2**20  # of all dense columns
 class SortedDocuments:
     """Rows sorted by cluster, so that a cluster is a range of places.
 
-    Attributes
-    ----------
-    order : int64 array of shape (n,)
-        The row of the document at each place.
-    starts : int64 array of shape (k + 1,)
-        The first place of each cluster.
-    labels : int64 array of shape (n,)
-        The cluster of each place, ascending.
-    upper : float
-        A bound on every squared (or cosine) distance.
+    `order` of shape (n,): the row of the document at each place. `starts` of shape (k + 1,): the first place of each
+    cluster. `labels` of shape (n,): the cluster of each place, ascending. `upper`: a bound on every squared (or cosine)
+    distance.
     """
 
     def __init__(self, geometry: ClusterEvidence) -> None:

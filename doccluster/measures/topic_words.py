@@ -32,8 +32,6 @@ class TopicWords:
     matrix `reference` is where documents are counted, if not in the clustered ones, a term where its weight is above 0.
     Raises InputError if there is not one list per cluster, or a column does not exist.
 
-    Examples
-    --------
     >>> from doccluster.partition import Partition
     >>> geometry = ClusterEvidence([[2, 1, 0], [1, 2, 0], [0, 0, 1]], Partition.from_labels([0, 0, 1]))
     >>> [top.tolist() for top in TopicWords(geometry).top_terms(2)]

@@ -225,15 +225,9 @@ def open_browser(
 ) -> Browser:
     """Return a browser of a run's documents, or of any source that `run_pipeline` reads.
 
-    Parameters
-    ----------
-    source : folder of a run, or documents as for `run_pipeline`
-        Of a run the vectors are taken as they are, with the meaning of its documents where they were clustered by it;
-        documents are read and vectorized.
-    n_clusters, seed, n_threads
-        As for `Browser`.
-    language, reader
-        As for `run_pipeline`; of documents only.
+    `source`: of a run the vectors are taken as they are, with the meaning of its documents where they were clustered by
+    it; documents are read and vectorized. `n_clusters`, `seed`, `n_threads`: as for `Browser`. `language`, `reader`: as
+    for `run_pipeline`; of documents only.
     """
     given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
     if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():

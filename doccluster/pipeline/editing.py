@@ -43,17 +43,11 @@ class EditLog:
 
 @dataclass(frozen=True)
 class Edited:
-    """A run after an edit was made or taken back.
-
-    Attributes
-    ----------
-    clusters : tuple of int
-        Those that it changed, as they are numbered in the run.
-    """
+    """A run after an edit was made or taken back."""
 
     run: Run
     edit: Edit
-    clusters: tuple[int, ...]
+    clusters: tuple[int, ...]  # those that it changed, as they are numbered in the run
 
 
 def edit_run(folder: str | Path, edit: Edit) -> Edited:

@@ -28,10 +28,6 @@ def with_labels(read: Source, labels: Any) -> Source:
     """Return a source whose documents have the labels of another program as a column.
 
     Raises InputError if there are more or fewer labels than documents, an id has none, or a document has several.
-
-    Parameters
-    ----------
-    labels : path of a file as `read_labels` takes, or a sequence of labels in the order of the documents
     """
     ids, name = None, "labels"
     if isinstance(labels, str | os.PathLike):

@@ -41,8 +41,6 @@ def canonical_order(matrix: Any, *others: Any) -> npt.NDArray[np.int64]:
 
     What is equal in both keeps the order of the input.
 
-    Examples
-    --------
     >>> rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
     >>> shuffled = np.array([2, 0, 1])
     >>> bool(np.array_equal(rows[canonical_order(rows)], rows[shuffled][canonical_order(rows[shuffled])]))

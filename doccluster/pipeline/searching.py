@@ -33,21 +33,12 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SearchIndex(ShortRepr):
-    """Documents that can be searched again and again; `open_search` makes it.
-
-    Attributes
-    ----------
-    bm25 : Bm25Index
-        Row for row.
-    rows : doccluster.geometry.Documents
-        Unit rows, by which documents are neighbours.
-    cosines : function of a query, optional
-        Returns the cosine of each document to what a query means; of a run with an encoder.
-    """
+    """Documents that can be searched again and again; `open_search` makes it."""
 
     documents: DocumentTable
-    bm25: Bm25Index
-    rows: Any
+    bm25: Bm25Index  # row for row
+    rows: Any  # doccluster.geometry.Documents: unit rows, by which documents are neighbours
+    # returns the cosine of each document to what a query means; of a run with an encoder
     cosines: Callable[[str], npt.NDArray[Any]] | None = None
 
     def rank(self, query: str, n_hits: int | None = None, *, ranked_by: RankedBy = "neighbours") -> Integers:
@@ -56,14 +47,9 @@ class SearchIndex(ShortRepr):
         Raises InputError if the query is empty, or the ranking is not known. Raises NothingUsable if no document has a
         word of the query.
 
-        Parameters
-        ----------
-        n_hits : int, optional
-            The most hits.
-        ranked_by : {'neighbours', 'bm25', 'meaning'}
-            With neighbours, the 1,000 best by BM25 (or `n_hits`, if that is more) are ranked again by
-            `doccluster.retrieval.rerank`. With meaning, that ranking and the one by the cosines to what the query means
-            are joined by reciprocal ranks; documents without a word of the query can be found too.
+        `n_hits`: the most hits. `ranked_by`: with neighbours, the 1,000 best by BM25 (or `n_hits`, if that is more) are
+        ranked again by `doccluster.retrieval.rerank`. With meaning, that ranking and the one by the cosines to what the
+        query means are joined by reciprocal ranks; documents without a word of the query can be found too.
         """
         return self._ranked(query, self._scores(query, ranked_by), n_hits, ranked_by)
 
@@ -166,13 +152,9 @@ def open_search(
 
     Raises InputError if the source is a matrix, or a run of one. Raises NothingUsable if no document has a term.
 
-    Parameters
-    ----------
-    source : Corpus, path, sequence of paths, iterable of texts, or the folder of a run
-        Of a run its counts of terms are searched, and nothing is read again: a word that the run left out, because one
-        document alone has it, is not found.
-    language, reader, n_threads
-        As for `run_pipeline`; of documents only.
+    `source`: of a run its counts of terms are searched, and nothing is read again: a word that the run left out,
+    because one document alone has it, is not found. `language`, `reader`, `n_threads`: as for `run_pipeline`; of
+    documents only.
     """
     if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
         return _of_run(source)

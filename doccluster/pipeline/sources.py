@@ -65,10 +65,8 @@ class Source(ShortRepr):
     ) -> Vectorized:
         """Return the vectors of the documents: made of their texts, or those that were ready.
 
-        Parameters
-        ----------
-        language, options, n_threads
-            As for `vectorize_texts`; of a matrix only its weighting may be given, which was used when it was read.
+        `language`, `options`, `n_threads`: as for `vectorize_texts`; of a matrix only its weighting may be given, which
+        was used when it was read.
         """
         check_names(options or {}, parameters_of(TfidfParameters), "vectorizer")
         if self.corpus is not None:
@@ -160,16 +158,9 @@ def read_source(
 ) -> Source:
     """Open `source`: a Corpus, a matrix in memory or in a file, or anything `read_corpus` takes.
 
-    Parameters
-    ----------
-    reader : mapping
-        Arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`.
-    weighting : str, optional
-        For a matrix of counts.
-    truth : sequence of str
-        Columns that will be judged by: read as label columns, unless `reader` says which ones are.
-    progress : callable
-        Called with the number of documents read.
+    `reader`: arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`. `weighting`:
+    for a matrix of counts. `truth`: columns that will be judged by: read as label columns, unless `reader` says which
+    ones are. `progress`: called with the number of documents read.
     """
     check_names(reader, parameters_of(SourceParameters), "reader")
     options = {name: value for name, value in reader.items() if value is not None}

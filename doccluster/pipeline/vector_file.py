@@ -33,15 +33,9 @@ def write_vectors(
 
     Raises InputError if the output is there, or cannot be written, or the source is a matrix already.
 
-    Parameters
-    ----------
-    source, reader, language, vectorizer, n_threads, progress
-        As for `run_pipeline`.
-    output : path that ends in .npz
-    overwrite : bool
-        Replace a file that is there.
-    classes_from : str, optional
-        The label column to write as classes; a document with none or several gets an empty class.
+    `source`, `reader`, `language`, `vectorizer`, `n_threads`, `progress`: as for `run_pipeline`. `overwrite`: replace a
+    file that is there. `classes_from`: the label column to write as classes; a document with none or several gets an
+    empty class.
     """
     path = Path(output)
     if path.suffix != ".npz":

@@ -32,22 +32,13 @@ BLOCK_ROWS = 256
 class Plane:
     """The documents of a run in the plane.
 
-    Attributes
-    ----------
-    places : float64 array of shape (n_documents, 2)
-        Near to each other where documents are alike; the axes mean nothing.
-    method : str
-        What they were placed by.
-    judged_by : str
-        The column of classes that says which neighbours belong together; empty: the clusters.
-    purity, purity_before : float, 0..1
-        The share of the 10 nearest neighbours that belong together, in the plane and in the 50 dimensions; nan where
-        there are too few documents.
+    `purity`, `purity_before`: the share of the 10 nearest neighbours that belong together, in the plane and in the 50
+    dimensions; nan where there are too few documents.
     """
 
-    places: Floats
-    method: str
-    judged_by: str
+    places: Floats  # of shape (n_documents, 2): near to each other where documents are alike; the axes mean nothing
+    method: str  # what they were placed by
+    judged_by: str  # the column of classes that says which neighbours belong together; empty: the clusters
     purity: float
     purity_before: float
 

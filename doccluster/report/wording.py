@@ -132,8 +132,6 @@ def duration(seconds: float) -> str:
 def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = EXCERPT_LENGTH) -> Pieces:
     """Return the sentence with the greatest sum of terms, in pieces that are terms or are not.
 
-    Examples
-    --------
     >>> marked_excerpt("It rained. The ferry is late.", {"ferry": 0.5})
     (('The ', False), ('ferry', True), (' is late.', False))
     """

@@ -70,8 +70,6 @@ def wilcoxon_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p values adjusted for their number by Holm's step-down rule, in the order given.
 
-    Examples
-    --------
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """

@@ -237,10 +237,7 @@ def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLik
 
     The right edge belongs to the last bin.
 
-    Raises
-    ------
-    InputError
-        If the grid has more than 10,000,000 cells (bins to the power of the dimensions).
+    Raises InputError if the grid has more than 10,000,000 cells (bins to the power of the dimensions).
     """
     dimensions = np.shape(points)[1]
     if bins**dimensions > MAX_CELLS:
@@ -255,14 +252,9 @@ def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLik
 def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth", base: float = 2.0) -> float:
     """Return KL(f|g) = sum f log(f/g) of two histograms of counts over the same cells (eq. 17.31).
 
-    Parameters
-    ----------
-    zero : {"smooth", "skip", "inf"}
-        What to do where g is empty and f is not: add 1/2 to every cell of both; leave such cells out (as the book's
-        finite printed values need); or the literal infinity.
+    `zero`: what to do where g is empty and f is not: add 1/2 to every cell of both; leave such cells out (as the book's
+    finite printed values need); or the literal infinity.
 
-    Examples
-    --------
     >>> round(kl_divergence([4, 0, 3, 3], [2, 2, 6, 0], zero="skip"), 12)
     0.1
     """

@@ -20,20 +20,14 @@ _MAX_MOMENTS = 4096  # the period is cut into at most this many moments within w
 class Stories(ShortRepr):
     """The stories of a period of length 1.
 
-    Attributes
-    ----------
-    topics : int64 array of shape (n_stories,)
-        The topic of each story.
-    starts, widths : float64 arrays of shape (n_stories,)
-        A story is written about with intensity size * x exp(1 - x), x = (time - start) / width: it peaks one width
-        after its start.
-    sizes : float64 array of shape (n_stories,)
+    `starts`, `widths` of shape (n_stories,): a story is written about with intensity size * x exp(1 - x), x = (time -
+    start) / width: it peaks one width after its start.
     """
 
-    topics: Ints
+    topics: Ints  # of shape (n_stories,): the topic of each story
     starts: Floats
     widths: Floats
-    sizes: Floats
+    sizes: Floats  # of shape (n_stories,)
 
     @classmethod
     def draw(cls, n_stories: int, n_topics: int, generator: np.random.Generator) -> Stories:

@@ -48,19 +48,10 @@ class Weighted(NamedTuple):
 def draw_distinct(own, common, common_share, uniforms, seen, stamp, out):
     """Fill `out` with distinct columns, each drawn from a cluster's own terms or from those of the whole corpus.
 
-    Parameters
-    ----------
-    own, common : Weighted
-        The terms of the cluster, and of the corpus; the latter has every column that may be needed, at least
-        `out.size`.
-    common_share : float
-        The probability that a draw is from the corpus.
-    uniforms : float64 array
-        Uniform numbers in [0, 1); when they are used up, the heaviest terms that are left are taken.
-    seen : int64 array of shape (n_terms,)
-        Marks; a column is taken when its mark is `stamp`, which no earlier document had.
-    stamp : int
-    out : int32 array, written
+    `own`, `common`: the terms of the cluster, and of the corpus; the latter has every column that may be needed, at
+    least `out.size`. `common_share`: the probability that a draw is from the corpus. `uniforms`: uniform numbers in [0,
+    1); when they are used up, the heaviest terms that are left are taken. `seen` of shape (n_terms,): marks; a column
+    is taken when its mark is `stamp`, which no earlier document had.
     """
     edges, columns = own
     common_edges, common_columns = common

@@ -278,14 +278,11 @@ class _Settings:
 class _Vocabulary:
     """The words, and which of them topics and stories prefer.
 
-    Attributes
-    ----------
-    spellings : object array of shape (4 * n_terms,)
-        Each word as it stands within a sentence, at its start, at its end, and as a sentence of its own.
-    topics, stories : int32 arrays of shape (n_topics, 800) and (n_stories, 30)
-        Word ranks, the preferred ones first.
+    `topics`, `stories` of shape (n_topics, 800): word ranks, the preferred ones first.
     """
 
+    # of shape (4 * n_terms,): each word as it stands within a sentence, at its start, at its end, and as a sentence of
+    # its own
     spellings: npt.NDArray[np.object_]
     n_terms: int
     topics: npt.NDArray[np.int32]

@@ -221,32 +221,17 @@ def agglomerate(
 ) -> npt.NDArray[np.float64]:
     """Return the joins of all documents, as `scipy.cluster.hierarchy` takes them.
 
-    Parameters
-    ----------
-    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
-    linkage : {'average', 'single', 'complete', 'ward', 'centroid'}
-        'average' is UPGMA, as in CLUTO: the mean of 1 - cosine over all pairs. 'single' and 'complete' take the least
-        and the largest of them; 'ward' and 'centroid' are Euclidean, on the unit rows. A row without terms is at
-        distance 1 from every other.
-    max_memory : str or int
-        The most that the distances may take.
-    n_threads : int, optional
-        Changes no result.
+    `rows`: Documents or a csr array of shape (n_documents, n_terms), unit rows. `linkage`: 'average' is UPGMA, as in
+    CLUTO: the mean of 1 - cosine over all pairs. 'single' and 'complete' take the least and the largest of them; 'ward'
+    and 'centroid' are Euclidean, on the unit rows. A row without terms is at distance 1 from every other. `max_memory`:
+    the most that the distances may take. `n_threads`: changes no result.
 
-    Returns
-    -------
-    float64 array of shape (n_documents - 1, 4)
-        The two joined, their distance, and the number of documents; distances are accurate to some 1e-6.
+    Returned: float64 array of shape (n_documents - 1, 4): the two joined, their distance, and the number of documents;
+    distances are accurate to some 1e-6.
 
-    Raises
-    ------
-    InputError
-        If the linkage is not known, or the rows cannot be used.
-    MemoryLimitError
-        If the distances do not fit.
+    Raises InputError if the linkage is not known, or the rows cannot be used. Raises MemoryLimitError if the distances
+    do not fit.
 
-    Examples
-    --------
     >>> agglomerate(sparse.csr_array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]])).round(2)
     array([[0. , 2. , 0.2, 2. ],
            [1. , 3. , 0.7, 3. ]])

@@ -142,18 +142,10 @@ class Assigner:
     Rows without zeros are multiplied by a library of linear algebra; what its rounding leaves open is decided by our
     own sweep.
 
-    Parameters
-    ----------
-    documents : DocumentMatrix
-    table : LaneTable
-        The means.
-    most_groups : int
-        The most groups of clusters that have a bound for each document; 0 sweeps all documents in every iteration.
+    `table`: the means. `most_groups`: the most groups of clusters that have a bound for each document; 0 sweeps all
+    documents in every iteration.
 
-    Attributes
-    ----------
-    table : LaneTable
-        May be changed or replaced between two calls of `assign`.
+    `table`: may be changed or replaced between two calls of `assign`.
     """
 
     def __init__(self, documents: DocumentMatrix, table: LaneTable, *, most_groups: int = MOST_GROUPS) -> None:

@@ -28,23 +28,13 @@ SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs mo
 
 @dataclass(frozen=True, eq=False)
 class DocumentMatrix:
-    """Documents by terms, terms in descending order of document frequency, or as given (`as_given`).
+    """Documents by terms, terms in descending order of document frequency, or as given (`as_given`)."""
 
-    Attributes
-    ----------
-    values : float32 array of shape (n_entries,)
-    columns : int32 array of shape (n_entries,), ascending within each row
-    starts : int64 array of shape (n_documents + 1,)
-    original : int32 array of shape (n_columns,), the column of the matrix as given
-    weights : float64 array of shape (n_documents,), >= 0
-    n_threads : int
-    """
-
-    values: npt.NDArray[np.float32]
-    columns: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
-    original: npt.NDArray[np.int32]
-    weights: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float32]  # of shape (n_entries,)
+    columns: npt.NDArray[np.int32]  # of shape (n_entries,)
+    starts: npt.NDArray[np.int64]  # of shape (n_documents + 1,)
+    original: npt.NDArray[np.int32]  # of shape (n_columns,)
+    weights: npt.NDArray[np.float64]  # of shape (n_documents,)
     n_threads: int = 1
 
     @property
@@ -269,10 +259,7 @@ def prepare(
 ) -> tuple[DocumentMatrix, bool]:
     """Return documents ready for the iterations, and whether rows had to be normalised.
 
-    Raises
-    ------
-    InputError
-        If what was given did not come through the door before, and is not a finite numeric matrix.
+    Raises InputError if what was given did not come through the door before, and is not a finite numeric matrix.
     """
     documents = as_documents(given)
     order = frequency_order(document_frequencies(documents.in_range))

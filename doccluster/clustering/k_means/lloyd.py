@@ -110,22 +110,12 @@ def run_start(
 
 @dataclass(eq=False)
 class BestStart:
-    """The best of several starts so far; it can be used at any time after the first update.
-
-    Attributes
-    ----------
-    best : Snapshot or None
-        The start with the highest objective of those that are over, the first among equals.
-    objectives : list of float
-        Of all that are over.
-    labels : list of int32 arrays
-        Of the first of these, as many as `KEPT_LABELS` allow.
-    """
+    """The best of several starts so far; it can be used at any time after the first update."""
 
     limits: Limits
-    best: Snapshot | None = None
-    objectives: list[float] = field(default_factory=list)
-    labels: list[Labels] = field(default_factory=list)
+    best: Snapshot | None = None  # the start with the highest objective of those that are over, the first among equals
+    objectives: list[float] = field(default_factory=list)  # of all that are over
+    labels: list[Labels] = field(default_factory=list)  # of the first of these, as many as `KEPT_LABELS` allow
     running: Callable[[], Snapshot] | None = None
 
     def run(

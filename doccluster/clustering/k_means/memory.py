@@ -141,10 +141,7 @@ def plan_memory(size: Size, limit: int | None, seed_documents: int) -> MemoryPla
 
     Given up, in this order: dense lines of the table, bounds, threads, drawing seeds from all documents.
 
-    Raises
-    ------
-    MemoryLimitError
-        If not even the smallest plan fits; the message names the smallest limit that would do.
+    Raises MemoryLimitError if not even the smallest plan fits; the message names the smallest limit that would do.
     """
     best = head_length(size.frequencies, size.n_clusters)
     groups = min(MOST_GROUPS, -(-size.n_clusters // LINE)) if size.skips else 0

@@ -27,12 +27,9 @@ def choose_refills(
 
     A cluster for which none is left stays empty.
 
-    Parameters
-    ----------
-    similarities : float64 array of shape (n_documents,), to the own centroid
-    digests : uint64 array of shape (n_documents,), a number that only equal rows share
-    is_usable : bool array of shape (n_documents,), whether a row has a direction and a weight
-    empty : int64 array of clusters, ascending
+    `similarities`: float64 array of shape (n_documents,), to the own centroid. `digests`: uint64 array of shape
+    (n_documents,), a number that only equal rows share. `is_usable`: bool array of shape (n_documents,), whether a row
+    has a direction and a weight.
     """
     rows = np.flatnonzero(is_usable)
     farthest_first = rows[np.lexsort((rows, similarities[rows]))]

@@ -97,10 +97,8 @@ class SphericalParameters(SeededParameters):
     def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
         """Plan the memory of a fit beyond its rows, from the document frequencies of their terms.
 
-        Raises
-        ------
-        MemoryLimitError
-            If the smallest plan does not fit; the message names the smallest `max_memory` that would do.
+        Raises MemoryLimitError if the smallest plan does not fit; the message names the smallest `max_memory` that
+        would do.
         """
         self.check(n_documents)
         size = Size(
@@ -120,31 +118,16 @@ class SphericalParameters(SeededParameters):
 
 @dataclass(frozen=True, eq=False)
 class SphericalFit:
-    """What a fit found.
+    """What a fit found."""
 
-    Attributes
-    ----------
-    labels : int32 array of shape (n_documents,)
-    centroids : float32 csr array of shape (n_clusters, n_terms), unit rows
-    objective : float
-        Sum of weights times cosine to the own centroid.
-    inertia : float
-        Sum of weights times (1 - cosine) over the documents that have terms.
-    n_iter : int
-        Iterations of the best start.
-    other_labels : tuple of int32 arrays of shape (n_documents,)
-        Labels of the other starts, of as many as 4 MiB hold: how stable the clusters are.
-    notes : tuple of str
-        What the caller should know: one sentence each.
-    """
-
-    labels: npt.NDArray[np.int32]
-    centroids: sparse.csr_array
-    objective: float
-    inertia: float
-    n_iter: int
+    labels: npt.NDArray[np.int32]  # of shape (n_documents,)
+    centroids: sparse.csr_array  # of shape (n_clusters, n_terms)
+    objective: float  # sum of weights times cosine to the own centroid
+    inertia: float  # sum of weights times (1 - cosine) over the documents that have terms
+    n_iter: int  # iterations of the best start
+    # of shape (n_documents,): labels of the other starts, of as many as 4 MiB hold: how stable the clusters are
     other_labels: tuple[npt.NDArray[np.int32], ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what the caller should know: one sentence each
 
 
 class FitInterrupted(KeyboardInterrupt):

@@ -320,12 +320,9 @@ def place_rows(rows, table, given):
 
     `given` is a cluster for each row, or empty.
 
-    Returns
-    -------
-    labels, runners_up : int32 arrays of shape (n_rows,); -1 for a second that there is not
-    best, second, own : float64 arrays of shape (n_rows,)
-        The similarities to both (nan for a second that there is not), and to the given cluster (to the nearest without
-        one).
+    Returned: `labels`, `runners_up` (int32 arrays of shape (n_rows,); -1 for a second that there is not); `best`,
+    `second`, `own` (float64 arrays of shape (n_rows,)): the similarities to both (nan for a second that there is not),
+    and to the given cluster (to the nearest without one).
     """
     starts, head, n_clusters = rows.starts, table.head, table.n_clusters
     n_rows = starts.size - 1

@@ -29,24 +29,16 @@ LEAST_SHARE = 1e-4  # smaller posterior probabilities do not count in the next s
 
 @dataclass(frozen=True, eq=False)
 class Multinomials:
-    """The parameters of a mixture.
+    """The parameters of a mixture."""
 
-    Attributes
-    ----------
-    weights : float64 array of shape (n_clusters,)
-        The share of the documents in each cluster; 0 for a cluster without documents.
-    odds : csr array of shape (n_terms, n_clusters)
-        log(theta_ct / (smoothing background_t)): 0, and not stored, for a term that a cluster has not.
-    smoothing : float in 0..1
-        The share of the collection in theta_ct = (1 - smoothing) share of t in c + smoothing background_t.
-    max_length : float
-        Counts of longer documents are scaled to this sum.
-    """
-
+    # of shape (n_clusters,): the share of the documents in each cluster; 0 for a cluster without documents
     weights: Floats
+    # csr array of shape (n_terms, n_clusters): log(theta_ct / (smoothing background_t)): 0, and not stored, for a term
+    # that a cluster has not
     odds: Any
+    # the share of the collection in theta_ct = (1 - smoothing) share of t in c + smoothing background_t
     smoothing: float
-    max_length: float
+    max_length: float  # counts of longer documents are scaled to this sum
 
     @property
     def n_clusters(self) -> int:
@@ -105,14 +97,9 @@ def settle_labels(
 ) -> Settled:
     """Return a partition moved from given labels to the nearest optimum of a multinomial mixture.
 
-    Parameters
-    ----------
-    counts : csr array of shape (n_documents, n_terms), values >= 0
-    labels : int array of shape (n_documents,), 0..n_clusters-1
-    smoothing, max_length, max_iter, tol
-        As for `MultinomialMixture`.
-    soft : bool
-        Whether a document counts in every cluster by its probability, or wholly in the most probable.
+    `counts`: csr array of shape (n_documents, n_terms), values >= 0. `labels`: int array of shape (n_documents,),
+    0..n_clusters-1. `smoothing`, `max_length`, `max_iter`, `tol`: as for `MultinomialMixture`. `soft`: whether a
+    document counts in every cluster by its probability, or wholly in the most probable.
     """
     rows = capped(counts, max_length)
     background = np.asarray(rows.sum(axis=0)).ravel()
@@ -155,11 +142,8 @@ def settle(
 def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:
     """Return the parameters that fit the shares of the documents in the clusters.
 
-    Parameters
-    ----------
-    rows : csr array of shape (n_documents, n_terms), capped counts
-    shares : csr array of shape (n_documents, n_clusters), rows of sum 1
-    background : float64 array of shape (n_terms,), the sums of the columns of `rows`
+    `rows`: csr array of shape (n_documents, n_terms), capped counts. `shares`: csr array of shape (n_documents,
+    n_clusters), rows of sum 1. `background`: float64 array of shape (n_terms,), the sums of the columns of `rows`.
     """
     sums = sparse.csr_array(rows.T @ shares)  # (n_terms, n_clusters)
     weights = np.asarray(shares.sum(axis=0)).ravel() / rows.shape[0]

@@ -187,18 +187,10 @@ def rotate_tangents(rows, labels, reflectors, signs, gaps):
     The last d - 1 numbers of a row give a uniform direction across the first axis; with the cosine w = 1 - gap to that
     axis this is a draw about the axis, and one Householder reflection takes the axis to the mean direction.
 
-    Parameters
-    ----------
-    rows : float array of shape (n_rows, n_terms)
-        Standard normal numbers; overwritten.
-    labels : int64 array of shape (n_rows,)
-        The cluster of each row.
-    reflectors : float array of shape (n_clusters, n_terms), unit rows
-        The normals u of the reflections x - 2 u (u.x).
-    signs : float64 array of shape (n_clusters,)
-        1 or -1: the reflection takes `sign` times the first axis to the mean direction.
-    gaps : float64 array of shape (n_rows,)
-        1 - w of each row, in [0, 2]: close to the mean, w itself would have no digits left.
+    `rows` of shape (n_rows, n_terms): standard normal numbers; overwritten. `labels` of shape (n_rows,): the cluster of
+    each row. `reflectors` of shape (n_clusters, n_terms): the normals u of the reflections x - 2 u (u.x). `signs` of
+    shape (n_clusters,): 1 or -1: the reflection takes `sign` times the first axis to the mean direction. `gaps` of
+    shape (n_rows,): 1 - w of each row, in [0, 2]: close to the mean, w itself would have no digits left.
     """
     n_terms = rows.shape[1]
     for i in range(rows.shape[0]):

@@ -49,18 +49,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class MixtureFit:
-    """One start of expectation maximisation, at its end.
-
-    Attributes
-    ----------
-    found : Expectation
-        Of those parameters.
-    history : tuple of float
-        The log-likelihood of the parameters before each iteration and at the end; it never falls.
-    """
+    """One start of expectation maximisation, at its end."""
 
     parameters: MixtureParameters
-    found: Expectation
+    found: Expectation  # of those parameters
+    # the log-likelihood of the parameters before each iteration and at the end; it never falls
     history: tuple[float, ...]
     converged: bool
 

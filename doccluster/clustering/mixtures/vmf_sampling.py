@@ -37,18 +37,9 @@ def block_generator(entropy: tuple[int, ...], *key: int) -> np.random.Generator:
 class VmfRows:
     """The rows of a von Mises-Fisher mixture whose clusters are known, drawn block by block.
 
-    Parameters
-    ----------
-    means : float array of shape (n_clusters, n_terms), unit rows
-        The mean directions.
-    kappas : float64 array of shape (n_clusters,)
-        The concentrations.
-    labels : int64 array of shape (n_documents,)
-        The cluster of each row.
-    entropy : tuple of int
-        Of `spawn_entropy`.
-    dtype : float32 or float64
-        The type of the rows.
+    `means` of shape (n_clusters, n_terms): the mean directions. `kappas` of shape (n_clusters,): the concentrations.
+    `labels` of shape (n_documents,): the cluster of each row. `entropy`: of `spawn_entropy`. `dtype`: the type of the
+    rows.
     """
 
     def __init__(

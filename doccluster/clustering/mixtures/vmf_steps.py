@@ -26,19 +26,11 @@ LOWEST_POWER = -700.0  # exp of less than this is not a normal number
 
 @dataclass(frozen=True, eq=False)
 class MixtureParameters:
-    """The parameters of a mixture.
+    """The parameters of a mixture."""
 
-    Attributes
-    ----------
-    means : float64 array of shape (n_terms, n_clusters)
-        The mean directions, one column each.
-    kappas : float64 array of shape (n_clusters,)
-    weights : float64 array of shape (n_clusters,), which sums to one
-    """
-
-    means: Floats
-    kappas: Floats
-    weights: Floats
+    means: Floats  # of shape (n_terms, n_clusters): the mean directions, one column each
+    kappas: Floats  # of shape (n_clusters,)
+    weights: Floats  # of shape (n_clusters,)
 
     @property
     def offsets(self) -> Floats:
@@ -53,21 +45,14 @@ class MixtureParameters:
 class Expectation:
     """What one pass over the documents found.
 
-    Attributes
-    ----------
-    labels : int32 array of shape (n_documents,), -1 for rows without values
-    log_densities, entropies : float64 arrays of shape (n_documents,), nan for rows without values
-    sums : float64 array of shape (n_terms, n_clusters)
-        Rows times posteriors; without rows where they were not asked for.
-    masses : float64 array of shape (n_clusters,)
-        Sums of posteriors.
+    `log_densities`, `entropies`: float64 arrays of shape (n_documents,), nan for rows without values.
     """
 
-    labels: npt.NDArray[np.int32]
+    labels: npt.NDArray[np.int32]  # of shape (n_documents,)
     log_densities: Floats
     entropies: Floats
-    sums: Floats
-    masses: Floats
+    sums: Floats  # of shape (n_terms, n_clusters): rows times posteriors; without rows where they were not asked for
+    masses: Floats  # of shape (n_clusters,): sums of posteriors
 
     @property
     def log_likelihood(self) -> float:

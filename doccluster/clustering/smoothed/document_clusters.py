@@ -86,33 +86,16 @@ class DocumentParameters(SeededParameters):
 
 @dataclass(frozen=True, eq=False)
 class DocumentFit:
-    """What a fit found.
+    """What a fit found."""
 
-    Attributes
-    ----------
-    labels : int64 array of shape (n_documents,)
-        Of 0..n_clusters-1; a number may be that of no document.
-    mixture : Multinomials or None
-        What settled them; None where there were no counts.
-    starts : tuple of int arrays of shape (n_documents,)
-        The labels of the starts of spherical k-means before settling, the best first.
-    n_iter : int
-        Iterations of the best start of spherical k-means.
-    left_out : tuple of str
-        Which steps were not done, and why.
-    notes : tuple of str
-        What else the caller should know.
-    interrupted : bool
-        Whether a person stopped the work, and these are the best labels until then.
-    """
-
-    labels: Labels
-    mixture: Multinomials | None
+    labels: Labels  # of shape (n_documents,): of 0..n_clusters-1; a number may be that of no document
+    mixture: Multinomials | None  # what settled them; None where there were no counts
+    # of shape (n_documents,): the labels of the starts of spherical k-means before settling, the best first
     starts: tuple[npt.NDArray[np.integer[Any]], ...]
-    n_iter: int
-    left_out: tuple[str, ...]
-    notes: tuple[str, ...]
-    interrupted: bool = False
+    n_iter: int  # iterations of the best start of spherical k-means
+    left_out: tuple[str, ...]  # which steps were not done, and why
+    notes: tuple[str, ...]  # what else the caller should know
+    interrupted: bool = False  # whether a person stopped the work, and these are the best labels until then
 
 
 class SmoothedRows(NamedTuple):
