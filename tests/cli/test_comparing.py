@@ -8,6 +8,8 @@ import re
 import pandas as pd
 import pytest
 
+from doccluster import compare, read_matrix
+
 FAST = (
     *("--threads", 1, "--algorithm", "spherical-kmeans:n_init=1", "--seeds", 2),
     *("--measures", "adjusted_rand,nmi,silhouette"),
@@ -36,6 +38,15 @@ def test_text_and_a_matrix_each_have_their_own_truth_and_the_output_says_which(d
     assert "k=32; truth: story\n" in done.out
     assert re.search(r"blocks: 6\d documents x \d+ terms, k=3; truth: class\n", done.out)
     assert set(table(tmp_path / "out", "runs")["corpus"]) == {"articles", "blocks"}
+
+
+def test_of_both_kinds_of_sources_each_takes_the_options_that_belong_to_it(newsroom, matrix, tmp_path):
+    classes = tmp_path / "classes.txt"
+    vectors, _ = read_matrix(matrix)
+    classes.write_text("".join(f"class {row % 2}\n" for row in range(vectors.matrix.shape[0])), encoding="utf-8")
+    reader = {"text_column": "title", "classes": classes}
+    done = compare([newsroom, matrix], reader=reader, algorithms=["spherical-kmeans:n_init=1"], seeds=1)
+    assert done.corpora["n_clusters"].tolist() == [8, 2]
 
 
 @pytest.mark.usefixtures("in_short")

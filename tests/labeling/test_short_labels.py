@@ -53,6 +53,15 @@ def test_labels_of_siblings_differ_even_when_the_clusters_are_alike():
     assert len(set(labels)) == 3
 
 
+def test_a_label_shares_as_few_words_with_an_earlier_one_as_it_can():
+    def terms(*words):
+        return [LabelTerm(word, 1.0 / rank, 1.0) for rank, word in enumerate(words, 1)]
+
+    earlier = terms("oil", "opec", "barrel")
+    assert short_labels([earlier, terms("oil", "opec", "wheat", "crop")]) == ["oil, opec, barrel", "oil, wheat, crop"]
+    assert short_labels([earlier, terms("oil", "opec", "wheat")]) == ["oil, opec, barrel", "oil, opec, wheat"]
+
+
 def test_a_label_that_says_no_more_than_a_siblings_gets_its_next_term():
     net = [LabelTerm("net", 1.0, 1.0), LabelTerm("sales", 0.01, 0.3)]
     loss = [LabelTerm("Net loss", 1.0, 1.0), LabelTerm("writedown", 0.5, 0.3)]

@@ -129,10 +129,33 @@ def test_error_bars_and_bands_may_reach_further_to_one_side():
     ends = [segment[:, 1].tolist() for segment in figure.axes[0].collections[0].get_segments()]
     assert np.array(ends) == pytest.approx(np.array([[0.9, 1.0], [1.8, 2.1], [2.7, 3.0]]))
     band = charts.line_chart([1, 2, 3], {"x": [1.0, 2.0, 3.0]}, spread={"x": uneven}).axes[0].collections[0]
-    heights = band.get_paths()[0].vertices[:, 1]
-    assert (heights.min(), heights.max()) == pytest.approx((0.9, 3.0))
+    corners = {(round(x, 6), round(y, 6)) for x, y in band.get_paths()[0].vertices}
+    assert corners == {(1, 0.9), (2, 1.8), (3, 2.7), (1, 1.0), (2, 2.1), (3, 3.0)}
     with pytest.raises(InputError, match="the spread of x has shape"):
         charts.bar_chart(["a", "b", "c"], {"x": [1.0, 2.0, 3.0]}, spread={"x": [0.1, 0.2]})
+
+
+def test_a_chart_shows_its_values_where_they_belong():
+    axes = charts.line_chart([1, 2, 4], {"x": [3.0, 1.0, 2.0]}, chosen=2, y_range=(0, 5)).axes[0]
+    assert [line.get_xydata().tolist() for line in axes.lines] == [[[1, 3], [2, 1], [4, 2]], [[2, 0], [2, 1]]]
+    assert axes.get_ylim() == (0, 5)
+    axes = charts.bar_chart("xyz", {"a": [1, 2, 3], "b": [3, 2, 1]}).axes[0]
+    middles = [[round(bar.get_x() + bar.get_width() / 2, 6) for bar in group] for group in axes.containers]
+    assert middles == [[-0.195, 0.805, 1.805], [0.195, 1.195, 2.195]]
+    assert [[bar.get_height() for bar in group] for group in axes.containers] == [[1, 2, 3], [3, 2, 1]]
+    assert all(bar.get_width() < 0.39 for group in axes.containers for bar in group)
+
+
+def test_a_silhouette_plot_has_lines_at_zero_and_at_the_mean_and_a_gap_between_clusters():
+    widths, labels = [0.5, -0.3, 0.2, 0.4, np.nan], [0, 0, 1, 1, 1]
+    axes = charts.silhouette_plot(widths, labels).axes[0]
+    assert [line.get_xdata()[0] for line in axes.lines] == pytest.approx([0.2, 0.0])
+    assert [line.get_xdata()[0] for line in charts.silhouette_plot(widths, labels, mean=0.1).axes[0].lines] == [0.1, 0]
+    gap = 0.012 * 5
+    assert axes.get_ylim() == pytest.approx((4 + 2 * gap, -gap))
+    assert axes.get_yticks() == pytest.approx([1, 3 + gap])
+    reach = [drawn.get_paths()[0].get_extents().extents.round(6).tolist() for drawn in axes.collections]
+    assert reach == [[0, 0, 0.5, 2], [-0.3, 0, 0, 2], [0, 2.06, 0.4, 4.06]]
 
 
 def test_a_title_that_is_too_long_for_its_figure_is_broken_into_lines():

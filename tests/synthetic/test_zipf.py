@@ -154,6 +154,7 @@ def test_one_document_and_few_stories_are_possible():
         ({"n_terms": 2_000_000}, "out of range"),
         ({"overlap": 1.5}, "overlap=1.5 is out of range"),
         ({"background": 0.8, "story_share": 0.5}, "story_share=0.5 is out of range"),
+        ({"length_spread": 3.1}, "length_spread=3.1 is out of range"),
         ({"near_duplicates": 1.0}, "near_duplicates=1.0 is out of range"),
         ({"median_length": 0}, "median_length=0"),
         ({"days": 0}, "days=0 is out of range"),
