@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +15,6 @@ from doccluster.cli.console import (
     progress_shown,
     say,
     say_fact,
-    seed_option,
     threads_option,
 )
 from doccluster.cli.source_options import (
@@ -29,13 +28,10 @@ from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.pipeline.inspecting import Inspection, LabelColumn
-    from doccluster.selection.tendency import Tendency
 
 
 @click.command("inspect", cls=Verb, short_help="Describe what is in a source, without clustering it.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
-@click.option("--tendency", is_flag=True, help="Also test whether the data have clusters at all (takes some seconds).")
-@seed_option
 @reader_options
 @json_option
 def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
@@ -46,8 +42,7 @@ def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> No
         asked = arguments_of(inspect_source, given) | {"reader": reader_arguments(given)}
         found = inspect_source(typed_source(sources), **asked, progress=progress)
     if as_json:
-        tests = None if found.tendency is None else [*map(_test_record, found.tendency)]
-        print_json({**asdict(replace(found, tendency=None)), "tendency": tests, "reasons": found.reasons})
+        print_json({**asdict(found), "reasons": found.reasons})
     else:
         _print_inspection(found)
 
@@ -80,14 +75,6 @@ def _print_inspection(found: Inspection) -> None:
     if found.renamed:
         told = "document is" if len(found.renamed) == 1 else "documents are"
         say(f"  renamed    {len(found.renamed):,} {told} kept under a new id: {found.renamed[0].detail}")
-    for test in found.tendency or ():
-        told = f"{test.mean:.3g}, without clusters {test.null_mean:.3g} (sd {test.null_sd:.2g}), p = {test.p_value:.2f}"
-        say(f"  tendency   {test.name.replace('_', ' ')} {told}; {test.note}")
-
-
-def _test_record(test: Tendency) -> dict[str, Any]:
-    names = ("sd", "null_mean", "null_sd", "p_value", "note")
-    return {"name": test.name, "value": test.mean, **{name: getattr(test, name) for name in names}}
 
 
 def _print_labels(column: LabelColumn) -> None:

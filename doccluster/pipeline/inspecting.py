@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,8 @@ from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.dates import disbelief
 from doccluster.overview import as_date
-from doccluster.pipeline.sources import Source, read_source, split_empty
+from doccluster.pipeline.sources import Source, read_source
 from doccluster.text.language import survey_writing
-
-if TYPE_CHECKING:
-    from doccluster.selection.tendency import Tendency
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,6 @@ class Inspection:
         Of a matrix.
     checksum : str
         As in run.json.
-    tendency : tuple of Tendency or None
-        Whether there is anything to find, where that was asked.
     """
 
     n_documents: int
@@ -81,7 +76,6 @@ class Inspection:
     n_terms: int | None = None
     n_entries: int | None = None
     n_empty: int | None = None
-    tendency: tuple[Tendency, ...] | None = None
 
     def __repr__(self) -> str:
         parts = [f"{self.n_documents:,} documents"]
@@ -104,14 +98,9 @@ def inspect_source(
     source: Any,
     *,
     reader: Mapping[str, Any] | None = None,
-    tendency: bool = False,
-    random_state: int = 0,
     progress: Progress = silent,
 ) -> Inspection:
     """Count what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
-
-    With `tendency` the documents are vectorized and three tests ask whether there is anything to find (on a sample of
-    a large source, drawn by `random_state`).
 
     Examples
     --------
@@ -126,18 +115,10 @@ def inspect_source(
         "skipped": tuple(one for one in read.skipped if not one.is_renamed),
         "renamed": tuple(one for one in read.skipped if one.is_renamed),
         "checksum": read.checksum,
-        "tendency": _tendency(read, random_state, progress) if tendency else None,
     }
     if read.corpus is None:
         return Inspection(**known, **_of_matrix(read))
     return Inspection(**known, **_of_texts(read.corpus, read.documents.lengths), **_of_dates(read.documents.dates))
-
-
-def _tendency(read: Source, random_state: int, progress: Progress) -> tuple[Tendency, ...]:
-    from doccluster.selection import tendency_tests  # brings in scikit-learn, which inspecting alone does not need
-
-    _, _, vectors = split_empty(read.documents, read.vectorize().vectors)
-    return tuple(tendency_tests(vectors.matrix, random_state=random_state, progress=progress))
 
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:

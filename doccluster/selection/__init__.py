@@ -6,28 +6,14 @@ from typing import TYPE_CHECKING
 
 from doccluster.base.lazy import offer
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
-from doccluster.selection.tendency import (
-    Tendency,
-    distance_distribution_test,
-    hopkins,
-    hopkins_test,
-    spatial_histogram_test,
-    tendency_tests,
-)
 
 __all__ = [
     "Comparison",
     "Granularity",
     "LabelledCorpus",
     "Recommendation",
-    "Tendency",
     "choose_k",
     "compare",
-    "distance_distribution_test",
-    "hopkins",
-    "hopkins_test",
-    "spatial_histogram_test",
-    "tendency_tests",
 ]
 # loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither
 __getattr__, __dir__ = offer(

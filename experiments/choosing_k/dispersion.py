@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from doccluster.geometry import ClusterEvidence
-from doccluster.selection.distance_blocks import upper_distances
+from experiments.tendency.distance_blocks import upper_distances
 
 
 def within_weight(evidence: ClusterEvidence) -> float:

@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.geometry import as_documents
-from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.validation import as_generator, unit_rows
 from experiments.choosing_k.contenders import get_contender
 from experiments.choosing_k.rules import best_k
 from experiments.choosing_k.stability import stability
 from experiments.choosing_k.sweep import Sweep, sweep
+from experiments.tendency.null_models import NullModel, sample_null
 
 FOUND_AGAIN = 0.1  # adjusted Rand: structure that resampled data share by less than this more than noise is none
 SMALLEST_SPREAD = 1e-4  # of a silhouette: keeps a spread of nearly nothing from deciding

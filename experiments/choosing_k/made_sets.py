@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import doccluster
-from doccluster.selection.null_models import sample_null
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_zipf_corpus
+from experiments.tendency.null_models import sample_null
 
 KS = (3, 8, 20)
 LEVELS = ("easy", "medium", "hard")

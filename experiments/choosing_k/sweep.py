@@ -21,14 +21,14 @@ from doccluster.blocks import map_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 from doccluster.selection.clusterers import Contender
-from doccluster.selection.distance_blocks import Metric
-from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.recommendation import check_ks
 from doccluster.validation import RandomState, as_generator, unit_rows
 from experiments.choosing_k.chains import Chain, fit_chain
 from experiments.choosing_k.contenders import get_contender
 from experiments.choosing_k.criteria_table import choices_alone, criteria_table
 from experiments.choosing_k.stability import Resampling, Stability, stability
+from experiments.tendency.distance_blocks import Metric
+from experiments.tendency.null_models import NullModel, sample_null
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,12 +10,12 @@ import doccluster
 from doccluster.geometry import ClusterEvidence
 from doccluster.report.canvas import add_legend, category_style, house_style, label_axes, new_axes, written
 from doccluster.report.charts import line_chart, silhouette_plot
-from doccluster.selection import distance_distribution_test, hopkins_test, spatial_histogram_test
-from doccluster.selection.null_models import sample_null
 from experiments.choosing_k.dispersion import within_weight
 from experiments.choosing_k.rules import delta_ch, gap_k, gap_statistic
 from experiments.choosing_k.stability import stability
 from experiments.reproduction import Work
+from experiments.tendency.null_models import sample_null
+from experiments.tendency.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
 
 SOURCE = "Zaki & Meira 2014, Data Mining and Analysis, chapter 17"
 KS = range(2, 10)

@@ -1,4 +1,4 @@
-"""choose-k, compare and inspect --tendency: their answers as text, as JSON, and as files."""
+"""choose-k and compare: their answers as text, as JSON, and as files."""
 
 from __future__ import annotations
 
@@ -53,14 +53,6 @@ def test_choose_k_looks_at_a_sample_if_asked(doccluster, newsroom):
     told = json.loads(doccluster("choose-k", newsroom, "--sample", 100, "--json").out)
     assert told["n_looked_at"] == 100
     assert "judged on 100 of 176 documents" in told["sentence"]
-
-
-def test_inspect_tests_tendency_if_asked(doccluster, newsroom):
-    told = json.loads(doccluster("inspect", newsroom, "--tendency", "--json").out)
-    assert [test["name"] for test in told["tendency"]] == ["hopkins", "distance_kl", "spatial_kl"]
-    assert all(test["p_value"] <= 0.05 for test in told["tendency"])
-    assert "tendency   hopkins" in doccluster("inspect", newsroom, "--tendency").out
-    assert json.loads(doccluster("inspect", newsroom, "--json").out)["tendency"] is None
 
 
 @pytest.mark.usefixtures("in_short")

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from doccluster.errors import InputError
 from doccluster.validation import unit_rows
 from experiments.choosing_k.adherence_bounded import AdherenceBoundedKMeans
-from tests.selection.test_tendency import blocks_of_topics
+from tests.experiments.test_tendency import blocks_of_topics
 
 
 @pytest.mark.filterwarnings("default::doccluster.errors.DocclusterWarning")  # the checks give rows that are not unit

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from doccluster.selection.null_models import sample_null
 from experiments.choosing_k.excess import recommend, structure_p_value, sweep_with_null
 from experiments.choosing_k.sweep import Sweep, sweep
-from tests.selection.test_tendency import blocks_of_topics
+from experiments.tendency.null_models import sample_null
+from tests.experiments.test_tendency import blocks_of_topics
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
 from experiments.choosing_k.stability import agreement, common_instances, mean_agreement, resample, stability
-from tests.selection.test_tendency import blocks_of_topics
+from tests.experiments.test_tendency import blocks_of_topics
 
 
 def test_common_instances_take_the_smaller_multiplicity():

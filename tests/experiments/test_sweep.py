@@ -11,7 +11,7 @@ from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
 from doccluster.errors import InputError
 from experiments.choosing_k.sweep import default_ks, sweep
-from tests.selection.test_tendency import blocks_of_topics
+from tests.experiments.test_tendency import blocks_of_topics
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,6 @@ inspect tiny
 inspect tiny --json
 inspect articles.jsonl
 inspect articles.jsonl --json
-inspect tiny --tendency
 run tiny -o run -k 3 --truth class
 run tiny -o run-of-one -k 1
 run articles.jsonl -o stories -k 8 --truth story --algorithm spherical-k-means:n_init=2 --seed 7

@@ -20,13 +20,6 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.judging import LARGEST_VALUE
-from doccluster.selection.distance_blocks import (
-    Metric,
-    nearest_distances,
-    pair_distance_histogram,
-    pair_distance_range,
-)
-from doccluster.selection.null_models import NullModel, column_ranges, sample_null
 from doccluster.validation import (
     RandomState,
     as_generator,
@@ -36,6 +29,13 @@ from doccluster.validation import (
     unit_rows,
     within_range,
 )
+from experiments.tendency.distance_blocks import (
+    Metric,
+    nearest_distances,
+    pair_distance_histogram,
+    pair_distance_range,
+)
+from experiments.tendency.null_models import NullModel, column_ranges, sample_null
 
 ZeroCells = Literal["smooth", "skip", "inf"]
 MAX_CELLS = 10_000_000

@@ -10,10 +10,10 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.selection import tendency
-from doccluster.selection.distance_blocks import upper_distances
-from doccluster.selection.null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
 from doccluster.validation import row_norms, unit_rows
+from experiments.tendency import tendency_tests as tendency
+from experiments.tendency.distance_blocks import upper_distances
+from experiments.tendency.null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
 REFERENCE = np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])
