@@ -84,6 +84,15 @@ def test_classes_and_clusters_as_frames():
     assert np.allclose(clusters["purity"], run.evaluation["purity"].per_cluster)
 
 
+def test_a_run_is_a_latex_table_of_its_clusters(run):
+    lines = run.to_latex().splitlines()
+    assert r"\begin{tabular}{rrlr}" in lines
+    assert r"cluster & documents & label & similarity \\" in lines
+    for number, cluster in enumerate(run.clusters):
+        similarity = run.similarity[run.partition.labels == number].mean()
+        assert rf"{number} & {cluster.size} & {cluster.label} & {similarity:.3f} \\" in lines
+
+
 def test_new_texts_get_the_cluster_of_their_like(run, tmp_path):
     found = run.predict(["boats in a harbour", "dough in the oven", "xyzzy"])
     assert found.tolist() == [run.partition.labels[0], run.partition.labels[3], -1]

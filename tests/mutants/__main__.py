@@ -55,7 +55,9 @@ ALSO = {
         "tests/cli/test_run_command.py",
         "tests/cli/test_screens.py",
     ],
+    "record": ["tests/test_from_python.py", "tests/test_notebook.py"],
     "report": ["tests/cli/test_run_command.py"],
+    "vectors": ["tests/test_meaning.py", "tests/test_encoders.py"],
 }
 # what kills most of a package in a short time
 FIRST = {
