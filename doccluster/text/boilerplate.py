@@ -156,8 +156,9 @@ def _ends(text: str) -> tuple[list[str], list[str]]:
     if "\n" not in text and len(text) <= LONGEST:
         found = sentences(text)
         return found[:2], found[2:][-2:]
-    opening, ending = sentences(first[:LONGEST])[:2], sentences(last[-LONGEST:])[-2:]
-    return opening[: -1 if len(first) > LONGEST else 2], ending[1 if len(last) > LONGEST and len(ending) == 1 else 0 :]
+    opening, ending = sentences(first[:LONGEST]), sentences(last[-LONGEST:])
+    # what is cut off in the middle is no sentence
+    return opening[: -1 if len(first) > LONGEST else None][:2], ending[1 if len(last) > LONGEST else 0 :][-2:]
 
 
 def _without(text: str, keys: Collection[str], title: str = "") -> str:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from doccluster.pipeline.main_line import run_pipeline
-from doccluster.text.boilerplate import find_repeated, without_repeated
+from doccluster.text.boilerplate import LONGEST, find_repeated, without_repeated
 
 FOOTER = "Sign up for our free morning newsletter today."
 WORDS = ["oil", "rye", "cup", "sea", "ice", "tin", "fog", "bee", "jam", "owl", "elm", "yak"]
@@ -40,6 +40,15 @@ def test_a_repeated_sentence_at_an_end_of_one_long_line_is_found_and_left_out():
     repeated = find_repeated(texts, outlet="Gazette")
     assert FOOTER in [one.text for one in repeated.values()]
     assert without_repeated(texts[0], repeated).endswith("Oil farmers were there.")
+
+
+def test_two_repeated_sentences_that_open_one_long_line_are_left_out():
+    opening = "Good morning from the Gazette. Here is the news."
+    bodies = [" ".join(f"The {word} of {other}ville met." for other in WORDS for _ in range(2)) for word in WORDS[:6]]
+    texts = [f"{opening} {body}" for body in bodies]
+    assert min(map(len, texts)) > LONGEST
+    repeated = find_repeated(texts, outlet="Gazette")
+    assert [without_repeated(text, repeated) for text in texts] == bodies
 
 
 def test_lines_of_near_copies_are_no_boilerplate():
