@@ -127,3 +127,11 @@ def test_what_is_no_table_is_refused_in_a_sentence():
     with pytest.raises(InputError, match="give one of them: train"):
         read_corpus(parts)
     assert read_corpus({"one": "a text", "two": None}).ids == ("one",)
+
+
+def test_texts_that_can_be_collected_are_no_lazy_frame():
+    class Collected(list):
+        def collect(self):
+            raise AssertionError
+
+    assert read_corpus(Collected(["rye bread", "sea boats"])).texts == ("rye bread", "sea boats")

@@ -7,6 +7,9 @@ import pytest
 from scipy import sparse
 
 from doccluster.labeling import explain_membership
+from doccluster.labeling.explain import contrast_clusters
+from doccluster.partition import Partition
+from doccluster.vectors.document_vectors import DocumentVectors
 
 
 @pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -27,3 +30,14 @@ def test_only_as_many_terms_as_asked_for_and_by_their_written_form():
     names = np.array(["oil", "wheat", "gold"], dtype=object)
     parts = explain_membership(np.array([[0.6, 0.6, 0.5]]), 0, np.array([[0.2, 0.9, 0.3]]), 0, names=names, n_terms=2)
     assert [part.term for part in parts] == ["wheat", "gold"]
+
+
+def test_two_clusters_are_told_apart_by_ten_terms_at_most():
+    names = np.array([f"term {number}" for number in range(12)], dtype=object)
+    rows = np.vstack([np.sqrt(np.arange(12) + 1.0), np.sqrt(12.0 - np.arange(12))])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    vectors = DocumentVectors(rows, ids=("a", "b"), terms=names)
+    found = contrast_clusters(vectors, Partition.from_labels([0, 1]), rows, 0, 1)
+    largest = np.argsort(-rows[0] * rows[1], kind="stable")[:10]
+    assert [part.term for part in found.shared] == names[largest].tolist()
+    assert len(found.first_only) == len(found.second_only) == 6
