@@ -90,6 +90,10 @@ class BatchResult:
         Numbers of members whose families turned out to be others'.
     read_again : list of (bytes, int)
         The vectors and numbers of articles whose texts have changed.
+    forgotten : list of str
+        Ids of stories that cannot be resumed any more.
+    copies_from : int or None
+        From when on articles can still have copies, if that has changed.
     """
 
     placements: list[StoryPlacement] = field(default_factory=list)
@@ -101,6 +105,7 @@ class BatchResult:
     left: list[int] = field(default_factory=list)
     read_again: list[tuple[bytes, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
+    copies_from: Moment | None = None
 
     def note(self, story: Story, state: str) -> None:
         """Record that a story has changed, and whether it is open, closed or merged now."""
@@ -198,7 +203,7 @@ class Clusterer:
         self._close_ended(result)
         forgotten = self.stories.forget_closed_before(self.time - int(self.settings.resume_within))
         result.forgotten = [one.id for one in forgotten]
-        self._forget_copies()
+        self._forget_copies(result)
         return result
 
     def settle(self, result: BatchResult) -> None:
@@ -348,12 +353,12 @@ class Clusterer:
                 if story == old and (family in moved or is_whole):
                     self.story_of_family[family] = new
 
-    def _forget_copies(self) -> None:
+    def _forget_copies(self, result: BatchResult) -> None:
         """Let go of what came in before the window in which there can be copies, which moves once a day."""
         window = self.settings.copies_from(self.time)
         if window <= self._forgotten_before:
             return
-        self._forgotten_before = window
+        self._forgotten_before = result.copies_from = window
         self.families.forget_before(window)
         living = {family for _, family in self.families}
         self.story_of_family = {family: story for family, story in self.story_of_family.items() if family in living}

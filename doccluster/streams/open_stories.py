@@ -71,21 +71,32 @@ class OpenStories:
         return self.scales.setdefault(language, Scale())
 
     def compare(
-        self, vectors: WeightedTerms, *, time: Moment, language: str, besides: Sequence[Story] = (), asked: int = -1
+        self,
+        vectors: WeightedTerms,
+        *,
+        time: Moment,
+        language: str,
+        besides: Sequence[Story] = (),
+        only: Story | None = None,
     ) -> Compared:
-        """Return how an article is like the stories that it may join, and the one in the place `asked`.
+        """Return how an article is like the stories that it may join, or like one, whether or not it may join that.
 
-        The stories `besides` are left out.
+        The stories `besides` are left out; they are not its rivals either.
         """
         usable = self._usable_for(language, time)
         usable[[one.place for one in besides]] = False
         is_rival = usable.copy()
-        if asked >= 0:
-            usable[asked] = True
+        if only is not None:
+            usable[only.place] = True
         means, nears = self._likeness(vectors, usable)
         places = np.flatnonzero(usable & (means > 0))
         means, nears = means[places], nears[places]
         mean_rival, near_rival = (_rivals(one, is_rival[places]) for one in (means, nears))
+        if only is not None:
+            own = places == only.place
+            places, means, nears, mean_rival, near_rival = (
+                one[own] for one in (places, means, nears, mean_rival, near_rival)
+            )
         facts = self._facts
         apart = np.maximum(0, np.maximum(time - facts.lasts[places], facts.firsts[places] - time))
         last = np.exp(-0.5 * (apart / self.settings.time_scale) ** 2)
@@ -112,11 +123,10 @@ class OpenStories:
         self, story: Story, vectors: WeightedTerms, *, time: Moment, language: str, besides: Sequence[Story] = ()
     ) -> Match:
         """Return how an article is like one story, whether or not it may join that; `besides` are not its rivals."""
-        compared = self.compare(vectors, time=time, language=language, besides=besides, asked=story.place)
-        own = int(np.searchsorted(compared.places, story.place))
-        if own == compared.places.size or compared.places[own] != story.place:
+        compared = self.compare(vectors, time=time, language=language, besides=besides, only=story)
+        if not compared.places.size:
             return Match(story, 0.0, NOTHING_SHARED)
-        return Match(story, float(compared.likeness.mean[own]), float(compared.scores[own]))
+        return Match(story, float(compared.likeness.mean[0]), float(compared.scores[0]))
 
     def nearest_ended(self, vectors: WeightedTerms, *, time: Moment, language: str) -> Match | None:
         """Return the story that had ended before `time` and that an article goes on from, if any."""
@@ -336,7 +346,10 @@ def _grow(arrays: _Articles | _Facts, size: int) -> None:
 def _rivals(values: Floats, is_rival: npt.NDArray[np.bool_]) -> Floats:
     """Return, for each story, the greatest value of another one that is a rival."""
     own = np.where(is_rival, values, 0.0)
-    if own.size < 2:
-        return np.zeros(own.size)
-    second, first = np.partition(own, -2)[-2:]
-    return np.where(own == first, second, first) if (own == first).sum() == 1 else np.full(own.size, first)
+    if not own.size:
+        return own
+    best = int(own.argmax())
+    found = np.full(own.size, own[best])
+    own[best] = 0.0
+    found[best] = own.max()
+    return found

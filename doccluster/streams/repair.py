@@ -59,8 +59,10 @@ class Repair:
             first, second = (self._stories.open.get(_last_name(gone, name)) for name in pair)
             if first is None or second is None or first is second:
                 continue
+            if not (self._is_quiet(first, now) and self._is_quiet(second, now)):
+                continue
             likeness = self._merge_probability(first, second)
-            if likeness >= self._settings.merge and self._is_quiet(first, now) and self._is_quiet(second, now):
+            if likeness >= self._settings.merge:
                 kept, ended = self._merge(first, second, now, likeness)
                 gone[ended.id] = kept.id
         for story in list(self._result.touched.values()):

@@ -298,8 +298,9 @@ def _let_go(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchR
     )
     if has_settled:  # what is not in the sums is kept only until its terms are counted
         connection.execute("UPDATE document SET vectors = NULL WHERE vectors IS NOT NULL AND in_sums = 0")
-    connection.execute(
-        "UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL"
-        " AND batch_id <= (SELECT MAX(batch_id) FROM batch WHERE clock < ?)",
-        (clusterer.settings.copies_from(clusterer.time),),
-    )
+    if result.copies_from is not None:
+        connection.execute(
+            "UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL"
+            " AND batch_id <= (SELECT MAX(batch_id) FROM batch WHERE clock < ?)",
+            (result.copies_from,),
+        )
