@@ -215,6 +215,7 @@ def _as_dict(done: Replayed) -> dict[str, Any]:
         "n_batches": done.n_batches,
         "events": dict(done.events),
         "ahead": done.ahead,
+        "n_late": done.n_late,
         "skipped": [{"source": one.source, "reason": one.reason, "detail": one.detail} for one in done.skipped],
     }
 
@@ -227,6 +228,9 @@ def _print_replayed(done: Replayed, store: str) -> None:
     say(f"  cluster    {done.n_batches:,} batches")
     if done.ahead:
         say_fact("clock", f"{_days(done.ahead)} behind the newest articles; it follows as more come after them")
+    if done.n_late:
+        older = f"{done.n_late:,} articles are older than what had come in before"
+        say_fact("late", f"{older}; `doccluster stream rebuild` places all in the order of their dates")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")

@@ -40,6 +40,11 @@ _IDS = (
     *(("story", "story_id"), ("story", "parent"), ("story_lead", "story_id"), ("membership", "story_id")),
     *(("lineage", "story_id"), ("lineage", "other_id"), ("document", "first_story")),
 )
+# what came in late goes where it would have gone in time; a correction stays behind all that it knew
+_IN_TIME = """
+SELECT batch_id, moment, kind, clock FROM batch
+ORDER BY CASE kind WHEN 'edit' THEN MAX(moment) OVER (ORDER BY batch_id) ELSE moment END, batch_id
+"""
 _STORIES = "SELECT doc_id, story_id FROM membership WHERE to_batch IS NULL"
 
 
@@ -47,6 +52,7 @@ _STORIES = "SELECT doc_id, story_id FROM membership WHERE to_batch IS NULL"
 def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
     """Yield a copy of a store whose stories are made anew, batch by batch, and the corrections that it cannot follow.
 
+    The batches are in the order of their moments, so that it does not matter in which order an archive was imported.
     The corrections that hold are made again where they were made. Articles whose texts were deleted stay with those of
     their story. A story takes over the id of an earlier one that gives most of its own documents to it, and more than
     any other does.
@@ -79,7 +85,9 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
         "SELECT batch_id, doc_id FROM document WHERE batch_id IS NOT NULL ORDER BY batch_id, published, doc_key"
     )
     documents = {batch: [doc_id for _, doc_id in own] for batch, own in groupby(rows, key=itemgetter(0))}
-    for batch, moment, kind, clock in old.execute("SELECT batch_id, moment, kind, clock FROM batch ORDER BY batch_id"):
+    order = old.execute(_IN_TIME).fetchall()
+    numbers = {batch: number for number, (batch, *_) in enumerate(order, 1)}
+    for batch, moment, kind, clock in order:
         result = BatchResult()
         *values, undone = corrections.get(batch, (None,))
         correction = Correction.of_row(*values) if values else None
@@ -93,7 +101,7 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
             result = clusterer.run_batch(articles, moment, is_sure=moment == clock, mates=mates)
         write_batch(copy, clusterer, result, moment, kind)
         if correction is not None:
-            keep(copy, batch, correction, undone)
+            keep(copy, numbers[batch], correction, numbers.get(undone))
             clusterer.links = replace(links_of(copy), groups=clusterer.links.groups)
     return lost
 

@@ -30,6 +30,8 @@ class Replayed:
     ahead : int
         By how many seconds the newest article is ahead of the stream's clock, which did not believe it; 0 for less than
         a day.
+    n_late : int
+        How many of the new articles were a day or more older than what had come in before.
     """
 
     n_articles: int
@@ -39,6 +41,7 @@ class Replayed:
     events: Mapping[str, int]
     skipped: tuple[Skipped, ...] = ()
     ahead: int = 0
+    n_late: int = 0
 
 
 def dated_corpus(source: Any, reader: Mapping[str, Any]) -> Corpus:

@@ -98,13 +98,16 @@ class StoryStream:
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         with self._described():
             begins = last_batch(self._connection)
-        n_done = 0
+        n_done = n_late = 0
+        before = begins[1] - DAY if begins else 0
         with self._described():
             for batches in by_commit(batches_of(articles, int(batch))):
                 with self._stories.writing():
                     for moment, together in batches:
                         for one in together:
-                            outcomes[take_in(self._connection, one, moment).outcome] += 1
+                            outcome = take_in(self._connection, one, moment).outcome
+                            outcomes[outcome] += 1
+                            n_late += outcome == "new" and one.time < before
                         self._stories.place_waiting(moment, "replay")
                         n_done += len(together)
                         progress(STAGE, n_done, len(articles))
@@ -112,7 +115,8 @@ class StoryStream:
             n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
             clock, newest = self._stories.clock.time or 0, max((one.time for one in articles), default=0)
         ahead = newest - clock if newest > clock + DAY else 0
-        return Replayed(len(articles), outcomes["new"], outcomes["edited"], n_batches, events, corpus.skipped, ahead)
+        new, edited = outcomes["new"], outcomes["edited"]
+        return Replayed(len(articles), new, edited, n_batches, events, corpus.skipped, ahead, n_late)
 
     def poll(
         self,

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
+from itertools import groupby
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +20,7 @@ from tests.streams.test_corrections import living, partition
 from tests.streams.test_replay import NOW, QUICK, dump, made_rows, written
 
 MIDDLE = 1_773_000_000
+SAMPLE = Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom"
 
 
 @pytest.fixture
@@ -113,6 +117,38 @@ def test_a_pruned_store_is_sound_after_it_is_made_anew_by_the_same_model(store):
         assert stream.prune(MIDDLE).n_texts > 20
     make_anew(store)
     stories_of(store)
+
+
+def test_the_order_of_import_does_not_matter_once_a_store_is_made_anew(tmp_path):
+    rows = [json.loads(line) for line in (SAMPLE / "articles.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows.sort(key=lambda row: row["date"])
+    days = [list(own) for _, own in groupby(rows, key=lambda row: row["date"][:10])]
+    shuffled = random.Random(0).sample(days, len(days))
+    orders = {"in order": [rows], "late": [rows[88:], rows[:88]], "shuffled": shuffled}
+    found = {}
+    for name, parts in orders.items():
+        path = tmp_path / f"{name}.db"
+        with StoryStream(path) as stream:
+            late = [stream.replay(written(part, tmp_path / "part.jsonl"), now=NOW).n_late for part in parts]
+            before = partition(stream)
+        assert (sum(late) > 30) == (name != "in order")
+        assert make_anew(path) == []
+        found[name] = set(map(frozenset, before.values())), set(map(frozenset, stories_of(path).values()))
+    in_order = found["in order"][1]
+    assert found["in order"][0] == in_order
+    assert found["late"][0] != in_order != found["shuffled"][0]
+    assert found["late"][1] == found["shuffled"][1] == in_order
+
+
+def test_a_correction_is_made_again_behind_articles_that_were_ahead_of_the_clock(tmp_path):
+    path = tmp_path / "news.db"
+    with StoryStream(path) as stream:
+        stream.replay([("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow"), ("2026-03-20", "Ferry is afloat")])
+        one, other = sorted(living(stream))
+        stream.correct("merge", one, other)
+        before = partition(stream)
+    assert make_anew(path) == []
+    assert stories_of(path) == before
 
 
 def test_the_difference_is_shown_before_it_is_written(doccluster, store, monkeypatch):  # noqa: F811
