@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from doccluster.base.lazy import offer
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 _HOMES = {
     "Corpus": "doccluster.corpus",

@@ -85,9 +85,12 @@ def test_what_nothing_is_known_of_is_refused_with_the_nearest_name():
         cite(["xyz"])
 
 
-def test_the_citation_file_has_the_version_of_the_package_and_a_date():
+def test_the_citation_file_and_the_changelog_have_the_version_of_the_package_and_one_date():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     version = re.search(r"^version: (.+)$", citation, re.MULTILINE)
-    assert version is not None
-    assert version[1] == doccluster.__version__
-    assert re.search(r'^date-released: "?\d{4}-\d\d-\d\d"?$', citation, re.MULTILINE)
+    date = re.search(r'^date-released: "(\d{4}-\d\d-\d\d)"$', citation, re.MULTILINE)
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = re.search(r"^## \[(\d[^\]]*)\] - (\S+)$", changes, re.MULTILINE)
+    assert version[1] == heading[1] == doccluster.__version__
+    assert date[1] == heading[2]
+    assert f"\n[{heading[1]}]: https://" in changes

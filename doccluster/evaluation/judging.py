@@ -7,12 +7,12 @@ import platform
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster import __version__
 from doccluster.base.choices import METRICS
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
@@ -262,7 +262,7 @@ def _evaluation(
 
 def _provenance(store: EvidenceStore) -> dict[str, Any]:
     return {
-        "doccluster": metadata.version("doccluster"),
+        "doccluster": __version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
         "metric": store.metric if store.documents is not None else None,

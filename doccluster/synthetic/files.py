@@ -7,7 +7,6 @@ like a corpus. `corpus.toml` beside them says what each file was made from.
 from __future__ import annotations
 
 import gzip
-import importlib.metadata
 import json
 import os
 import tomllib
@@ -19,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import io, sparse
 
+from doccluster import __version__
 from doccluster.base.file_names import shown_path, usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.base.unfinished import unfinished_folder
@@ -195,7 +195,7 @@ def _record_text(record: Path, name: str, parameters: Mapping[str, Any]) -> str:
             raise InputError(f"{record} cannot be read ({error})", remedy="choose another folder") from error
         if entries.pop("written_by", None) != _WRITER:
             raise InputError(f"{record} was not written by `{_WRITER}`", remedy="choose another folder")
-    entries[name] = {"doccluster": importlib.metadata.version("doccluster"), "numpy": np.__version__, **parameters}
+    entries[name] = {"doccluster": __version__, "numpy": np.__version__, **parameters}
     lines = ["# What the files of this folder were made from.", f"written_by = {toml_value(_WRITER)}"]
     for title, entry in sorted(entries.items()):
         lines += ["", f"[{toml_value(title)}]"]
