@@ -97,6 +97,32 @@ def test_what_a_query_finds_is_read_and_nothing_can_be_changed(news, tmp_path, e
     assert len(read_corpus("sqlite:///news.db?SELECT * FROM news")) == 3
 
 
+def test_a_file_of_duckdb_is_asked_too_and_reaches_no_other_file(tmp_path, monkeypatch, expected):
+    duckdb = pytest.importorskip("duckdb")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text("id,body\nx,a text\n", encoding="utf-8")
+    with duckdb.connect("news.duckdb") as database:
+        database.execute("CREATE TABLE news (id TEXT, title TEXT, body TEXT, topic TEXT, unused DOUBLE)")
+        database.executemany("INSERT INTO news VALUES (?, ?, ?, ?, ?)", list(zip(*COLUMNS.values(), strict=True)))
+    for address in ("duckdb:///news.duckdb", f"duckdb:///{tmp_path}/news.duckdb"):
+        assert_same(read_corpus(f"{address}?SELECT * FROM news ORDER BY id"), expected)
+    for query, told in (
+        ("DELETE FROM news", "is not a query"),
+        ("SELECT * FROM olds", "olds does not exist"),
+        ("SELECT * FROM 'other.csv'", "cannot be asked"),
+        ("SELECT 1 AS body; DELETE FROM news", "read-only"),
+    ):
+        with pytest.raises(InputError, match=told):
+            read_corpus(f"duckdb:///news.duckdb?{query}")
+    made = CliRunner().invoke(
+        commands, ["run", "duckdb:///news.duckdb?SELECT * FROM news", "-o", "out", "-k", "2", "--no-report"]
+    )
+    assert made.exit_code == 0, made.output
+    (tmp_path / "text.duckdb").write_text("no database", encoding="utf-8")
+    with pytest.raises(InputError, match=r"text\.duckdb cannot be asked"):
+        read_corpus("duckdb:///text.duckdb?SELECT 1 AS body")
+
+
 def test_commands_take_a_query_and_a_run_of_one_is_made_again(news, tmp_path, monkeypatch):
     query = "sqlite:///news.db?SELECT * FROM news WHERE body NOT LIKE 'https://%'"
     seen = CliRunner().invoke(commands, ["inspect", query])
