@@ -9,7 +9,7 @@ from doccluster.cli.main import COMMANDS, commands
 INTRODUCTION = """\
 # The command line
 
-This page is made from the commands by `make docs`; do not edit it.
+<!-- made from the commands by `make docs`; do not edit -->
 
 `doccluster VERB --help` prints the same. Text is for people; `--json` prints one JSON document for programs. Long work
 shows its progress on standard error, and only on a terminal. An error is one sentence on standard error.

@@ -68,7 +68,7 @@ def measures_page() -> str:
     lines = [
         "# Measures",
         "",
-        "This page is made from the registry by `make docs`; do not edit it.",
+        "<!-- made from the registry by `make docs`; do not edit -->",
         "",
         f"There are {counted} measures of their own, and {len(records) - counted} variants and aliases of them, which "
         "are not counted. Each is computed by `doccluster.score(name, found, truth=..., vectors=...)`, is listed by "
@@ -92,8 +92,7 @@ def algorithms_page() -> str:
     lines = [
         "# Algorithms",
         "",
-        "This page is made from the table of algorithms (`doccluster/clustering/algorithms.py`) by `make docs`; do not "
-        "edit it.",
+        "<!-- made from doccluster/clustering/algorithms.py by `make docs`; do not edit -->",
         "",
         "The names are those of `--algorithm` (`run`, `cluster`, `choose-k`, `compare`) and of `algorithm=` in Python; "
         "hyphens and capital letters make no difference. Options follow after a colon: `k-means:n_init=3,max_iter=50`. "
@@ -118,7 +117,7 @@ def formats_page() -> str:
     lines = [
         "# Formats",
         "",
-        "This page is made from the records of the readers (`doccluster/corpus/`) by `make docs`; do not edit it.",
+        "<!-- made from the records of the readers in doccluster/corpus by `make docs`; do not edit -->",
         "",
         "Each file is recognised by its content, then by its name. `--format NAME` (`format=`) decides it for "
         "all files; the parameters of a format follow after a colon: `csv:delimiter=;,header=false`, "

@@ -546,12 +546,10 @@ def test_masked_vectors_are_refused():
     assert score("rss", [0, 0, 1], vectors=np.ma.masked_array(np.eye(3))).value == pytest.approx(1.0)
 
 
-def test_unknown_family_or_cost_is_refused():
+def test_an_unknown_family_is_refused():
     known = "external, internal, intrinsic, topic"
     with pytest.raises(InputError, match=rf"family='extern' is not known; give one of {known}"):
         list_measures(family="extern")
-    with pytest.raises(InputError, match=r"cost='cheap' is not known"):
-        list_measures(cost="cheap")
 
 
 @pytest.mark.parametrize("name", ["normalized_cut", "modularity"])

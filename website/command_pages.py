@@ -14,7 +14,6 @@ heading = re.compile(r"^(#{2,4}) (.+)$")
 def command_pages() -> dict[str, str]:
     """Return the page of the command line and one for each verb."""
     introduction, *parts = re.split(r"^(?=## )", cli_page(), flags=re.MULTILINE)
-    introduction = introduction.replace("This page is made from the commands by `make docs`; do not edit it.\n\n", "")
     introduction = re.sub(r"\]\(#([\w-]+)\)", r"](cli/\1.md)", introduction)
     names = [f"cli/{verb}" for verb in COMMANDS]
     pages = {"reference/cli.md": "\n".join([introduction, "```{toctree}", ":hidden:", "", *names, "```", ""])}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 METRICS = ("cosine", "euclidean", "sqeuclidean")
 FAMILIES = ("external", "internal", "intrinsic", "topic")  # of measures: what is judged
-COSTS = ("contingency", "geometry", "pairwise", "topics")  # of measures: the evidence that is computed from
 
 
 def spelled(name: str) -> str:

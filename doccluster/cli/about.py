@@ -39,17 +39,15 @@ def _record(algorithm: Algorithm) -> dict[str, Any]:
 
 @click.command("cite", cls=Verb)
 @click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option(
-    "--format", "form", type=click.Choice(["bibtex", "text"]), default="bibtex", show_default=True, help="How to print."
-)
-def cite_command(names: tuple[str, ...], form: str) -> None:
+@click.option("--text", "as_text", is_flag=True, help="Print one line for each work instead of BibTeX.")
+def cite_command(names: tuple[str, ...], as_text: bool) -> None:
     """Print the references of measures and methods (spherical-k-means, vmf, bm25, gap, wilcoxon ...), or of everything.
 
-    A DOI is printed where it is certain; the text format says where none is known.
+    A DOI is printed where it is certain; --text says where none is known.
     """
     from doccluster.bibliography import bibtex, cite, plain_text
 
-    write_out((bibtex if form == "bibtex" else plain_text)(cite(names)))
+    write_out((plain_text if as_text else bibtex)(cite(names)))
 
 
 @click.command("warm-up", cls=Verb)

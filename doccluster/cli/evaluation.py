@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.base.choices import COSTS, FAMILIES, METRICS
+from doccluster.base.choices import FAMILIES, METRICS
 from doccluster.base.progress import Progress
 from doccluster.base.text_table import Column
 from doccluster.cli.console import (
@@ -172,13 +172,12 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
 @click.command("measures", cls=Verb)
 @click.option("--family", type=click.Choice(FAMILIES), help="Only measures of this family.")
 @click.option("--source", metavar="TEXT", help="Only measures whose citation contains this text, for instance zaki.")
-@click.option("--cost", type=click.Choice(COSTS), help="Only measures of this cost.")
 @json_option
-def measures_command(family: Any, source: str | None, cost: Any, as_json: bool) -> None:
+def measures_command(family: Any, source: str | None, as_json: bool) -> None:
     """List the measures, their variants and their aliases."""
     from doccluster.measures import list_measures
 
-    records = list_measures(family=family, source=source, cost=cost)
+    records = list_measures(family=family, source=source)
     if as_json:
         print_json([_record(record) for record in records])
         return

@@ -113,7 +113,6 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
 )
 @_number("--separation", None, "Cosine between any two mean directions. By default the directions are independent.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
-@click.option("--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True)
 @_output("corpus.npy", ".npy (written block by block) or .npz")
 def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
     """Dense unit rows of a mixture of von Mises-Fisher distributions."""
@@ -137,7 +136,6 @@ def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bo
 @_count("--terms-per-document", "terms_per_document", None, "Terms of each document. The default is at most 100.")
 @_number("--separation", 0.1, "Cosine between any two cluster means.")
 @_number("--background", 0.3, "Share of a document's terms that all clusters share.")
-@_number("--value-spread", 0.4, "Standard deviation of the logarithm of the values.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
 @_output("corpus.npz", ".npz or .mtx")
 def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
@@ -157,13 +155,14 @@ def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_j
 @_number("--alpha", 0.4, "Subtracted from the values of block columns.")
 @_number("--beta", 0.3, "Subtracted from the values of overlap columns.")
 @_number("--sigma", 1 / 6, "Standard deviation of the values before they are cut to 0..1.")
-@click.option("--structure", type=click.Choice(["block", "dense"]), default="block", show_default=True)
-@click.option("--extra-rows", type=click.Choice(["owner", "per_column", "gamma_n"]), default="owner", show_default=True)
-@_count("--scale", "scale", 1, "Multiply 4 documents and 10 terms per cluster by this.")
-@_count(
-    "--documents-per-cluster", "documents_per_cluster", None, "Documents per cluster, instead of 4 times the scale."
+@click.option(
+    "--structure",
+    type=click.Choice(["block", "dense"]),
+    default="block",
+    show_default=True,
+    help="Values in blocks, or everywhere as the paper has it.",
 )
-@_count("--terms-per-cluster", "terms_per_cluster", None, "Terms per cluster, instead of 10 times the scale.")
+@_count("--scale", "scale", 1, "Multiply 4 documents and 10 terms per cluster by this.")
 @_output("corpus.npz", ".npz or .mtx", in_threads=False)
 def sharma_command(output: str, overwrite: bool, as_json: bool, **given: Any) -> None:
     """The matrices of Algorithm 1 of Sharma and Sharma."""
@@ -185,7 +184,6 @@ def sharma_command(output: str, overwrite: bool, as_json: bool, **given: Any) ->
 @_number("--background", 0.4, "Share of words of no topic.")
 @_number("--story-share", 0.3, "Share of words of the story.")
 @_count("--median-length", "median_length", 120, "The number of words in a document (the median).")
-@_number("--length-spread", 0.6, "Standard deviation of the logarithm of the lengths.")
 @_number("--near-duplicates", 0.05, "Share of documents that repeat an earlier one with small edits.")
 @_number("--days", 365.0, "Length of the period in days.")
 @_output("corpus.jsonl.gz", ".jsonl or .jsonl.gz")

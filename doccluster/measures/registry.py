@@ -267,7 +267,6 @@ def list_measures(
     *,
     family: Family | None = None,
     source: str | None = None,
-    cost: Evidence | None = None,
     counted: bool | None = None,
 ) -> list[Measure]:
     """Return the measures that match, in the order they are declared.
@@ -278,25 +277,21 @@ def list_measures(
         What the measure judges.
     source : str, optional
         Text to be found in the citation, in any case (``"zaki"``).
-    cost : {"contingency", "geometry", "pairwise", "topics"}, optional
-        The cost class.
     counted : bool, optional
         True for measures of their own, False for variants and aliases.
 
     Raises
     ------
     InputError
-        If there is no such family or cost.
+        If there is no such family.
     """
-    for name, given, known in (("family", family, get_args(Family)), ("cost", cost, get_args(Evidence))):
-        if given is not None:
-            check_choice(given, known, name)
+    if family is not None:
+        check_choice(family, get_args(Family), "family")
     found: Iterable[Measure] = _MEASURES.values()
     return [
         record
         for record in found
         if (family is None or record.family == family)
         and (source is None or source.lower() in record.source.lower())
-        and (cost is None or record.cost == cost)
         and (counted is None or record.is_counted == counted)
     ]
