@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
@@ -19,6 +20,7 @@ from doccluster.vectors.array_headers import MOST_EXPANDED, check_npy, damage_as
 
 MATRIX_SCHEMA = 1
 _LINES_AT_ONCE = 1000
+_AS_ARRAY = {"spmatrix": False} if "spmatrix" in inspect.signature(io.mmread).parameters else {}  # since scipy 1.15
 _DIGITS = 18  # of a number that 64 bits hold for certain
 
 
@@ -85,7 +87,7 @@ def _matrix_market(path: Path) -> Any:
     with damage_as_input_error(path):
         _check_announced(io.mminfo(path), path)
         with gzip.open(path) if _is_packed(path) else path.open("rb") as stream:
-            matrix = io.mmread(TextForScipy(cast(IO[bytes], stream), path))
+            matrix = io.mmread(TextForScipy(cast(IO[bytes], stream), path), **_AS_ARRAY)
     if not sparse.issparse(matrix):
         return _two_dimensional(np.asarray(matrix), path)
     return checked_csr(matrix, name=str(path))[0]

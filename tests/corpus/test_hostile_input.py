@@ -69,13 +69,16 @@ def test_an_error_of_the_caller_is_not_taken_for_one_of_the_file(tmp_path):
 
 
 def test_one_bad_record_costs_only_itself(tmp_path):
-    deep = '{"text": ' + "[" * 900 + '"x"' + "]" * 900 + "}"
+    deep = '{"text": ' + "[" * 20_000 + '"x"' + "]" * 20_000 + "}"  # 900 are read by Python 3.13 and later
     lines = ['{"text": "one"}', deep, '{"text": "two", "date": ' + "9" * 400 + "}", '{"text": ' + "9" * 5000 + "}"]
     (tmp_path / "a.jsonl").write_text("\n".join([*lines, '{"text": "last"}']))
     corpus = read_corpus(tmp_path / "a.jsonl")
     assert corpus.texts == ("one", "two", "last")
     assert corpus.metadata["date"].tolist() == ["", "", ""]
-    assert {one.source: one.reason for one in corpus.skipped} == {"a.jsonl:2": "bad-record", "a.jsonl:4": "bad-json"}
+    found = {one.source: one.reason for one in corpus.skipped}
+    assert found.keys() == {"a.jsonl:2", "a.jsonl:4"}
+    assert found["a.jsonl:2"] in ("bad-json", "bad-record")  # Python's reader, or ours, has had enough
+    assert found["a.jsonl:4"] == "bad-json"
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
