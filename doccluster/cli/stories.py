@@ -37,7 +37,7 @@ from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import DocclusterWarning
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.settings import DAY, parse_duration
+from doccluster.streams.settings import DAY, PACES, StreamSettings, parse_duration
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
@@ -54,11 +54,23 @@ def stream_command() -> None:
 
 new_store_options = options(
     click.option(
+        "--pace",
+        type=click.Choice(sorted(PACES)),
+        help="In a new store: stories that end sooner (fast), or that articles join longer and more easily (slow).",
+    ),
+    click.option(
         "--across-languages",
         is_flag=True,
         help="In a new store: let an article join a story of another language, by the names and numbers they share.",
     ),
 )
+
+
+def _settings(pace: str | None, across_languages: bool) -> StreamSettings | None:
+    """Return what was chosen for a new store; None if nothing was, so that an old one can have any."""
+    if pace is None and not across_languages:
+        return None
+    return StreamSettings(across_languages=across_languages, **PACES.get(pace or "", {}))
 
 
 @stream_command.command("poll", cls=Verb, short_help="Ask the feeds of a list, and place what is new.")
@@ -100,6 +112,7 @@ def poll_command(
     allow_network: tuple[str, ...],
     spacing: float,
     on_event: str | None,
+    pace: str | None,
     across_languages: bool,
     as_json: bool,
 ) -> None:
@@ -111,10 +124,10 @@ def poll_command(
     --on-event tells another program that a story was born, grew, merged, split, closed or resumed. It is not run by a
     shell; what it answers does not matter.
     """
-    from doccluster.streams import StoryStream, StreamSettings
+    from doccluster.streams import StoryStream
     from doccluster.streams.polling.options import PollOptions
 
-    settings = StreamSettings(across_languages=True) if across_languages else None
+    settings = _settings(pace, across_languages)
     options = PollOptions(spacing=spacing)
     with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
         given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
@@ -184,16 +197,22 @@ def _days(seconds: int) -> str:
 @reader_options
 @json_option
 def replay_command(
-    sources: tuple[str, ...], store: str, batch: str, across_languages: bool, as_json: bool, **given: Any
+    sources: tuple[str, ...],
+    store: str,
+    batch: str,
+    pace: str | None,
+    across_languages: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Feed dated documents from files (JSON lines, csv, feeds, any reader) as if they had come in at their dates.
 
     What is in the store already is not counted again, so a replay that was interrupted can be repeated. A document
     whose date is missing or cannot be (before 1990, or in the future) takes that of the document before it.
     """
-    from doccluster.streams import StoryStream, StreamSettings
+    from doccluster.streams import StoryStream
 
-    settings = StreamSettings(across_languages=True) if across_languages else None
+    settings = _settings(pace, across_languages)
     with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
         done = stream.replay(
             [Path(source) for source in sources],

@@ -16,7 +16,7 @@ import numpy as np
 
 from doccluster.corpus.duplicates import codes_of
 from doccluster.streams.article_terms import LANGUAGES
-from doccluster.streams.copies import Families, shingles_from_bytes
+from doccluster.streams.copies import Families, codes_of_article, shingles_from_bytes
 from doccluster.streams.frequencies import DAY, HALVED_ABOVE, WeightedTerms
 from doccluster.streams.identity import document_key, story_id, text_hash
 from doccluster.streams.intake import BEGINNING
@@ -32,12 +32,12 @@ ORDER BY doc_id, batch_id, seq
 """
 _ROWS = "SELECT doc_id, 1, from_batch, to_batch, story_id, '' FROM membership ORDER BY doc_id, from_batch"
 _TEXTS = """
-SELECT doc_id, doc_key, source, link, guid, title, text, text_hash, n_versions,
+SELECT doc_id, doc_key, source, link, guid, title, plain(text), text_hash, n_versions,
     number IS NOT NULL AND vectors IS NULL AND shingles IS NULL FROM document
 """
 
 _COPIES = """
-SELECT family, number, published, title, text, text_hash, n_versions FROM document
+SELECT family, number, published, source, title, plain(text), text_hash, n_versions FROM document
 WHERE family IN (SELECT family FROM document WHERE family <> number) ORDER BY family, number
 """
 
@@ -102,7 +102,7 @@ def _term_findings(
 
 
 def _text_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
-    versions = connection.execute("SELECT doc_id, version, title, text, text_hash FROM document_version")
+    versions = connection.execute("SELECT doc_id, version, title, plain(text), text_hash FROM document_version")
     firsts: dict[int, tuple[str, str]] = {}
     for doc_id, version, title, text, kept_hash in versions:
         if version == 1:
@@ -158,7 +158,7 @@ def _blob_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     if last is not None and "settings" in meta:
         window = StreamSettings.from_dict(json.loads(meta["settings"])).copies_from(last)
         for doc_id, title, text in connection.execute(
-            "SELECT doc_id, title, text FROM document JOIN batch USING (batch_id) WHERE shingles IS NULL"
+            "SELECT doc_id, title, plain(text) FROM document JOIN batch USING (batch_id) WHERE shingles IS NULL"
             " AND MIN(published, clock) >= ? AND n_versions = 1",
             (window,),
         ):
@@ -170,8 +170,8 @@ def _family_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Yield the families whose texts, where all of them are kept as they came, are not copies of one another."""
     for family, group in groupby(connection.execute(_COPIES), key=itemgetter(0)):
         found, are_whole = Families(), True
-        for _, number, published, title, text, kept_hash, n_versions in group:
-            found.add(number, published, codes_of(f"{title}\n{text}"), arrived=published)
+        for _, number, published, outlet, title, text, kept_hash, n_versions in group:
+            found.add(number, published, codes_of_article(title, text), arrived=published, outlet=outlet)
             are_whole &= n_versions == 1 and text_hash(title, text) == kept_hash
         if are_whole and {one for _, one in found} != {family}:
             yield Finding("family", f"document {family} and its copies are not copies of one another")

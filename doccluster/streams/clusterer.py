@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from doccluster.corpus.duplicates import Shingles, codes_of
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import TermReader
 from doccluster.streams.clock import StreamClock
-from doccluster.streams.copies import Families
+from doccluster.streams.copies import Families, codes_of_article
 from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients
@@ -187,10 +186,9 @@ class Clusterer:
         self._follow_moves(result)
         for article, terms, ids in zip(articles, read, counted, strict=True):
             vectors = self.frequencies.weigh(terms, ids)
-            codes = codes_of(f"{article.title}\n{article.text}")
             group = mates.get(article.key, "")
             kept = self.stories.open.get(self._story_of_group.get(group, ""))
-            self._place(article, terms.language, codes, self._member(article, vectors), result, repair, kept)
+            self._place(article, terms.language, self._member(article, vectors), result, repair, kept)
             if group:
                 self._story_of_group[group] = result.placements[-1].story
                 self.links.groups.setdefault(group, set()).add(result.placements[-1].family)
@@ -231,13 +229,13 @@ class Clusterer:
         self,
         article: Article,
         language: str,
-        codes: Shingles,
         member: Member,
         result: BatchResult,
         repair: Repair,
         kept: Story | None,
     ) -> None:
-        family, joined = self.families.add(member.number, article.time, codes, arrived=self.time)
+        codes = codes_of_article(article.title, article.text)
+        family, joined = self.families.add(member.number, article.time, codes, arrived=self.time, outlet=article.source)
         member.family = family
         home = self._home_of(family, joined)
         self._join_families(family, joined, result)

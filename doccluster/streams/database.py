@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -18,6 +19,8 @@ except ImportError:  # Windows: SQLite's own lock is all there is
     fcntl = None  # type: ignore[assignment]
 
 BUSY_SECONDS = 30
+LONG = 400  # characters of a text from which on it is kept compressed
+MOST_BYTES = 1 << 26  # of a text, whatever a stranger's store says
 # before it, two connections to one file could lose a write-ahead log that was being reset (sqlite.org/wal.html)
 SAFE_LOG = (3, 51, 3)
 MEMORY = ":memory:"
@@ -123,8 +126,21 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
         copy.execute("PRAGMA journal_mode = DELETE")  # so that it can be read where nothing can be written beside it
 
 
+def packed(text: str) -> str | bytes:
+    """Return a text as the store keeps it: a long one compressed, which `plain(text)` in a statement undoes."""
+    return text if len(text) < LONG else zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def _plain(kept: str | bytes) -> str:
+    if isinstance(kept, str):
+        return kept
+    inflate = zlib.decompressobj()
+    return inflate.decompress(kept, MOST_BYTES).decode("utf-8", "surrogatepass")
+
+
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, uri=name.startswith("file:"), isolation_level=None, timeout=BUSY_SECONDS)
+    connection.create_function("plain", 1, _plain, deterministic=True)
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection

@@ -35,7 +35,7 @@ MOST_SECTIONS = 12
 
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
-SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(d.text, 1, 800), d.link, d.batch_id
+SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(plain(d.text), 1, 800), d.link, d.batch_id
 FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
 CROSS JOIN document d ON d.doc_id = m.doc_id
 WHERE s.state = 'open' ORDER BY d.number
@@ -43,7 +43,7 @@ WHERE s.state = 'open' ORDER BY d.number
 _LEADS = "SELECT s.story_id, d.doc_id FROM story s JOIN document d ON d.number = s.lead WHERE s.state = 'open'"
 _CLOSED = """
 SELECT s.story_id, s.first, s.last, s.n_documents, COUNT(DISTINCT NULLIF(d.source, '')), l.title,
-    SUBSTR(l.text, 1, 400), l.link
+    SUBSTR(plain(l.text), 1, 400), l.link
 FROM (SELECT * FROM story WHERE state = 'closed' AND n_documents > 1 ORDER BY last DESC, story_id LIMIT ?) s
 CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL CROSS JOIN document d ON d.doc_id = m.doc_id
 LEFT JOIN document l ON l.number = s.lead

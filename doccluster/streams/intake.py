@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import MOST_CHARACTERS
+from doccluster.streams.database import packed
 from doccluster.streams.identity import document_key, text_hash
 from doccluster.streams.refiling import YOUNG
 
@@ -66,7 +67,7 @@ def _can_be_version(connection: sqlite3.Connection, doc_id: int, article: Articl
     Where one of the two has no title, the beginnings of the texts are compared.
     """
     title, text, published, known_hash = connection.execute(
-        "SELECT title, text, published, text_hash FROM document WHERE doc_id = ?", (doc_id,)
+        "SELECT title, plain(text), published, text_hash FROM document WHERE doc_id = ?", (doc_id,)
     ).fetchone()
     if known_hash == text_hash(article.title, article.text):
         return True
@@ -100,7 +101,7 @@ def _insert(connection: sqlite3.Connection, article: Article, seen: Moment) -> i
             article.link,
             article.guid,
             article.title,
-            article.text,
+            packed(article.text),
             text_hash(article.title, article.text),
         ),
     )
@@ -131,7 +132,7 @@ def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: M
     """
     new_hash = text_hash(article.title, article.text)
     title, text, old_hash, n_versions, published = connection.execute(
-        "SELECT title, text, text_hash, n_versions, published FROM document WHERE doc_id = ?", (doc_id,)
+        "SELECT title, plain(text), text_hash, n_versions, published FROM document WHERE doc_id = ?", (doc_id,)
     ).fetchone()
     if new_hash == old_hash:
         return False
@@ -141,7 +142,8 @@ def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: M
     if earlier is not None:  # a copy of an older state, such as a feed that lags behind another
         return False
     connection.execute(
-        "INSERT INTO document_version VALUES (?, ?, ?, ?, ?, ?)", (doc_id, n_versions, seen, title, text, old_hash)
+        "INSERT INTO document_version VALUES (?, ?, ?, ?, ?, ?)",
+        (doc_id, n_versions, seen, title, packed(text), old_hash),
     )
     before, after = (
         f"{one}\n{other[:MOST_CHARACTERS]}" for one, other in ((title, text), (article.title, article.text))
@@ -150,6 +152,6 @@ def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: M
     connection.execute(
         "UPDATE document SET title = ?, text = ?, text_hash = ?, n_versions = ?, is_edited = is_edited | ?"
         " WHERE doc_id = ?",
-        (article.title, article.text, new_hash, n_versions + 1, is_edited, doc_id),
+        (article.title, packed(article.text), new_hash, n_versions + 1, is_edited, doc_id),
     )
     return True

@@ -19,7 +19,7 @@ from doccluster.streams.database import copied, transaction
 from doccluster.streams.identity import story_id, text_hash
 from doccluster.streams.model import model_version
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import settings_of, weights_of, write_batch, write_meta
+from doccluster.streams.store import ARTICLE, settings_of, weights_of, write_batch, write_meta
 
 # what clustering has made of the documents
 _MADE = (
@@ -35,7 +35,7 @@ _UNPLACED = """
 UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL, in_sums = 0,
     similarity = NULL, margin = NULL, vectors = NULL, shingles = NULL, is_edited = 0
 """
-_ARTICLE = "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE doc_id = ?"
+_ARTICLE = f"SELECT {ARTICLE} FROM document WHERE doc_id = ?"
 _IDS = (
     *(("story", "story_id"), ("story", "parent"), ("story_lead", "story_id"), ("membership", "story_id")),
     *(("lineage", "story_id"), ("lineage", "other_id"), ("document", "first_story")),
@@ -75,7 +75,7 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
     clusterer, lost = Clusterer(settings_of(old) or StreamSettings(), weights_of(old)), []
     corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
     rows = old.execute(
-        "SELECT doc_key, story_id, title, text, text_hash FROM document JOIN membership USING (doc_id)"
+        "SELECT doc_key, story_id, title, plain(text), text_hash FROM document JOIN membership USING (doc_id)"
         " WHERE to_batch IS NULL AND vectors IS NULL AND shingles IS NULL"
     )
     mates = {key: story for key, story, title, text, kept in rows if text_hash(title, text) != kept}  # it was deleted

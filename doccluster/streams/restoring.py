@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.copies import shingles_from_bytes
 from doccluster.streams.corrections import links_of
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import Scale, Usual
@@ -69,11 +68,10 @@ def _stories_of(connection: sqlite3.Connection, n_terms: int) -> Iterator[tuple[
 
 def _restore_families(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
     rows = connection.execute(
-        "SELECT d.number, d.published, b.clock, d.family, d.shingles, m.story_id FROM document d JOIN membership m"
-        " ON m.doc_id = d.doc_id AND m.to_batch IS NULL JOIN batch b ON b.batch_id = d.batch_id"
-        " WHERE d.shingles IS NOT NULL ORDER BY d.number"
+        "SELECT d.number, d.published, b.clock, d.family, d.shingles, d.source, m.story_id"
+        " FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
+        " JOIN batch b ON b.batch_id = d.batch_id WHERE d.shingles IS NOT NULL ORDER BY d.number"
     )
-    for number, published, arrived, family, shingles, story in rows:
-        is_long, keys = shingles_from_bytes(shingles)
-        clusterer.families.restore(number, published, keys, family, is_long=is_long, arrived=arrived)
+    for number, published, arrived, family, shingles, outlet, story in rows:
+        clusterer.families.restore(number, published, shingles, family, outlet=outlet, arrived=arrived)
         clusterer.story_of_family[family] = story

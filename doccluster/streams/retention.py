@@ -14,7 +14,7 @@ from doccluster.streams.store import read_meta, write_meta
 # placed long ago, and no batch will ask for its words: not in the sums of a story, nor where copies are looked for
 _DONE_WITH = "published < ? AND batch_id IS NOT NULL AND vectors IS NULL AND shingles IS NULL"
 # what is kept of a text: where there is no title, the beginning names a story and tells whether an entry is known
-_KEPT = f"CASE WHEN title = '' THEN SUBSTR(text, 1, {BEGINNING}) ELSE '' END"
+_KEPT = f"CASE WHEN title = '' THEN SUBSTR(plain(text), 1, {BEGINNING}) ELSE '' END"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import sqlite3
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
-VERSION = 5
+VERSION = 6
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -36,7 +36,7 @@ CREATE TABLE document (
     doc_id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL UNIQUE, id TEXT NOT NULL, published INTEGER NOT NULL,
     date TEXT NOT NULL, first_seen INTEGER NOT NULL, batch_id INTEGER REFERENCES batch, number INTEGER,
     language TEXT NOT NULL, source TEXT NOT NULL, link TEXT NOT NULL, guid TEXT NOT NULL, title TEXT NOT NULL,
-    text TEXT NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
+    text ANY NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
     in_sums INTEGER NOT NULL, similarity REAL, margin REAL, vectors BLOB, shingles BLOB,
     is_edited INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -49,7 +49,7 @@ CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL
 
 CREATE TABLE document_version (
     doc_id INTEGER NOT NULL REFERENCES document, version INTEGER NOT NULL, seen INTEGER NOT NULL, title TEXT NOT NULL,
-    text TEXT NOT NULL, text_hash TEXT NOT NULL, PRIMARY KEY (doc_id, version)
+    text ANY NOT NULL, text_hash TEXT NOT NULL, PRIMARY KEY (doc_id, version)
 ) STRICT, WITHOUT ROWID;
 
 -- where a document was met: the same article in several feeds is one document

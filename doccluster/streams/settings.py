@@ -27,6 +27,13 @@ def parse_duration(text: str) -> int:
     return int(number) * _UNITS[unit]
 
 
+# for whom the stories of the default come out too large, or too small, and who has no labels to learn from
+PACES: dict[str, dict[str, float]] = {
+    "fast": {"close_after_least": 7 * DAY, "close_after_most": 10 * DAY},
+    "slow": {"join": 0.4, "half_life": 7 * DAY, "time_scale": 10 * DAY},
+}
+
+
 @dataclass(frozen=True)
 class StreamSettings:
     """The settings of the stream's clustering; times are in seconds.
@@ -66,7 +73,7 @@ class StreamSettings:
 
     half_life: float = 3 * DAY
     time_scale: float = 72 * HOUR
-    join: float = 0.5
+    join: float = 0.45
     look: float = 0.2
     merge: float = 0.7
     split: float = 0.25

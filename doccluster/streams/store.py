@@ -20,6 +20,8 @@ from doccluster.streams.model import differences, model_version
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import STORY_FIELDS
 
+ARTICLE = "doc_key, id, published, date, title, plain(text), source, link, guid"  # the columns of an `Article`
+
 
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the settings of the store as a whole."""
@@ -89,27 +91,21 @@ def _with_model(models: dict[str, dict[str, str]], batch: int) -> str:
 
 def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
     """Return the documents that are in no story yet and not muted, in the order of the stream."""
-    rows = connection.execute(
-        "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE batch_id IS NULL"
-        " ORDER BY published, doc_key"
-    )
+    rows = connection.execute(f"SELECT {ARTICLE} FROM document WHERE batch_id IS NULL ORDER BY published, doc_key")
     waiting, is_muted = [Article(*row) for row in rows], muting(connection)
     return [one for one in waiting if not is_muted(one.title, one.source)]
 
 
 def all_articles(connection: sqlite3.Connection) -> list[Article]:
     """Return the documents that are in stories, in the order of the stream."""
-    rows = connection.execute(
-        "SELECT doc_key, id, published, date, title, text, source, link, guid FROM document WHERE number IS NOT NULL"
-        " ORDER BY published, doc_key"
-    )
+    rows = connection.execute(f"SELECT {ARTICLE} FROM document WHERE number IS NOT NULL ORDER BY published, doc_key")
     return [Article(*row) for row in rows]
 
 
 def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, str, Article]]:
     """Return the placed documents that are to be filed anew, with their numbers and stories; each only once."""
     rows = connection.execute(
-        "SELECT number, story_id, doc_key, id, published, date, title, text, source, link, guid FROM document"
+        f"SELECT number, story_id, {ARTICLE} FROM document"
         " JOIN membership USING (doc_id) WHERE is_edited = 1 AND number > 0 AND to_batch IS NULL ORDER BY number"
     ).fetchall()
     if rows:

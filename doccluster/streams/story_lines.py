@@ -21,7 +21,7 @@ MOST_SEARCHED = 400  # characters of other titles in which the search box looks
 N_BINS = 48
 _KIN_WORDS = {"resumed": "Goes on from", "merged": "Has taken in", "split": "Was part of"}
 _KIN = """
-SELECT e.event, CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END, d.title, SUBSTR(d.text, 1, 400)
+SELECT e.event, CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END, d.title, SUBSTR(plain(d.text), 1, 400)
 FROM lineage e JOIN story s ON s.story_id = CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END
 LEFT JOIN document d ON d.number = s.lead
 WHERE (e.story_id = ?1 AND e.event IN ('resumed', 'merged')) OR (e.other_id = ?1 AND e.event = 'split')

@@ -162,6 +162,8 @@ def _columns(names: Sequence[str], rows: Iterable[Row]) -> Table:
 
 def label_of(connection: sqlite3.Connection, doc_id: int | None) -> str:
     """Return the name of a story: the title of the document that names it, else how that begins."""
-    row = connection.execute(f"SELECT title, SUBSTR(text, 1, {LEAD_LENGTH}) FROM document WHERE doc_id = ?", (doc_id,))
+    row = connection.execute(
+        f"SELECT title, SUBSTR(plain(text), 1, {LEAD_LENGTH}) FROM document WHERE doc_id = ?", (doc_id,)
+    )
     found = row.fetchone()
     return "" if found is None else " ".join((found[0] or found[1]).split())

@@ -11,7 +11,7 @@ the peers, which do not depend on the stream, have the scores that were kept of 
 politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
-``thresholds`` prints what another probability of joining does to the sample, BASIL and "In the news".
+``paces`` prints what another probability of joining does, and what `--pace` does, to all labelled streams.
 ``orders`` prints what stories are worth when the same articles are imported in another order.
 ``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
@@ -42,7 +42,7 @@ def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
     parser.add_argument(
-        "what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages", "thresholds", "orders"]
+        "what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages", "paces", "orders"]
     )
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
@@ -63,10 +63,10 @@ def main() -> None:
         from experiments.streams.manners import measure_manners
 
         measure_manners(given.days or 7.0)
-    elif given.what == "thresholds":
-        from experiments.streams.thresholds import measure_thresholds
+    elif given.what == "paces":
+        from experiments.streams.paces import measure_paces
 
-        measure_thresholds(given.corpora)
+        measure_paces(given.corpora)
     elif given.what == "orders":
         from experiments.streams.orders import measure_orders
 

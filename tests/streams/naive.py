@@ -37,6 +37,7 @@ class Doc:
     names: set
     rule: tuple  # the length of its shingles, and from which Jaccard index on it is a copy
     shingles: frozenset
+    begins: frozenset  # the shingles of the beginning of its text
     seen: int = 0
     clock: int = 0
     vector: dict = field(default_factory=dict)
@@ -225,7 +226,10 @@ class NaiveStream:
         for other in self.placed:
             shared, every = len(one.shingles & other.shingles), len(one.shingles | other.shingles)
             is_near = abs(other.time - one.time) <= self.settings.copy_window and other.clock >= self.window
-            if is_near and other.rule == one.rule and shared and shared / every >= one.rule[1]:
+            is_copy = other.rule == one.rule and shared and shared / every >= one.rule[1]
+            alike, both = len(one.begins & other.begins), len(one.begins | other.begins)
+            outlets = {one.given["source"], other.given["source"]}
+            if is_near and (is_copy or (len(outlets - {""}) == 2 and both and alike / both >= 0.7)):
                 found.add(other.family)
         one.family = min(found, default=one.number)
         return sorted(found) or [one.number]
@@ -494,7 +498,9 @@ def read(article):
     every = words["title"] + words["text"]
     length, least = (5, 0.8) if len(every) >= 50 else (3, 0.9)
     n_shingles = max(len(every) - length + 1, min(len(every), 1))
-    return counts, names, (length, least), frozenset(tuple(every[at : at + length]) for at in range(n_shingles))
+    begin = words["text"][:20] if len(words["text"]) >= 12 else []
+    begins = frozenset(tuple(begin[at : at + 3]) for at in range(len(begin) - 2))
+    return counts, names, (length, least), frozenset(tuple(every[at : at + length]) for at in range(n_shingles)), begins
 
 
 def chance(logit):

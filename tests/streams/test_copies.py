@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from doccluster.corpus import find_near_duplicates
 from doccluster.corpus.duplicates import ShingleIndex, codes_of, mix_shingles
 from doccluster.corpus.prefix_index import PrefixIndex
-from doccluster.streams.copies import Families
+from doccluster.streams.copies import Families, codes_of_article
 
 WORDS = ["wheat", "price", "rose", "port", "storm", "east", "ship", "late", "vote", "bank"]
 
@@ -56,7 +56,7 @@ def test_long_texts_have_the_copies_of_the_batch_function_at_its_threshold():
     families = Families()
     found = {}
     for number, text in enumerate(texts):
-        family, joined = families.add(number, 0, codes_of(text), arrived=0)
+        family, joined = families.add(number, 0, codes_of_article("", text), arrived=0)
         found[number] = family
         found = {one: family if own in joined else own for one, own in found.items()}
     groups = [tuple(one for one in found if found[one] == own) for own in sorted(set(found.values()))]
@@ -67,24 +67,54 @@ def test_long_texts_have_the_copies_of_the_batch_function_at_its_threshold():
 def test_what_is_out_of_the_window_has_no_copies():
     families = Families()
     text = "Ministers agreed to raise the price of wheat by two percent in the spring"
-    assert families.add(1, 0, codes_of(text), arrived=0) == (1, [])
+    assert families.add(1, 0, codes_of_article("", text), arrived=0) == (1, [])
     families.forget_before(10)
-    assert families.add(2, 20, codes_of(text), arrived=20) == (2, [])
-    assert families.add(3, 20, codes_of(text), arrived=20) == (2, [])
+    assert families.add(2, 20, codes_of_article("", text), arrived=20) == (2, [])
+    assert families.add(3, 20, codes_of_article("", text), arrived=20) == (2, [])
 
 
 def test_a_text_without_words_is_a_copy_of_nothing():
     families = Families()
-    assert [families.add(number, 0, codes_of("..."), arrived=0)[0] for number in (1, 2)] == [1, 2]
+    assert [families.add(number, 0, codes_of_article("", "..."), arrived=0)[0] for number in (1, 2)] == [1, 2]
+
+
+LEDE = "Rescuers brought all forty passengers of a ferry to safety on Monday after it had run aground off the island"
+REST = "The owner said that the captain had noticed too late how far the ship had drifted to the east. " * 5
+
+
+def test_a_summary_in_one_outlet_is_a_copy_of_the_whole_text_in_another():
+    families = Families()
+    printed = [
+        ("Ferry aground", f"SKERROW (Wire) - {LEDE}. {REST}", "Tide"),
+        ("All safe after ferry scare", LEDE, "Post"),
+    ]
+    for number, (title, text, outlet) in enumerate(printed, 1):
+        codes = codes_of_article(title, text)
+        assert families.add(number, 0, codes, arrived=0, outlet=outlet) == (1, [])
+
+
+def test_texts_of_one_outlet_or_of_none_that_begin_alike_are_no_copies():
+    for outlet in ("Post", ""):
+        families = Families()
+        for number, rest in enumerate((REST, REST[::-1]), 1):
+            codes = codes_of_article("", f"{LEDE} {rest}")
+            assert families.add(number, 0, codes, arrived=0, outlet=outlet)[0] == number
+
+
+def test_a_few_words_that_two_outlets_begin_with_make_no_copy():
+    families = Families()
+    for number, outlet in enumerate(("Tide", "Post"), 1):
+        codes = codes_of_article(f"Harbour news {outlet}", "Read the whole story at our site")
+        assert families.add(number, 0, codes, arrived=0, outlet=outlet)[0] == number
 
 
 def test_a_copy_of_two_families_makes_them_one():
     index = Families()
     half, other = "a b c d e f g h i j", "k l m n o p q r s t"
-    index.add(1, 0, codes_of(half), arrived=0)
-    index.add(2, 0, codes_of(other), arrived=0)
+    index.add(1, 0, codes_of_article("", half), arrived=0)
+    index.add(2, 0, codes_of_article("", other), arrived=0)
     index._short.threshold = 0.4  # so that a text can be near two that are not near one another
-    assert index.add(3, 0, codes_of(f"{half} {other}"), arrived=0) == (1, [2])
+    assert index.add(3, 0, codes_of_article("", f"{half} {other}"), arrived=0) == (1, [2])
 
 
 def test_articles_with_a_shingle_are_found_also_after_pairs_were_sorted_in_and_left_out(monkeypatch):

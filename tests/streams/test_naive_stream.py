@@ -96,7 +96,7 @@ def are_same(one, other):
 
 QUICK = StreamSettings(
     half_life=DAY / 4, close_after_least=DAY, close_after_most=3 * DAY, resume_within=5 * DAY, copy_window=4 * DAY,
-    quiet=6 * HOUR, merge=0.55, split=0.45,
+    quiet=6 * HOUR, merge=0.55, split=0.4,
 )  # fmt: skip
 
 
@@ -107,9 +107,9 @@ RARE = {"two of its families are one", "the lead stays"}
 @pytest.mark.parametrize(
     ("seed", "settings", "together", "warm", "parts", "passes"),
     [
-        (9, StreamSettings(), 1, 2000, 1, {"merged", "closed", *RARE}),
+        (2, StreamSettings(), 1, 2000, 1, {"merged", "closed", *RARE}),
         (2, QUICK, 1, 2000, 1, {"merged", "closed", "resumed", *RARE}),
-        (8, ACROSS, 1, 2000, 1, {"split", "resumed", *RARE}),
+        (4, ACROSS, 1, 2000, 1, {"split", "resumed", *RARE}),
         (6, QUICK, 5, 20, 1, {"merged", "closed", "resumed"}),
         (3, QUICK, 2, 20, 5, {"closed", "a jump of the clock", "a jump is believed"}),
     ],
