@@ -59,7 +59,10 @@ def _best_without(clusterer: Clusterer, story: Story, member: Member, language: 
     story.n_families -= 1
     stories.replace(story, [one for one in own if one is not member])
     cut = logit(stories.settings.join)
-    matches = stories.matches(stories.compare(member.vectors, time=member.time, language=language), cut)
+    compared = stories.compare(member.vectors, time=member.time, language=language)
+    matches = stories.matches(compared, cut)
+    place = matches[0].story.place if matches else -1
+    compared.teach(stories.scale(language), place, cut=cut)  # what it said before is no measure for whole texts
     story.n_families += 1
     stories.replace(story, own)
     return matches[0].story if matches else None

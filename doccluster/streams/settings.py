@@ -28,7 +28,7 @@ def parse_duration(text: str) -> int:
 
 
 # for whom the stories of the default come out too large, or too small, and who has no labels to learn from
-PACES: dict[str, dict[str, float]] = {
+PACES: dict[str, dict[str, Any]] = {
     "fast": {"close_after_least": 7 * DAY, "close_after_most": 10 * DAY},
     "slow": {"join": 0.4, "half_life": 7 * DAY, "time_scale": 10 * DAY},
 }

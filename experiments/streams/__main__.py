@@ -12,7 +12,7 @@ politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
 ``paces`` prints what another probability of joining does, and what `--pace` does, to all labelled streams.
-``orders`` prints what stories are worth when the same articles are imported in another order.
+``orders`` prints what stories are worth when the same articles are imported in another order, or their titles first.
 ``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
 

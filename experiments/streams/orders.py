@@ -1,4 +1,7 @@
-"""What the order of import does to stories: halves in either order, shuffled days, one article dated far ahead."""
+"""What the order of import does to stories: halves in either order, shuffled days, one article dated far ahead.
+
+And what they are worth where a feed has the title first, and the text an hour later.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ from dataclasses import replace
 from itertools import groupby
 
 from doccluster.streams.article import Article
-from doccluster.streams.settings import DAY
+from doccluster.streams.database import close, open_to_write
+from doccluster.streams.intake import take_in
+from doccluster.streams.kept_stories import KeptStories
+from doccluster.streams.settings import DAY, HOUR
+from doccluster.streams.store import agreed_settings
+from doccluster.streams.tables import read_tables
 from experiments.streams.labelled import LabelledStream, basil, itn, newsroom
 from experiments.streams.replaying import RememberingReader, judge, replay
 
@@ -37,8 +45,34 @@ def scores(stream: LabelledStream, reader: RememberingReader) -> Iterator[tuple[
         yield name, found["pair_f"], found["bcubed_f"]
 
 
+def edited(stream: LabelledStream) -> dict[str, str]:
+    """Return the stories of articles whose titles come in first, and their texts an hour later."""
+    connection, _ = open_to_write(None)
+    stories = KeptStories(connection, agreed_settings(connection, None))
+    states = [(one.time, "", one) for one in stream.articles]
+    states += [(one.time + HOUR, one.text, one) for one in stream.articles]
+    states.sort(key=lambda state: (state[0], state[2].key, len(state[1])))
+    for hour, own in groupby(states, key=lambda state: state[0] // HOUR):
+        now = (hour + 1) * HOUR
+        with stories.writing():
+            for _, text, one in own:
+                take_in(connection, replace(one, text=text), now)
+            stories.place_waiting(now, "replay")
+    tables = read_tables(connection)
+    close(connection, None)
+    return dict(zip(tables.documents["id"], tables.documents["story"], strict=True))
+
+
 def measure_orders(folder: pathlib.Path) -> None:
     """Print what stories are worth when the same articles come in another order."""
+    for stream in (newsroom(), basil(folder, among_noise=False)):
+        found = edited(stream)
+        for name, half in zip(("first", "second"), stream.halves(), strict=True):
+            scores_of = judge(found, stream, half)
+            print(
+                f"  {stream.name:18} texts an hour after titles, {name} half: pair F {scores_of['pair_f']:.3f}",
+                flush=True,
+            )
     reader = RememberingReader()
     for stream in (newsroom(), basil(folder, among_noise=False), itn(folder, "en"), basil(folder, among_noise=True)):
         for name, pair_f, bcubed_f in scores(stream, reader):

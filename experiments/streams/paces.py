@@ -12,7 +12,7 @@ from experiments.streams.replaying import RememberingReader, judge, replay
 
 SETTINGS = {
     **{f"join {join}": StreamSettings(join=join) for join in (0.6, 0.5, 0.45, 0.4)},
-    **{pace: StreamSettings(**changes) for pace, changes in PACES.items()},  # type: ignore[arg-type]
+    **{pace: StreamSettings(**changes) for pace, changes in PACES.items()},
 }
 
 
