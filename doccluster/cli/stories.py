@@ -58,19 +58,12 @@ new_store_options = options(
         type=click.Choice(sorted(PACES)),
         help="In a new store: stories that end sooner (fast), or that articles join longer and more easily (slow).",
     ),
-    click.option(
-        "--across-languages",
-        is_flag=True,
-        help="In a new store: let an article join a story of another language, by the names and numbers they share.",
-    ),
 )
 
 
-def _settings(pace: str | None, across_languages: bool) -> StreamSettings | None:
-    """Return what was chosen for a new store; None if nothing was, so that an old one can have any."""
-    if pace is None and not across_languages:
-        return None
-    return StreamSettings(across_languages=across_languages, **PACES.get(pace or "", {}))
+def _settings(pace: str | None) -> StreamSettings | None:
+    """Return the settings of a pace for a new store; None without one, so that an old store can have any."""
+    return None if pace is None else StreamSettings(**PACES[pace])
 
 
 @stream_command.command("poll", cls=Verb, short_help="Ask the feeds of a list, and place what is new.")
@@ -113,7 +106,6 @@ def poll_command(
     spacing: float,
     on_event: str | None,
     pace: str | None,
-    across_languages: bool,
     as_json: bool,
 ) -> None:
     """Ask the feeds of a list that are due, keep every new article, and put it to a story.
@@ -127,7 +119,7 @@ def poll_command(
     from doccluster.streams import StoryStream
     from doccluster.streams.polling.options import PollOptions
 
-    settings = _settings(pace, across_languages)
+    settings = _settings(pace)
     options = PollOptions(spacing=spacing)
     with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
         given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
@@ -201,7 +193,6 @@ def replay_command(
     store: str,
     batch: str,
     pace: str | None,
-    across_languages: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -212,7 +203,7 @@ def replay_command(
     """
     from doccluster.streams import StoryStream
 
-    settings = _settings(pace, across_languages)
+    settings = _settings(pace)
     with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
         done = stream.replay(
             [Path(source) for source in sources],

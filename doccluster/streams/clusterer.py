@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import TermReader
@@ -226,52 +227,55 @@ class Clusterer:
             result.events.append(Event(story.ends(self.settings), "closed", story.id, n_documents=story.n_documents))
 
     def _place(
-        self,
-        article: Article,
-        language: str,
-        member: Member,
-        result: BatchResult,
-        repair: Repair,
-        kept: Story | None,
+        self, article: Article, language: str, member: Member, result: BatchResult, repair: Repair, kept: Story | None
     ) -> None:
         codes = codes_of_article(article.title, article.text)
         family, joined = self.families.add(member.number, article.time, codes, arrived=self.time, outlet=article.source)
         member.family = family
         home = self._home_of(family, joined)
         self._join_families(family, joined, result)
+        margin: float | None = None
+        similarity: float | None = 1.0
         if home is not None:
             for one in home.members:
                 one.n_documents += one.family == family
             self._grow(home, article, result, similarity=1.0)
-            self._put_down(
-                article, language, member, family, home, result, is_in_sums=False, similarity=1.0, margin=None
-            )
-            return
-        compared = self.stories.compare(member.vectors, time=article.time, language=language)
+            story = home
+        else:
+            story, similarity, margin = self._join_or_found(article, language, member, result, repair, kept)
+        self.story_of_family[family] = story.id
+        if not story.language:
+            story.language = language
+            self.stories.note(story)
+        result.touched[story.id] = story
+        placed = family, story.id, home is None, similarity, margin, member.vectors.to_bytes()
+        result.placements.append(StoryPlacement(member.number, article, language, *placed))
+
+    def _join_or_found(
+        self, article: Article, language: str, member: Member, result: BatchResult, repair: Repair, kept: Story | None
+    ) -> tuple[Story, float | None, float | None]:
+        """Return the story of an article that is no copy, and how like it and by how much the best it is."""
+        about: dict[str, Any] = {"time": article.time, "language": language}
+        compared = self.stories.compare(member.vectors, **about)
         matches = self.stories.matches(compared, self._cut)
         if kept is not None:
-            matches = [self.stories.match(kept, member.vectors, time=article.time, language=language)]
+            matches = [self.stories.match(kept, member.vectors, **about)]
         if matches:
             best = matches[0]
-            story, similarity = best.story, best.likeness
-            compared.teach(self.stories.scale(language), story.place, cut=self._cut)
+            compared.teach(self.stories.scale(language), best.story.place, cut=self._cut)
             rival = max([self.settings.join, *(probability(one.score) for one in matches[1:2])])
-            margin = None if kept is not None else probability(best.score) - rival
-            story.n_families += 1
-            self._grow(story, article, result, similarity=similarity)
-            self.stories.add(story, member)
-            repair.consider(story, matches[1:])
-            self._put_down(
-                article, language, member, family, story, result, is_in_sums=True, similarity=similarity, margin=margin
-            )
-            return
+            best.story.n_families += 1
+            self._grow(best.story, article, result, similarity=best.likeness)
+            self.stories.add(best.story, member)
+            repair.consider(best.story, matches[1:])
+            return best.story, best.likeness, None if kept is not None else probability(best.score) - rival
         compared.teach(self.stories.scale(language), cut=self._cut)
-        former = self.stories.nearest_ended(member.vectors, time=article.time, language=language)
+        former = self.stories.nearest_ended(member.vectors, **about)
         story = self._found(article, language, member, result)
         if former is not None and former.score >= logit(self.settings.resume):
             story.parent = former.story.id
             result.events.append(Event(article.time, "resumed", story.id, story.parent, 1, former.likeness))
-        self._put_down(article, language, member, family, story, result, is_in_sums=True, similarity=None, margin=None)
+        return story, None, None
 
     def _member(self, article: Article, vectors: WeightedTerms) -> Member:
         return Member(self.next_number, self.next_number, article.key, article.time, vectors)
@@ -319,29 +323,6 @@ class Clusterer:
         self.stories.open_new(story)
         result.events.append(Event(time, "born", story.id, n_documents=1, number=member.number))
         return story
-
-    def _put_down(
-        self,
-        article: Article,
-        language: str,
-        member: Member,
-        family: int,
-        story: Story,
-        result: BatchResult,
-        *,
-        is_in_sums: bool,
-        similarity: float | None,
-        margin: float | None,
-    ) -> None:
-        self.story_of_family[family] = story.id
-        if not story.language:
-            story.language = language
-            self.stories.note(story)
-        result.touched[story.id] = story
-        vectors = member.vectors.to_bytes()
-        result.placements.append(
-            StoryPlacement(member.number, article, language, family, story.id, is_in_sums, similarity, margin, vectors)
-        )
 
     def _follow_moves(self, result: BatchResult) -> None:
         for old, new, families in result.moves:

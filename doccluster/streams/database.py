@@ -131,16 +131,20 @@ def packed(text: str) -> str | bytes:
     return text if len(text) < LONG else zlib.compress(text.encode("utf-8", "surrogatepass"))
 
 
+def read_texts(connection: sqlite3.Connection) -> None:
+    """Let statements read the texts of a store."""
+    connection.create_function("plain", 1, _plain, deterministic=True)
+
+
 def _plain(kept: str | bytes) -> str:
     if isinstance(kept, str):
         return kept
-    inflate = zlib.decompressobj()
-    return inflate.decompress(kept, MOST_BYTES).decode("utf-8", "surrogatepass")
+    return zlib.decompressobj().decompress(kept, MOST_BYTES).decode("utf-8", "surrogatepass")
 
 
 def _connect(name: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, uri=name.startswith("file:"), isolation_level=None, timeout=BUSY_SECONDS)
-    connection.create_function("plain", 1, _plain, deterministic=True)
+    read_texts(connection)
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection

@@ -83,24 +83,32 @@ class OpenStories:
 
         The stories `besides` are left out; they are not its rivals either.
         """
-        usable = self._usable_for(language, time)
+        facts, usable = self._facts, self._usable_for(language, time)
         usable[[one.place for one in besides]] = False
         is_rival = usable.copy()
         if only is not None:
             usable[only.place] = True
+        apart = np.maximum(0, np.maximum(time - facts.lasts, facts.firsts - time))
+        last = np.exp(-0.5 * (apart / self.settings.time_scale) ** 2)
+        return self._compared(vectors, language, usable, is_rival, last, only)
+
+    def _compared(
+        self,
+        vectors: WeightedTerms,
+        language: str,
+        usable: npt.NDArray[np.bool_],
+        is_rival: npt.NDArray[np.bool_],
+        last: Floats,
+        only: Story | None = None,
+    ) -> Compared:
         means, nears = self._likeness(vectors, usable)
         places = np.flatnonzero(usable & (means > 0))
-        means, nears = means[places], nears[places]
-        mean_rival, near_rival = (_rivals(one, is_rival[places]) for one in (means, nears))
+        means, nears, last = means[places], nears[places], last[places]
+        rivals = [_rivals(one, is_rival[places]) for one in (means, nears)]
         if only is not None:
             own = places == only.place
-            places, means, nears, mean_rival, near_rival = (
-                one[own] for one in (places, means, nears, mean_rival, near_rival)
-            )
-        facts = self._facts
-        apart = np.maximum(0, np.maximum(time - facts.lasts[places], facts.firsts[places] - time))
-        last = np.exp(-0.5 * (apart / self.settings.time_scale) ** 2)
-        likeness = Likeness(means, nears, last, mean_rival, near_rival, vectors.ids.size)
+            places, means, nears, last, *rivals = (one[own] for one in (places, means, nears, last, *rivals))
+        likeness = Likeness(means, nears, last, rivals[0], rivals[1], vectors.ids.size)
         scores = np.asarray(join_score(likeness, self.scale(language), self.coefficients), dtype=np.float64)
         return Compared(places, likeness, scores)
 
@@ -134,20 +142,9 @@ class OpenStories:
         has_ended = facts.lasts + np.where(facts.is_open, facts.waits, 0) <= time
         has_ended &= facts.is_taken & (facts.lasts >= time - self.settings.resume_within)
         has_ended &= self._speaks(language)
-        means, nears = self._likeness(vectors, has_ended)
-        places = np.flatnonzero(has_ended & (means > 0))
-        if not places.size:
-            return None
-        means, nears = means[places], nears[places]
-        are_rivals = np.ones(places.size, dtype=np.bool_)
-        mean_rival, near_rival = (_rivals(one, are_rivals) for one in (means, nears))
-        likeness = Likeness(means, nears, 1.0, mean_rival, near_rival, vectors.ids.size)  # as if it had not ended
-        scores = join_score(likeness, self.scale(language), self.coefficients)
-        found = [
-            Match(self._stories[place], float(mean), float(score))
-            for place, mean, score in zip(places.tolist(), means, scores, strict=True)
-        ]
-        return max(found, key=lambda one: (one.score, one.story.last, one.story.id))
+        as_if_new = np.ones(facts.size)
+        ended = self.matches(self._compared(vectors, language, has_ended, has_ended, as_if_new), -np.inf)
+        return max(ended, key=lambda one: (one.score, one.story.last, one.story.id), default=None)
 
     def at(self, place: int) -> Story:
         """Return the story in a place."""
@@ -261,7 +258,7 @@ class OpenStories:
         return found
 
     def _speaks(self, language: str) -> npt.NDArray[np.bool_]:
-        if not language or self.settings.across_languages:
+        if not language:
             return np.ones(self._facts.size, dtype=np.bool_)
         number = self._languages.setdefault(language, len(self._languages))
         found: npt.NDArray[np.bool_] = (self._facts.languages == number) | (self._facts.languages == 0)

@@ -67,8 +67,6 @@ class StreamSettings:
         Families of articles in a story that may be split, and in half as many in each part.
     copy_window : float
         Only articles so close in time can be copies of one another.
-    across_languages : bool
-        Whether an article may join a story of another language, by names and numbers.
     """
 
     half_life: float = 3 * DAY
@@ -87,13 +85,12 @@ class StreamSettings:
     n_newest: int = 5
     least_families: int = 6
     copy_window: float = 14 * DAY
-    across_languages: bool = False
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value, is_flag = getattr(self, one.name), one.name == "across_languages"
-            if isinstance(value, bool) != is_flag or not isinstance(value, int | float) or not math.isfinite(value):
-                raise InputError(f"{one.name}={shown(value)} is not {'true or false' if is_flag else 'a number'}.")
+            value = getattr(self, one.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                raise InputError(f"{one.name}={shown(value)} is not a number.")
         for name in ("join", "look", "merge", "split", "resume"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)!r} is not between 0 and 1; give for instance 0.5.")

@@ -13,7 +13,6 @@ politeness a simulated week of them breaks, as the server counts them.
 whether the two stores differ.
 ``paces`` prints what another probability of joining does, and what `--pace` does, to all labelled streams.
 ``orders`` prints what stories are worth when the same articles are imported in another order, or their titles first.
-``languages`` prints what stories across languages are worth on "In the news" in ten languages at once.
 """
 
 from __future__ import annotations
@@ -41,9 +40,7 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument(
-        "what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "languages", "paces", "orders"]
-    )
+    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "paces", "orders"])
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--own", action="store_true", help="evaluate the stream alone; of peers, show what was kept")
@@ -71,10 +68,6 @@ def main() -> None:
         from experiments.streams.orders import measure_orders
 
         measure_orders(given.corpora)
-    elif given.what == "languages":
-        from experiments.streams.languages import measure_languages
-
-        measure_languages(given.corpora)
     elif given.what == "day":
         from experiments.streams.day import measure_day
 

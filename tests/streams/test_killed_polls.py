@@ -10,6 +10,7 @@ from contextlib import closing
 
 from doccluster.streams.article import as_moment
 from doccluster.streams.check import check_store
+from doccluster.streams.database import reading
 from doccluster.streams.settings import DAY
 from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock
@@ -102,7 +103,7 @@ def test_a_poll_that_is_killed_before_or_after_any_commit_and_begun_again_ends_l
         assert len(killed) == (2 if number == 0 else 1) * n_commits  # before each, and after it
         assert [path.name for path in killed if dump(path) != expected] == []
     last = tmp_path / f"{N_PASSES - 1}.db"
-    with closing(sqlite3.connect(last)) as connection:
+    with reading(last) as connection:
         assert check_store(connection) == []
     assert ask(last, "SELECT event FROM lineage") >= {"born", "grew", "merged", "split", "moved", "closed"}
     assert ask(last, "SELECT reason FROM fetch") == {"", "asked-to-wait", "not-a-feed"}

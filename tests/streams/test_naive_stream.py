@@ -100,7 +100,7 @@ QUICK = StreamSettings(
 )  # fmt: skip
 
 
-ACROSS = StreamSettings(across_languages=True, n_newest=2, least_families=4, join=0.4, split=0.39, merge=0.41)
+NARROW = StreamSettings(n_newest=2, least_families=4, join=0.4, split=0.39, merge=0.41)
 RARE = {"two of its families are one", "the lead stays"}
 
 
@@ -109,7 +109,7 @@ RARE = {"two of its families are one", "the lead stays"}
     [
         (2, StreamSettings(), 1, 2000, 1, {"merged", "closed", *RARE}),
         (2, QUICK, 1, 2000, 1, {"merged", "closed", "resumed", *RARE}),
-        (4, ACROSS, 1, 2000, 1, {"split", "resumed", *RARE}),
+        (4, NARROW, 1, 2000, 1, {"split", "resumed", *RARE}),
         (6, QUICK, 5, 20, 1, {"merged", "closed", "resumed"}),
         (3, QUICK, 2, 20, 5, {"closed", "a jump of the clock", "a jump is believed"}),
     ],

@@ -14,7 +14,7 @@ import pytest
 from doccluster.errors import InputError, SchemaError
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.check import check_store
-from doccluster.streams.database import back_up, open_to_read
+from doccluster.streams.database import back_up, open_to_read, read_texts
 from doccluster.streams.settings import DAY, parse_duration
 from experiments.news_stream import make_news_stream
 
@@ -265,6 +265,7 @@ def test_check_finds_what_was_tampered_with(tmp_path):
         back_up(connection, copy)
         connection.close()
         with sqlite3.connect(copy) as changed:
+            read_texts(changed)
             changed.execute(tampering)
             assert check in {one.check for one in check_store(changed)}
         changed.close()

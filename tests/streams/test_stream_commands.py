@@ -132,7 +132,7 @@ def test_check_says_that_a_store_is_sound_and_when_it_is_not(doccluster, store):
 
 
 def test_replay_as_json_says_what_has_happened(doccluster, tmp_path):  # noqa: F811
-    done = doccluster("stream", "replay", FEEDS, "--store", tmp_path / "news.db", "--json", "--across-languages")
+    done = doccluster("stream", "replay", FEEDS, "--store", tmp_path / "news.db", "--json")
     told = json.loads(done.out)
     assert told["n_new"] == 176
     assert told["events"]["born"] + told["events"]["grew"] == 176

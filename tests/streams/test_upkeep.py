@@ -13,7 +13,7 @@ import pytest
 from doccluster.errors import SchemaError
 from doccluster.streams import StoryStream
 from doccluster.streams.check import check_store
-from doccluster.streams.database import back_up, open_to_read, reading
+from doccluster.streams.database import back_up, open_to_read, read_texts, reading
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.test_replay import FEEDS, NOW, QUICK, ROOT, dump, made_rows, written
 
@@ -184,6 +184,7 @@ def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(tmp_
         assert stream._connection.execute("SELECT COUNT(*) FROM story WHERE language = 'english'").fetchone() == (1,)
         assert stream._connection.execute("SELECT COUNT(vectors) FROM document WHERE doc_id = 7").fetchone() == (1,)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        read_texts(connection)
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute(damage)
         assert check in {one.check for one in check_store(connection)}
