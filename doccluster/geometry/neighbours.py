@@ -16,14 +16,11 @@ from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.neighbour_search import ProbedCells, nearest_in_cells, nearest_rows
+from doccluster.geometry.neighbour_search import ProbedCells, nearest_in_cells
 from doccluster.kernels.arguments import Csr
 from doccluster.validation import check_positive_int, row_norms
 
 BLOCK_ROWS = 128  # rows a thread takes at a time; long and short ones even out
-COMMON = np.array(
-    [1 / 256, 1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4]
-)  # shares of documents; terms above are common
 FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list
 RUNS_FOR_EACH = 32  # of columns, for each neighbour that is wanted
 BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose search has one for each pair
@@ -154,7 +151,7 @@ def nearest_neighbours(
     Raises
     ------
     InputError
-        If a value of a sparse matrix is negative: the bounds that save work need weights of one sign.
+        If a value of a sparse matrix is negative.
     """
     n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
     threads = resolve_threads(n_threads)
@@ -258,18 +255,9 @@ def _search_cells(rows: Any, cells: Cells, wanted: npt.NDArray[np.int64], k: int
 
 
 def _search(rows: Any, wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
-    """Return the lists of the rows `wanted`."""
-    by_row, by_term = Csr.of(rows), Csr.of(sparse.csr_array(rows.T))
-    cuts = np.searchsorted(np.diff(by_term.indptr), rows.shape[0] * COMMON, side="right").astype(np.int32)
-    is_common = np.arange(rows.shape[1])[:, None] >= cuts
-    squares = sparse.csr_array((np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape)
-    parts = np.sqrt(squares @ is_common.astype(np.float64)).astype(np.float32)
-
-    def block(part: slice) -> Lists:
-        found, similarity = nearest_rows(by_row, by_term, cuts, parts, wanted[part], k)
-        return found, similarity
-
-    return _joined(share_blocks(block, row_blocks(wanted.size, BLOCK_ROWS), n_threads=n_threads))
+    """Return the lists of the rows `wanted`: all rows are in one cell."""
+    n = rows.shape[0]
+    return _search_cells(rows, Cells(np.zeros(n, np.int64), np.zeros((n, 1), np.int32)), wanted, k, n_threads)
 
 
 def _search_dense(rows: npt.NDArray[np.float32], wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:

@@ -14,7 +14,6 @@ from doccluster.clustering.k_means.seeding import (
     kmeans_plus_plus,
     seeding_index,
 )
-from doccluster.geometry.posting_lists import InvertedIndex
 from doccluster.kernels.arguments import Csr
 
 
@@ -67,7 +66,7 @@ def test_seeds_are_those_of_the_definition(rows, seed, n_threads):
 
 def test_the_lists_of_the_index_are_the_transpose(rows):
     documents, _ = prepare(sparse.csr_array(rows))
-    lists = seeding_index(documents).lists
+    lists = seeding_index(documents)
     transposed = sparse.csr_array(rows).T.tocsr()[documents.original]
     assert np.array_equal(lists.indptr, transposed.indptr)
     assert np.array_equal(lists.indices, transposed.indices)
@@ -135,37 +134,21 @@ def test_centroids_can_be_made_by_a_function(rows):
     assert np.array_equal(by_function.labels_, given.labels_)
 
 
-def test_common_terms_change_no_seed(rows, monkeypatch):
-    documents, _ = prepare(sparse.csr_array(rows))
-    found = {}
-    for share in (0.0, 0.5, 2.0):
-        monkeypatch.setattr("doccluster.clustering.k_means.seeding.COMMON_FROM", share)
-        found[share] = list(kmeans_plus_plus(documents, 20, np.random.default_rng(3)))
-        lists, line_of, lines = seeding_index(documents)
-        assert lines.size <= lists.indices.size
-        assert np.array_equal(lines[line_of[line_of >= 0]], rows.T[documents.original][line_of >= 0])
-    assert found[0.0] == found[0.5] == found[2.0]
-    assert seeding_index(documents).lines.size == 0
-
-
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_seeds_of_rows_without_zeros_are_those_of_the_definition_and_need_no_lists(n_threads):
+def test_seeds_of_rows_without_zeros_are_those_of_the_definition(n_threads):
     rng = np.random.default_rng(6)
     rows = rng.uniform(0.1, 1, size=(500, 12)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     documents, _ = prepare(rows, n_threads=n_threads)
     found = kmeans_plus_plus(documents, 20, np.random.default_rng(8))
     assert list(found) == naive_seeds(rows, np.ones(500), 20, np.random.default_rng(8))
-    terms = Csr.of(documents.terms_from(0))
-    lists = InvertedIndex(terms, np.full(12, -1, np.int32), np.empty((0, 500), np.float32))
-    by_lists = kmeans_plus_plus(documents, 20, np.random.default_rng(8), index=lists)
-    assert np.array_equal(found, by_lists)
-    assert seeding_index(documents).lists.indices.size == 0
+    lists = Csr.of(documents.terms_from(0))
+    assert np.array_equal(found, kmeans_plus_plus(documents, 20, np.random.default_rng(8), index=lists))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_documents_in_several_parts_give_the_seeds_of_the_definition(weighted):
+def test_many_documents_give_the_seeds_of_the_definition(weighted):
     rng = np.random.default_rng(9)
     counts = rng.poisson(0.2, size=(20_000, 40)).astype(float)
     counts[counts.sum(axis=1) == 0, 0] = 1

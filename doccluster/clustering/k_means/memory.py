@@ -175,7 +175,7 @@ def _plan(size: Size, n_head: int, n_groups: int, n_threads: int, seeds: int) ->
     share, n_columns = seeds / size.n_documents, size.frequencies.size
     index = 12 * size.n_entries + 28 * n_columns if size.draws_from_index else 0
     sampled = 0 if share == 1.0 else int(8 * size.n_entries * share)
-    seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 32)
+    seeding = int(index * share) + sampled + int(size.n_documents * share) * (4 * size.n_candidates + 48)
     kept = 8 * size.mean_entries if size.n_starts > 1 else 0  # the best means so far
     return MemoryPlan(
         documents=8 * size.n_entries + 16 * size.n_documents + 12 * n_columns,
