@@ -25,6 +25,8 @@ CALLS = {
 # begins every interpreter of the test, also those that doccluster starts
 WITHOUT = f"""
 import os, signal, sys
+os.supports_dir_fd.clear()  # so that Python's own shutil removes a folder as it does on Windows
+import joblib  # imports asyncio and psutil; what those are on Unix asks os.sysconf as it is imported
 for name in {MODULES!r}:
     sys.modules[name] = None  # an import of it is an ImportError
 for module, names in {CALLS!r}.items():
