@@ -173,3 +173,9 @@ def test_compare_takes_a_path_a_corpus_or_a_table():
     scores = [table.loc[table["measure"] == "nmi", "value"].tolist() for table in runs]
     assert len(scores[0]) == 2
     assert scores == [scores[0]] * 3
+
+
+def test_what_is_no_vectorizer_is_refused_in_a_sentence():
+    for given in ({"min_df": 2}, "tfidf"):
+        with pytest.raises(InputError, match=r"is not a vectorizer.*by name, such as min_df=2"):
+            doccluster.vectorize(["two cats", "one cat"], given)

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from doccluster.base.short_repr import ShortRepr
 from doccluster.measures import get_measure
 from doccluster.selection.significance import mean_with_interval, paired_tests
 
@@ -24,7 +23,7 @@ def _empty(*columns: str) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ShortRepr):
+class Comparison:
     """What the runs gave.
 
     Attributes
@@ -41,6 +40,12 @@ class Comparison(ShortRepr):
     runs: pd.DataFrame
     failures: pd.DataFrame = field(default_factory=lambda: _empty("corpus", "algorithm", "seed", "kind", "message"))
     corpora: pd.DataFrame = field(default_factory=lambda: _empty("corpus"))
+
+    def __repr__(self) -> str:
+        kinds = (("algorithm", "algorithms"), ("corpus", "corpora"), ("seed", "seeds"), ("measure", "measures"))
+        numbers = [(self.runs[one].nunique(), one, several) for one, several in kinds]
+        counted = ", ".join(f"{n:,} {one if n == 1 else several}" for n, one, several in numbers)
+        return f"Comparison({counted}; {len(self.failures):,} fits failed)"
 
     def summary(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return mean and t interval over seeds for each corpus, algorithm and measure.

@@ -45,7 +45,7 @@ def vectorize(
     Raises
     ------
     InputError
-        If both a vectorizer and options are given, or an option is not known.
+        If what is given is no vectorizer, if options are given too, or an option is not known.
     NothingUsable
         If no term is found.
 
@@ -60,6 +60,13 @@ def vectorize(
         texts = texts if isinstance(texts, Sequence) else list(texts)
         _check_known(options)
         vectorizer, _, _ = choose_vectorizer(texts, language=language, options=options)
+    elif not hasattr(vectorizer, "transform"):
+        raise InputError(
+            "is not a vectorizer",
+            argument="vectorizer",
+            received=vectorizer,
+            remedy="give a TfidfVectorizer, or its parameters by name, such as min_df=2",
+        )
     elif options:
         raise InputError(
             f"both a vectorizer and {', '.join(sorted(options))} were given", remedy="set them on the vectorizer"

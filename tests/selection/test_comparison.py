@@ -232,3 +232,9 @@ def test_fewer_than_five_runs_that_differ_give_no_correlation():
 def test_unknown_algorithms_and_parameters_are_refused_before_any_work(name):
     with pytest.raises(InputError):
         compare([], algorithms=[name])
+
+
+def test_a_comparison_says_what_it_holds():
+    rows = [("news", name, seed, "nmi", 0.5) for name in ("a", "b") for seed in range(3)]
+    found = Comparison(pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]))
+    assert repr(found) == "Comparison(2 algorithms, 1 corpus, 3 seeds, 1 measure; 0 fits failed)"
