@@ -185,7 +185,7 @@ def forget_machine_code(copy, path):
         if found <= stale:
             break
         stale |= found
-    if path.stem in ("lanes", "line_sums"):  # compiled into most others
+    if path.stem == "lanes":  # compiled into most others
         stale = {other.stem for other in imports}
     kept = {}
     for file in (copy / "doccluster").rglob("*.nb?"):

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 LINE_BYTES = 64
 LINE = 16  # float32 lanes of a cache line
-MOST_LINES = 8  # sums kept in registers
 OCTET = 8  # groups of a vector of bounds
 
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from doccluster.clustering.k_means.lanes import LINE, MOST_LINES, OCTET
-from doccluster.clustering.k_means.line_sums import add_lines
+from doccluster.clustering.k_means.lanes import LINE, OCTET
 from doccluster.geometry.row_order import ROW_PLACE, longest_row, order_by_original
 from doccluster.kernels.jit import jit
 
@@ -176,6 +175,27 @@ def peaks_of(width):
     return np.full((width // LINE + OCTET + LINE - 1) // LINE * LINE, -np.inf, np.float32)
 
 
+@jit(fastmath=ARITHMETIC, inner=True)
+def add_lines(values, columns, first, last, head, sums):
+    """Add a row's products with the dense lines of its terms to `sums`, four terms at a time.
+
+    Products of four are added to each other first: sums are read and written less often, and round less often.
+    """
+    position = first
+    while position + 3 < last:
+        a, b = head[columns[position]], head[columns[position + 1]]
+        c, d = head[columns[position + 2]], head[columns[position + 3]]
+        u, v, w, x = values[position], values[position + 1], values[position + 2], values[position + 3]
+        for lane in range(sums.size):
+            sums[lane] += (u * a[lane] + v * b[lane]) + (w * c[lane] + x * d[lane])
+        position += 4
+    while position < last:
+        a, u = head[columns[position]], values[position]
+        for lane in range(sums.size):
+            sums[lane] += u * a[lane]
+        position += 1
+
+
 @jit(forceinline=True, inner=True)
 def sum_row(rows, first, split, last, table, start, sums):
     """Set `sums` to `start` plus a row's similarities; the columns of the head end at `split`."""
@@ -184,10 +204,7 @@ def sum_row(rows, first, split, last, table, start, sums):
     else:
         for lane in range(start.size):
             sums[np.uint64(lane)] = start[np.uint64(lane)]
-    n_lines = sums.size // LINE
-    for line in range(0, n_lines, MOST_LINES):
-        some = min(MOST_LINES, n_lines - line)
-        add_lines(rows.values, rows.columns, first, split, table.head, line * LINE, some, sums)
+    add_lines(rows.values, rows.columns, first, split, table.head, sums)
 
 
 @jit(forceinline=True, inner=True)
