@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from doccluster.streams.settings import DAY
 from experiments.news_stream import make_news_stream
 from experiments.streams.labelled import LANGUAGES, ROOT, LabelledStream, basil, ecb_plus, itn, newsroom, shortened
 from experiments.streams.lineage import KINDS, as_labelled, score_copies, score_events, tell, true_events
@@ -111,8 +113,17 @@ def own_scores(stream: LabelledStream) -> dict[str, object]:
     row: dict[str, object] = {"stream": stream.name, "method": STREAM, **judge(outcome.story_of, stream, second)}
     for name in ("pair_f", "bcubed_f"):
         row[f"{name}_low"], row[f"{name}_high"] = interval(outcome.story_of, stream, second, name)
+    row["long"] = share_in_long_stories(outcome.story_of, stream)
     row["moved"], row["second"] = len(moved) / len(stream.story_of), second_at_once(outcome, second)
     return row
+
+
+def share_in_long_stories(found: Mapping[str, str], stream: LabelledStream) -> float:
+    """Return the share of all articles that are in stories of more than 30 days."""
+    times: dict[str, list[int]] = defaultdict(list)
+    for one in stream.articles:
+        times[found[one.id]].append(one.time)
+    return sum(len(own) for own in times.values() if max(own) - min(own) > 30 * DAY) / len(stream.articles)
 
 
 def peer_scores(stream: LabelledStream) -> Iterator[dict[str, object]]:
@@ -148,7 +159,7 @@ def write_page(table: pd.DataFrame, lineage: Sequence[Mapping[str, Any]]) -> Non
 def _tables(table: pd.DataFrame) -> str:
     names = (
         *("stream", "scored", "pair P", "pair R", "pair F (95 %)", "BCubed P", "BCubed R", "BCubed F (95 %)", "ARI"),
-        *("fragments", "second", "moved", "wanted"),
+        *("fragments", "second", "moved", "30 days", "wanted"),
     )
     lines = ["", f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     ours = table[table.method == STREAM]
@@ -161,10 +172,10 @@ def _tables(table: pd.DataFrame) -> str:
             f"| {row['bcubed_precision']:.3f} | {row['bcubed_recall']:.3f} "
             f"| {row['bcubed_f']:.3f} ({row['bcubed_f_low']:.2f} to {row['bcubed_f_high']:.2f}) "
             f"| {row['adjusted_rand']:.3f} "
-            f"| {row['fragments']:.2f} | {row['second']:.2f} | {row['moved']:.3f} | {told} |"
+            f"| {row['fragments']:.2f} | {row['second']:.2f} | {row['moved']:.3f} | {row['long']:.3f} | {told} |"
         )
     means = ours[ours.stream.str.startswith("ITN")][["pair_f", "bcubed_f"]].mean()
-    lines.append(f"| mean of the ten languages | | | | {means.pair_f:.3f} | | | {means.bcubed_f:.3f} | | | | | |")
+    lines.append(f"| mean of the ten languages | | | | {means.pair_f:.3f} | | | {means.bcubed_f:.3f} | | | | | | |")
     lines += ["", "| pair F / BCubed F | " + " | ".join(METHODS) + " |", "|---" * (len(METHODS) + 1) + "|"]
     for name in dict.fromkeys(table.stream):
         cells = []
