@@ -22,7 +22,6 @@ from doccluster import vectors as vectors_package
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.errors import DocclusterError
 from doccluster.labeling.label_terms import rank_label_terms
-from doccluster.labeling.placement import own_similarity
 from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 from tests.fuzz.campaign import check_sentence
@@ -147,8 +146,6 @@ def calls() -> dict[str, Call]:
         "describe_clusters(vectors)": lambda X: labeling.describe_clusters(vectors(X), partition, **one),
         "explain_membership(matrix)": lambda X: labeling.explain_membership(X, 2, centroids, 2),
         "explain_membership(centroids)": lambda X: labeling.explain_membership(good, 2, X, 0),
-        "own_similarity(matrix)": lambda X: own_similarity(X, partition, centroids),
-        "own_similarity(centroids)": lambda X: own_similarity(good, partition, X),
         "place_documents(matrix)": lambda X: labeling.place_documents(X, partition, centroids, **one),
         "place_documents(centroids)": lambda X: labeling.place_documents(good, partition, X, **one),
         "rank_label_terms(rows)": lambda X: rank_label_terms(profiles, names, rows=X, partition=partition),

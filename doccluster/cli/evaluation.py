@@ -200,7 +200,7 @@ def _record(record: Measure) -> dict[str, Any]:
 
 
 def _print_measures(records: list[Measure]) -> None:
-    from doccluster.evaluation.result import ARROWS
+    from doccluster.measures.registry import ARROWS
 
     if not records:
         say("no measure matches")

@@ -31,7 +31,6 @@ from doccluster.vectors.vectorizer import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import dtype_of
 
 _TERMS, _HASHES = ("characters.npy", "ends.npy"), "hashes.npy"
-_INT32_MAX = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
 MAX_TABLE_CELLS = 10_000  # of a table per pair in JSON
 COLUMNS = (
     *("measure", "variant", "family", "source", "value", "direction", "range", "note"),

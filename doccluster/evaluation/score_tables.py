@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import html
 import math
+from typing import TYPE_CHECKING
 
 from doccluster.base.choices import FAMILIES
 from doccluster.base.table_markup import html_table, latex_escaped
 from doccluster.base.text_table import Column, table_lines
-from doccluster.evaluation.result import ARROWS, Evaluation, Score
 from doccluster.evaluation.truth import coverage_note
+from doccluster.measures.registry import ARROWS
 
-# truth columns, and the families of measures that have a value for each of them
-Part = tuple[list[str | None], list[tuple[str, list[Score]]]]
+if TYPE_CHECKING:
+    from doccluster.evaluation.result import Evaluation, Score
+
+    # truth columns, and the families of measures that have a value for each of them
+    Part = tuple[list[str | None], list[tuple[str, list[Score]]]]
 
 HEADINGS = {
     "external": "External: against the truth",

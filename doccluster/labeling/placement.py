@@ -93,12 +93,6 @@ def is_nearer_to_another(labels: npt.NDArray[np.int64], placed: Placement) -> Fl
     return nearer
 
 
-def own_similarity(matrix: Any, partition: Partition, centroids: Any) -> Floats:
-    """Return the cosine of each document to the centroid of its cluster, float64 array of shape (n_documents,)."""
-    documents, centroids = checked_centroids(matrix, partition, centroids)
-    return assign.place_documents(documents, centroids, partition.labels)[1]
-
-
 def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tuple[Documents, Documents]:
     """Return the documents and the centroids of a partition, checked unless they were before.
 

@@ -21,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Family = Literal["external", "internal", "intrinsic", "topic"]
 Evidence = Literal["contingency", "geometry", "pairwise", "topics"]
 Direction = Literal["higher", "lower", "none"]
+ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
 
 
 @dataclass(frozen=True, repr=False)

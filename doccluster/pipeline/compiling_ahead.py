@@ -8,10 +8,8 @@ little more than half of the time. The second ends with the first, whatever beco
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -48,8 +46,8 @@ def compiling_ahead(n_threads: int | None = None, *, tasks: str = "AHEAD") -> It
 
 def command(tasks: str = "AHEAD") -> list[str]:
     """Return the command of the second process, which imports from where this one does."""
-    code = f"import sys; sys.path[:] = sys.argv[2:]; from {compiling_ahead.__module__} import main; main(sys.argv[1])"
-    return [sys.executable, "-P", "-c", code, tasks, *sys.path]
+    task = "from doccluster.pipeline.warming import compile_until_parent_ends as task; task(sys.argv[1])"
+    return [sys.executable, "-P", "-c", f"import sys; sys.path[:] = sys.argv[2:]; {task}", tasks, *sys.path]
 
 
 def _start(tasks: str) -> subprocess.Popen[bytes] | None:
@@ -60,17 +58,3 @@ def _start(tasks: str) -> subprocess.Popen[bytes] | None:
         )
     except OSError:  # without a second process the run only takes longer
         return None
-
-
-def main(tasks: str) -> None:
-    """Compile what the tasks of a list need until the first process ends."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    from doccluster.pipeline import warming
-
-    for task in getattr(warming, tasks):
-        task()
-
-
-def _end_with_parent() -> None:
-    os.read(sys.stdin.fileno(), 1)  # returns when the other process has ended, however it ended
-    os._exit(0)

@@ -6,6 +6,9 @@ few documents. A test holds that no kernel is left out.
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -236,3 +239,15 @@ AHEAD: tuple[Callable[[], None], ...] = (
     _geometry,
     _whole_run,
 )
+
+
+def compile_until_parent_ends(tasks: str) -> None:
+    """Compile, in the second process, what the tasks of a list need, until the first process ends."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    for task in {"AHEAD": AHEAD, "BACKWARDS": BACKWARDS}[tasks]:
+        task()
+
+
+def _end_with_parent() -> None:
+    os.read(sys.stdin.fileno(), 1)  # returns when the other process has ended, however it ended
+    os._exit(0)

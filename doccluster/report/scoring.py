@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 from doccluster.evaluation import Score
-from doccluster.evaluation.result import ARROWS
 from doccluster.evaluation.score_tables import HEADINGS, by_measure, families_of, truth_of
-from doccluster.measures.registry import Measure
+from doccluster.measures.registry import ARROWS, Measure
 from doccluster.record import Run
 from doccluster.report.wording import decimal, one_line
 

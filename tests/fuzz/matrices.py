@@ -123,7 +123,6 @@ def uses() -> tuple[Use, ...]:
     """Return everything that takes a matrix, each as a function of one; fitted and imported once."""
     from doccluster import evaluation, labeling, selection, synthetic
     from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, assign_to_centroids
-    from doccluster.labeling.placement import own_similarity
     from doccluster.partition import Partition
     from doccluster.vectors import DocumentVectors, write_matrix
 
@@ -166,8 +165,6 @@ def uses() -> tuple[Use, ...]:
         few(selection.choose_k, ks=[2, 3], n_threads=1),
         lambda matrix: labeling.ClusterProfiles.from_partition(matrix, found),
         lambda matrix: labeling.describe_clusters(vectors(matrix), found, n_threads=1),
-        lambda matrix: own_similarity(matrix, found, centroids),
-        lambda matrix: own_similarity(good, Partition.from_labels(range(N_ROWS)), matrix),
         lambda matrix: labeling.place_documents(matrix, found, centroids, n_threads=1),
         lambda matrix: labeling.representative_documents(matrix, found, np.ones(N_ROWS)),
         lambda matrix: labeling.explain_membership(matrix, 2, centroids, 2),

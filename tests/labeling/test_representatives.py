@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 
 from doccluster.labeling import borderline_documents, describe_clusters, place_documents, representative_documents
-from doccluster.labeling.placement import own_similarity
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.partition import Partition
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -55,7 +54,8 @@ def test_representatives_are_the_nearest_to_the_centroid(case):
 def test_a_text_that_came_twice_is_shown_once_and_its_copies_are_counted():
     rows = unit(np.array([[3.0, 1, 0], [3.0, 1, 0], [3.0, 1, 0.05], [1.0, 1, 0], [0, 0, 1]]))
     partition = Partition.from_labels([0, 0, 0, 0, 1])
-    similarity = own_similarity(rows, partition, unit(np.array([rows[:4].sum(axis=0), rows[4]])))
+    centroids = unit(np.array([rows[:4].sum(axis=0), rows[4]]))
+    similarity = np.einsum("ij,ij->i", rows, centroids[partition.labels])
     shown = representative_documents(rows, partition, similarity, near_copy=0.95)[0]
     assert [document.row for document in shown] == [0, 3]
     assert [document.n_copies for document in shown] == [2, 0]
