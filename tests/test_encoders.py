@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 
 import numpy as np
@@ -12,12 +14,13 @@ import pytest
 
 import doccluster
 from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.cli.main import main
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
 from doccluster.pipeline.editing import Edit, edit_run
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.searching import open_search
 from doccluster.vectors import encoders
-from doccluster.vectors.encoders import Encoder, encode, get_encoder
+from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder
 
 WORDS = ("[UNK]", "ship", "harbour", "anchor", "bread", "oven", "flour")
 TABLE = np.random.default_rng(4).normal(size=(len(WORDS), 5)).astype(np.float32)
@@ -169,13 +172,84 @@ def test_a_file_that_is_missing_is_named(tmp_path, kind, file):
         get_encoder(f"{kind}:{tmp_path}")
 
 
-def test_a_model_that_comes_with_no_package_is_a_sentence():
-    with pytest.raises(InputError, match=r"bring model\.onnx and tokenizer\.json"):
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+class Hub(BaseHTTPRequestHandler):
+    """A server of one model, tiny/model, as huggingface_hub asks for it."""
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        files = sorted(self.server.folder.iterdir())
+        name = self.path.rpartition("/")[2]
+        told = {"id": "tiny/model", "sha": COMMIT, "siblings": [{"rfilename": one.name} for one in files]}
+        if "/tree/" in self.path:
+            told = [{"type": "file", "path": one.name, "oid": "0", "size": one.stat().st_size} for one in files]
+        is_file = "/resolve/" in self.path
+        content = (self.server.folder / name).read_bytes() if is_file else json.dumps(told).encode()
+        self.server.asked.append(name)
+        self.send_response(200 if "tiny/model" in self.path else 404)
+        for header, value in {"Content-Length": len(content), "ETag": f'"{name}"', "X-Repo-Commit": COMMIT}.items():
+            self.send_header(header, str(value))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def hub(model2vec, monkeypatch, tmp_path_factory):
+    constants = pytest.importorskip("huggingface_hub.constants")
+    (model2vec / "model.bin").write_bytes(b"weights that nothing here reads")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    server.folder, server.asked = model2vec, []
+    place = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setattr(constants, "ENDPOINT", place)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", place + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path_factory.mktemp("kept")))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_model_is_downloaded_where_that_is_allowed_and_then_found_without_a_network(hub, titles, tmp_path, capsys):
+    path, _ = titles
+    asked = ["run", str(path), "--encoder", "model2vec:tiny/model", "-k", "2", "--no-report", "-o"]
+
+    def ending(*further):
+        with pytest.raises(SystemExit) as end:
+            main([*asked, *further])
+        return end.value.code
+
+    assert ending(str(tmp_path / "one")) == 2
+    assert "the model tiny/model is not on this machine" in capsys.readouterr().err
+    assert hub.asked == []
+    assert ending(str(tmp_path / "one"), "--allow-download") == 0
+    assert {"model.safetensors", "tokenizer.json"} <= set(hub.asked)
+    assert "model.bin" not in hub.asked
+    hub.asked.clear()
+    assert ending(str(tmp_path / "two")) == 0
+    assert hub.asked == []
+    one, two = (json.loads((tmp_path / name / "run.json").read_text()) for name in ("one", "two"))
+    meaning = one["parameters"]["resolved"]["meaning"]
+    assert meaning == two["parameters"]["resolved"]["meaning"]
+    assert meaning["digest"] == get_encoder(f"model2vec:{hub.folder}").digest
+    with pytest.raises(InputError, match=r"the model no/such could not be downloaded: .*404"):
+        fetch_model("model2vec:no/such")
+
+
+def test_a_model_that_is_not_on_this_machine_is_a_sentence(hub):
+    with pytest.raises(InputError, match=r"bring its folder with model\.onnx and tokenizer\.json"):
         get_encoder("minilm")
     for name in ("onnx:", "onnx", "unheard:of", 3):
-        with pytest.raises(InputError, match="model2vec:DIR"):
+        with pytest.raises(InputError, match="model2vec:DIR_OR_NAME"):
             get_encoder(name)
-    with pytest.raises((InputError, MissingDependency), match=r"needs sentence_transformers|no model"):
+    with pytest.raises((InputError, MissingDependency), match=r"needs sentence_transformers|is not on"):
         get_encoder("sentence-transformers:no-such-model")
 
 
@@ -202,7 +276,7 @@ def test_a_model_of_sentence_transformers_is_read_from_this_machine_and_encodes_
     assert asked[1]["batch_size"] == 1
     assert found.digest
     assert not get_encoder("sentence-transformers:a-name").digest  # of which nothing is kept
-    with pytest.raises(InputError, match="there is no model missing on this machine; bring its folder"):
+    with pytest.raises(InputError, match="the model missing is not on this machine; bring its folder"):
         get_encoder("sentence-transformers:missing")
 
 

@@ -132,13 +132,36 @@ embeddings_option = click.option(
     help="The meaning of the documents beside their words: .npy, .npz, Parquet or Arrow, a row for each document in "
     "their order, or beside their ids; or a column of SRC with a list of numbers.",
 )
-encoder_option = click.option(
-    "--encoder",
-    cls=SectionedOption,
-    section=MEANING,
-    metavar="NAME",
-    help='Instead of a file, make the embeddings of the texts: static (pip install "doccluster[meaning]"), or by a '
-    "model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR. Nothing is downloaded.",
+
+
+def _download(context: click.Context, _: click.Parameter, is_allowed: bool) -> None:
+    name = context.params.get("encoder")
+    if is_allowed and name is not None:
+        from doccluster.vectors.encoders import fetch_model
+
+        fetch_model(name)
+
+
+encoder_option = options(
+    click.option(
+        "--encoder",
+        cls=SectionedOption,
+        section=MEANING,
+        is_eager=True,  # read before the option that downloads it
+        metavar="NAME",
+        help='Instead of a file, make the embeddings of the texts: static (pip install "doccluster[meaning]"), minilm, '
+        "or by a model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR.",
+    ),
+    click.option(
+        "--allow-download",
+        cls=SectionedOption,
+        section=MEANING,
+        is_flag=True,
+        expose_value=False,
+        callback=_download,
+        help="Download the model that --encoder names (minilm, onnx:OWNER/NAME, ...) from the Hugging Face Hub, unless "
+        "it is on this machine. Nothing is downloaded without this.",
+    ),
 )
 meaning_options = options(
     embeddings_option,

@@ -141,8 +141,8 @@ def run_pipeline(
         row is zero goes by its words alone.
     encoder : str, object or function, optional
         Instead of embeddings, what makes them of the texts: "static" (the extra `meaning`), "model2vec:DIR", "onnx:DIR"
-        (the extra `onnx`), "sentence-transformers:DIR", an object with a method `encode`, or a function from a list of
-        str to an array.
+        (the extra `onnx`), "sentence-transformers:DIR", the name of a model in place of DIR where it was downloaded, an
+        object with a method `encode`, or a function from a list of str to an array.
     space : {"both", "words", "meaning"}
         What is clustered, where there are embeddings. Labels and measures are of the words.
     meaning_weight : float, optional

@@ -1,4 +1,6 @@
-"""Encoders: what turns texts into rows of meaning, by name, as an object or as a function. Nothing is downloaded.
+"""Encoders: what turns texts into rows of meaning, by name, as an object or as a function.
+
+Nothing is downloaded but by `fetch_model`.
 
 A text is encoded by itself, never padded to others, so that its row depends on no batch and no number of threads.
 """
@@ -23,9 +25,11 @@ from doccluster.blocks import row_blocks
 from doccluster.errors import InputError, MissingDependency
 
 BATCH = 256  # texts in memory as tokens at a time
-NAMES = ("static", "minilm", "onnx:DIR", "model2vec:DIR", "sentence-transformers:DIR_OR_NAME")
+NAMES = ("static", "minilm", *(f"{kind}:DIR_OR_NAME" for kind in ("onnx", "model2vec", "sentence-transformers")))
 TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
-MINILM = "bring model.onnx and tokenizer.json of all-MiniLM-L6-v2 in a folder, and name it as onnx:FOLDER"
+MINILM = "onnx:sentence-transformers/all-MiniLM-L6-v2"
+FILES = {"onnx": ("model.onnx", "onnx/model.onnx"), "model2vec": ("model.safetensors",)}  # and those of settings
+EXTRAS = {"onnx": "doccluster[onnx]", "model2vec": "doccluster[meaning]"}
 
 Rows = npt.NDArray[np.float32]
 
@@ -61,32 +65,64 @@ def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
     Parameters
     ----------
     given : str, object or function
-        "static", or what a model is read by and its folder, such as "onnx:models/minilm".
+        "static", "minilm", or what a model is read by and its folder or name, such as "onnx:models/minilm".
     n_threads : int, optional
         Changes no result.
     """
     if not isinstance(given, str) and (callable(given) or hasattr(given, "encode")):
         called = given.encode if hasattr(given, "encode") else given
         return Encoder(getattr(given, "__name__", type(given).__name__), "", called)
-    kind, _, place = given.partition(":") if isinstance(given, str) else ("", "", "")
-    if given == "minilm":
-        raise InputError("the model minilm comes with no package", remedy=MINILM)
     if given == "static":
         from doccluster.vectors.token_encoder import static_encoder
 
         return static_encoder()
-    if place and kind == "sentence-transformers":
+    kind, place = _kind_and_place(given)
+    if kind == "sentence-transformers":
         return _sentence_transformer(given, place)
-    if place and kind == "model2vec":
+    if kind == "model2vec":
         from doccluster.vectors.token_encoder import token_encoder
 
-        folder = usable_path(place)
+        folder = _folder(kind, place)
         return token_encoder(given, brought(folder, "model.safetensors"), brought(folder, TOKENIZER))
-    if place and kind == "onnx":
+    if kind == "onnx":
         from doccluster.vectors.onnx_encoder import onnx_encoder
 
-        return onnx_encoder(given, usable_path(place), n_threads=n_threads)
+        return onnx_encoder(given, _folder(kind, place), n_threads=n_threads)
     raise InputError("is not known", argument="encoder", received=given, expected=f"one of {', '.join(NAMES)}")
+
+
+def fetch_model(name: str) -> None:
+    """Download a model that is named and not a folder here, to where huggingface_hub keeps models: an encoder finds it.
+
+    Raises InputError if it cannot be had. Raises MissingDependency if huggingface_hub is not installed.
+    """
+    kind, place = _kind_and_place(name)
+    if kind:
+        _folder(kind, place, downloads=True)
+
+
+def _kind_and_place(name: Any) -> tuple[str, str]:
+    """Return what a model is read by, and its folder or name; two empty strings where the name tells neither."""
+    kind, _, place = (MINILM if name == "minilm" else name).partition(":") if isinstance(name, str) else ("", "", "")
+    return (kind, place) if place and kind in ("sentence-transformers", *FILES) else ("", "")
+
+
+def _folder(kind: str, place: str, *, downloads: bool = False) -> Path:
+    """Return the folder of a model: as it is named, or where huggingface_hub keeps that model."""
+    folder = usable_path(place)
+    if folder.exists():
+        return folder
+    with packages_of(kind, EXTRAS.get(kind, kind)):
+        hub = import_module("huggingface_hub")
+    wanted = ["*.json", "*.txt", *FILES.get(kind, ("*.safetensors", "*.model"))]
+    try:
+        return Path(hub.snapshot_download(place, allow_patterns=wanted, local_files_only=not downloads))
+    except (OSError, ValueError) as error:
+        told = f"could not be downloaded: {str(error).splitlines()[0]}" if downloads else "is not on this machine"
+        files = f" with {FILES[kind][0]} and {TOKENIZER}" if kind in FILES else ""
+        ways = "" if downloads else ", or allow its download (--allow-download)"
+        remedy = f"bring its folder{files}, and name it as {kind}:FOLDER{ways}"
+        raise InputError(f"the model {place} {told}", remedy=remedy) from error
 
 
 def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> npt.NDArray[Any]:
@@ -143,7 +179,10 @@ def _sentence_transformer(name: str, place: str) -> Encoder:
     try:
         model = library.SentenceTransformer(place, device="cpu", local_files_only=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"there is no model {place} on this machine", remedy="bring its folder") from error
+        raise InputError(
+            f"the model {place} is not on this machine",
+            remedy="bring its folder, or allow its download (--allow-download)",
+        ) from error
     folder = Path(place)
     files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else ()
 
