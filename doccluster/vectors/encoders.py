@@ -102,7 +102,7 @@ def fetch_model(name: str) -> None:
 
 
 def _kind_and_place(name: Any) -> tuple[str, str]:
-    """Return what a model is read by, and its folder or name; two empty strings where the name tells neither."""
+    """Return the kind of a model and its folder or name; two empty strings where the name tells neither."""
     kind, _, place = (MINILM if name == "minilm" else name).partition(":") if isinstance(name, str) else ("", "", "")
     return (kind, place) if place and kind in ("sentence-transformers", *FILES) else ("", "")
 
