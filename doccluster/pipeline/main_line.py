@@ -146,8 +146,8 @@ def run_pipeline(
     space : {"both", "words", "meaning"}
         What is clustered, where there are embeddings. Labels and measures are of the words.
     meaning_weight : float, optional
-        How much meaning counts beside the words: by default 1 for documents of 20 known words on average, up to 2 for
-        shorter ones, down to 0.5 for longer ones.
+        How much meaning counts beside the words: by default 1 for documents of up to 20 known words on average, down to
+        0.5 for longer ones.
     labels : path or sequence, optional
         Clusters that another program found, which are named, explained and judged in place of clusters of our own: a
         file as `doccluster evaluate` takes, or a label for each document in their order. Documents with the label -1 or

@@ -19,7 +19,7 @@ from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]
 
-BALANCED_AT = 20  # known words in a document on average, where meaning counts as much as they do
+BALANCED_AT = 20  # known words in a document on average, up to which meaning counts as much as they do
 AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
 
 
@@ -115,15 +115,15 @@ def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, we
 
 
 def usual_weight(n_words: float) -> float:
-    """Return how much meaning counts beside the words, from 0.5 to 2, by the mean number of known words.
+    """Return how much meaning counts beside the words, from 0.5 to 1, by the mean number of known words.
 
-    The fewer words, the less they say. The rule was found on every second set of `experiments.quality.meaning` and
-    holds on the others.
+    Many words say more than their meaning in one row does. More than 1 for few words helps little with one model, and
+    harms with another (`experiments.quality.meaning --weights`).
 
     >>> usual_weight(20), usual_weight(80), usual_weight(3)
-    (1.0, 0.5, 2.0)
+    (1.0, 0.5, 1.0)
     """
-    return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 2.0))
+    return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 1.0))
 
 
 def seen_from(centre: Floats, rows: Any) -> Floats:

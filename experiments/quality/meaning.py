@@ -7,8 +7,8 @@ scikit-learn's k-means of the same embeddings and, where umap-learn is installed
 three seeds: UMAP to 5 dimensions, then k-means, or HDBSCAN, which chooses its own number of clusters and leaves
 documents without one.
 Search results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has one thread.
-``--keep`` writes results/meaning.csv and the table of docs/explanation/quality.md; results and table of another encoder
-have the name of that (``language-model`` for onnx).
+``--keep`` writes results/meaning.csv, going on where it stopped, and the table of docs/explanation/quality.md; results
+and table of another encoder are called ``language-model``.
 
 With ``--weights`` it clusters by both with the same weight of meaning for all sets, and with one by their length. It
 says which is best on every second set, and what that one gives on the others.
@@ -20,9 +20,9 @@ import gzip
 import json
 import pathlib
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -43,11 +43,13 @@ from doccluster.vectors.meaning import meaning_of, usual_weight
 from experiments.quality.corpora import PLACES, TEXTS
 from experiments.quality.page import put_between
 from experiments.quality.run import taken
+from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
 UMAP_WAYS = ("UMAP, HDBSCAN", "UMAP, k-means")
 WAYS = ("k-means of embeddings", *UMAP_WAYS, "words", "meaning", "both", "both, fast")
+TIMED = ("k-means of embeddings", "UMAP, HDBSCAN", "both")
 UMAP_SEEDS = 3
 UMAP = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}  # as BERTopic has them
 LEAST_CLUSTER = 10  # of HDBSCAN, likewise
@@ -61,11 +63,14 @@ TITLES = {
     "newsgroups": "20 Newsgroups",
 }
 
+COLUMNS = ("documents", "words", "nmi", "adjusted_rand", "without", "encoding", "clustering")
+
 Texts = tuple[list[str], list[str]]  # and their classes
+Prepared = tuple[DocumentVectors, list[str], float, float]
 
 
 def main(arguments: list[str]) -> None:
-    """Print the table of all sets."""
+    """Run what is not done yet and print the table of all sets."""
     most, n_seeds = int(taken(arguments, "--most") or 2500), int(taken(arguments, "--seeds") or 5)
     keeps = "--keep" in arguments and not arguments.remove("--keep")
     weighs = "--weights" in arguments and not arguments.remove("--weights")
@@ -74,26 +79,32 @@ def main(arguments: list[str]) -> None:
     what = "meaning" if encoder == "static" else "language-model"
     ways = WAYS if find_spec("umap") else tuple(way for way in WAYS if way not in UMAP_WAYS)
     what, ways, shown = ("weights", WEIGHTS, table_of_weights) if weighs else (what, ways, table_of)
-    lines = [line for name in sets.split(",") for line in lines_of(name, folder, most, n_seeds, ways, encoder)]
-    runs = pd.DataFrame(lines)
-    print(table := shown(runs))
+    groups = cache(lambda name: [prepared(*thinned(one, most), encoder) for one in texts_of(name, folder)])
+    cases = [
+        {"set": name, "way": way, "seed": seed}
+        for seed in range(n_seeds)
+        for name in sets.split(",")
+        for way in ways
+        if seed < UMAP_SEEDS or way not in UMAP_WAYS
+    ]
+    with tempfile.TemporaryDirectory() as passing:
+        path = (HERE / "results" if keeps else pathlib.Path(passing)) / f"{what}.csv"
+        run_cases(
+            path, cases, lambda **case: [line_of(groups(case["set"]), case["way"], case["seed"])], columns=COLUMNS
+        )
+        runs = pd.read_csv(path)
+    print(table := shown(runs[runs["set"].isin(sets.split(","))]))
     if keeps:
-        runs.to_csv(HERE / "results" / f"{what}.csv", index=False, float_format="%.6f")
         PAGE.write_text(put_between(PAGE.read_text(encoding="utf-8"), what, table), encoding="utf-8")
 
 
-def lines_of(
-    name: str, folder: pathlib.Path, most: int, n_seeds: int, ways: tuple[str, ...], encoder: str = "static"
-) -> Iterator[dict[str, Any]]:
-    """Yield a line for each way and seed: what is measured of each group of texts, on average."""
-    made = [prepared(*thinned(texts, most), encoder) for texts in texts_of(name, folder)]
-    sizes = {"documents": sum(one[0].n_documents for one in made), "words": np.mean([one[2] for one in made])}
-    seconds = {"encoding": sum(one[3] for one in made)}
-    for way in ways:
-        for seed in range(min(n_seeds, UMAP_SEEDS) if way in UMAP_WAYS else n_seeds):
-            found = pd.DataFrame([measured(way, vectors, classes, seed) for vectors, classes, _, _ in made])
-            means = {one: found[one].mean() for one in ("nmi", "adjusted_rand", "without")}
-            yield {"set": name, **sizes, **seconds, "way": way, "seed": seed, **means, "clustering": found["s"].sum()}
+def line_of(groups: list[Prepared], way: str, seed: int) -> dict[str, Any]:
+    """Return the mean measures of the groups of texts, and the sums of their documents and seconds."""
+    found = pd.DataFrame([measured(way, vectors, classes, seed) for vectors, classes, _, _ in groups])
+    sizes = {"documents": sum(one[0].n_documents for one in groups), "words": np.mean([one[2] for one in groups])}
+    means = {one: found[one].mean() for one in ("nmi", "adjusted_rand", "without")}
+    seconds = {"encoding": sum(one[3] for one in groups), "clustering": found["s"].sum()}
+    return {name: round(float(value), 6) for name, value in {**sizes, **means, **seconds}.items()}
 
 
 def texts_of(name: str, folder: pathlib.Path) -> list[Texts]:
@@ -128,7 +139,7 @@ def thinned(texts: Texts, most: int) -> Texts:
     return texts[0][::step], texts[1][::step]
 
 
-def prepared(texts: list[str], classes: list[str], name: str) -> tuple[DocumentVectors, list[str], float, float]:
+def prepared(texts: list[str], classes: list[str], name: str) -> Prepared:
     """Return documents with words and meaning, their classes, their mean number of known words, seconds of encoding."""
     corpus = Corpus(tuple(map(str, range(len(texts)))), tuple(texts))
     made = vectorize_texts(corpus, language="auto", options={}, n_threads=1).vectors
@@ -185,19 +196,22 @@ def umap_class() -> Any:
 
 
 def table_of(runs: pd.DataFrame) -> str:
-    """Return the means over the seeds, NMI and adjusted Rand index, as a table of the page."""
+    """Return the means over the seeds, NMI and adjusted Rand index, as a table of the page; median seconds."""
     ways = [way for way in WAYS if way in set(runs["way"])]
-    lines = [f"| set | documents | words in each | {' | '.join(ways)} | encoding, s | clustering both, s |"]
-    lines.append("|" + "---|" * (len(ways) + 5))
+    timed = [way for way in TIMED if way in ways]
+    seconds = " | ".join(f"{way}, s" for way in ("encoding", *timed))
+    lines = [f"| set | documents | words in each | {' | '.join(ways)} | {seconds} |"]
+    lines.append("|" + "---|" * (len(ways) + len(timed) + 4))
     for name, own in runs.groupby("set", sort=False):
-        means = own.groupby("way")[["nmi", "adjusted_rand", "without", "clustering"]].mean()
+        means = own.groupby("way")[["nmi", "adjusted_rand", "without"]].mean()
+        medians = own.groupby("way")["clustering"].median()
         cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in ways]
         best = max(range(len(ways)), key=lambda place: means.nmi[ways[place]])
         if UMAP_WAYS[0] in ways:
             cells[ways.index(UMAP_WAYS[0])] += f" ({means.without[UMAP_WAYS[0]]:.0%} without)"
         cells[best] = f"**{cells[best]}**"
-        sizes = f"{own.documents.iloc[0]:,} | {own.words.iloc[0]:.0f}"
-        spent = f"{own.encoding.iloc[0]:.1f} | {means.clustering['both']:.1f}"
+        sizes = f"{own.documents.iloc[0]:,.0f} | {own.words.iloc[0]:.0f}"
+        spent = " | ".join(f"{one:.1f}" for one in (own.encoding.median(), *medians[timed]))
         lines.append(f"| {TITLES[str(name)]} | {sizes} | {' | '.join(cells)} | {spent} |")
     return "\n".join(lines)
 
