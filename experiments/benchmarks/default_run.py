@@ -1,4 +1,4 @@
-"""The default clustering of counts beside plain spherical k-means, and how its cost grows with the documents.
+"""The default clustering beside plain spherical k-means: how its cost grows, and what given embeddings add to it.
 
 Documents are generated as for the other benchmarks (`experiments.benchmarks.matrices`), of 50 topics and 50,000 terms.
 """
@@ -8,13 +8,18 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from doccluster.clustering import DocumentClustering, SphericalKMeans
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.vectors.meaning import meaning_of
 from experiments.benchmarks.harness import Session, read_results, row, start_clock
-from experiments.benchmarks.matrices import CACHE, made_counts
+from experiments.benchmarks.matrices import CACHE, CORPORA, made_counts
+from experiments.benchmarks.neighbours import dense_rows
+from experiments.quality.corpora import is_there, load, weigh
 
 TIMED = ("doccluster/clustering", "doccluster/geometry", "doccluster/kernels")
 HERE = "experiments.benchmarks.default_run"
@@ -39,6 +44,40 @@ def default_large(session: Session) -> None:
     points = [] if session.quick else smaller_points(session)
     points.append(compared(session, SIZES[0] if session.quick else LARGE))
     record_exponents(session, points, [f"{name}, from {SIZES[0]:,} to {LARGE:,} documents" for name in CONTENDERS])
+
+
+@row("given-embeddings", "20,000 documents with embeddings of 384 dimensions, words alone and both, one thread")
+def given_embeddings(session: Session) -> None:
+    """Fit the titles of StackOverflow, where they are, and generated documents, each in a process of its own."""
+    counts_file(SIZES[0])
+    for kind in ("titles", "generated") if is_there(CORPORA, "stackoverflow") else ("generated",):
+        contenders = {f"{kind}, both": f"{HERE}:fit_both", f"{kind}, words alone": f"{HERE}:fit_words"}
+        session.compare_memory(contenders, kind=kind, n=2_000 if session.quick else SIZES[0])
+
+
+def fit_both(kind: str, n: int) -> dict[str, float]:
+    """Cluster by words and embeddings, and return the seconds that it took the processor."""
+    return timed_clusters(kind, n, dense_rows())
+
+
+def fit_words(kind: str, n: int) -> dict[str, float]:
+    """Cluster the same documents by their words."""
+    return timed_clusters(kind, n, None)
+
+
+def timed_clusters(kind: str, n: int, embeddings: Any) -> dict[str, float]:
+    """Cluster documents into as many clusters as they have topics; a fit of a few comes first and loads the code."""
+    counts = counts_of(SIZES[0]) if kind == "generated" else sparse.csr_array(load(str(CORPORA), "stackoverflow")[0])
+    counts = counts[:n]
+    rows = sparse.csr_array(weigh(counts), dtype=np.float32)
+    meaning = None if embeddings is None else meaning_of(embeddings[: rows.shape[0]])
+    parameters = DocumentParameters(n_clusters=N_TOPICS if kind == "generated" else 20, random_state=0, n_threads=1)
+    few = np.arange(1_000)
+    cluster_documents(rows[few], counts[few], parameters, meaning=None if meaning is None else meaning.take(few))
+    start_clock()
+    started = time.process_time()
+    cluster_documents(rows, counts, parameters, meaning=meaning)
+    return {"processor_seconds": time.process_time() - started}
 
 
 def smaller_points(session: Session) -> list[Point]:
