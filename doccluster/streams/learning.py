@@ -21,7 +21,7 @@ from doccluster.errors import InputError
 from doccluster.streams.article import Article
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.database import transaction
-from doccluster.streams.joining import FEATURES, Floats
+from doccluster.streams.joining import FEATURES, Floats, logit
 from doccluster.streams.open_stories import Compared, OpenStories
 from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import HOUR, StreamSettings
@@ -132,7 +132,7 @@ class Learned:
 
 
 def learn_weights(connection: sqlite3.Connection, path: Path) -> Learned:
-    """Learn the weights of a store from a csv file of labels, and keep them in it.
+    """Learn the weights of a store from a csv file of labels, and keep them in it if they are no worse.
 
     Raises InputError if the file lacks a column, or says of less than 20 documents of the store to which story they
     belong.
@@ -143,13 +143,17 @@ def learn_weights(connection: sqlite3.Connection, path: Path) -> Learned:
     if len(story_of) < LEAST:
         raise InputError(f"{path} labels {len(story_of)} documents of the store; label {LEAST} or more.")
     before = weights_of(connection)
-    rows, right = examples(articles, story_of, before, settings_of(connection))
+    settings = settings_of(connection) or StreamSettings()
+    rows, right = examples(articles, story_of, before, settings)
     if not 0 < right.sum() < right.size:
         raise InputError(f"{path} has no two stories, or none of two documents; label more of them.")
     after = fit([(rows, right)], [1.0], toward=before, shrink=SHRINK)
-    with transaction(connection):
-        write_meta(connection, weights=json.dumps(after.tolist()))
-    shares = [float(((rows @ weights >= 0) == right).mean()) for weights in (before, after)]
+    shares = [float(((rows @ weights >= logit(settings.join)) == right).mean()) for weights in (before, after)]
+    if shares[1] < shares[0]:  # labels that the stream has made itself, for instance
+        shares[1] = shares[0]
+    else:
+        with transaction(connection):
+            write_meta(connection, weights=json.dumps(after.tolist()))
     return Learned(len(story_of), len(set(story_of.values())), right.size, *shares)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.streams import StoryStream
+from doccluster.streams import StoryStream, learning
 from doccluster.streams.database import changing
 from doccluster.streams.joining import shipped_coefficients
 from doccluster.streams.learning import learn_weights
@@ -53,6 +53,17 @@ def test_a_store_learns_from_labels_and_goes_by_them(doccluster, tmp_path, truth
     with changing(path) as connection:
         assert not np.array_equal(weights_of(connection), shipped_coefficients())
     assert len(tables.documents["id"]) == len(truth)
+
+
+def test_weights_that_are_worse_are_not_kept(tmp_path, truth, monkeypatch):
+    path = tmp_path / "news.db"
+    with StoryStream(path) as stream:
+        stream.replay(NEWSROOM / "articles.jsonl")
+    monkeypatch.setattr(learning, "fit", lambda *_, toward, **__: -toward)
+    with changing(path) as connection:
+        said = learn_weights(connection, labels(tmp_path / "labels.csv", truth))
+        assert said.right_after == said.right_before
+        assert np.array_equal(weights_of(connection), shipped_coefficients())
 
 
 def test_too_few_labels_and_files_of_another_kind_are_refused(tmp_path, truth):
