@@ -57,9 +57,7 @@ def headlines() -> str:
 def sample_pages() -> dict[str, str]:
     """Return the files that pages include: the output of the command, and the report for the frame."""
     printed, folder = sample_run()
-    lines = [
-        line for line in printed.rstrip().split("\n") if not line.startswith("$ ")
-    ]  # the same as `run`, with a path
+    lines = [line for line in printed.rstrip().split("\n") if not line.startswith("$ ")]  # `run`, with a long path
     first = next(place for place, line in enumerate(lines) if line.startswith("────")) + 13
     last = next(place for place, line in enumerate(lines) if line.startswith("  silhouette")) - 1
     shown = [*lines[:first], f"… {(last - first) // 2} more clusters", *lines[last:]]
