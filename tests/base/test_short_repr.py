@@ -29,7 +29,7 @@ def held_data() -> dict[str, object]:
     texts = [" ".join(rng.choice(groups[row % 3], 9)) + f" number{row % 50}" for row in range(N)]
     run = run_pipeline(texts, n_clusters=3, language="none")
     corpus = doccluster.read_corpus(texts)
-    choice = choose_clusters(corpus, ks=[2, 3], random_state=0)
+    choice = choose_clusters(corpus, ks=[4, 5], random_state=0)
     labelled = LabelledCorpus("made", run.vectors.matrix, run.partition.labels.tolist(), 3)
     found = [
         *(corpus, corpus[0], run, run.documents, run.vectors, run.partition, run.evaluation, run.provenance),
@@ -66,7 +66,7 @@ def test_the_main_values_say_what_they_hold(values):
     assert repr(values["Run"]).startswith(f"Run({N} documents in 3 clusters, 62 terms, seed 0: ")
     assert repr(values["Partition"]) == f"Partition({N} documents in 3 clusters of 134, 133, 133)"
     assert "400 x 62 float32, sparse" in repr(values["DocumentVectors"])
-    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 3 clusters, of the numbers you gave; ")
+    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 4 clusters, of the numbers you gave; ")
     assert repr(values["Inspection"]) == f"Inspection({N} documents)"
     hits = [{"title": f"{word} {n}"} for n in range(6) for word in ("harbour boats", "rye bread")]
     found = doccluster.cluster_search_results(hits, query="news")
