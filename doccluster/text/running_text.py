@@ -50,6 +50,8 @@ class RunningText(ShortRepr):
     says_case : bool array of shape (n_tokens,)
         Whether the way a word is written there says how it is written elsewhere: not where it begins a sentence, and
         not in a headline or a line of capitals.
+    is_aside : bool array of shape (n_tokens,)
+        Whether each place is in brackets, with no other mark inside them: "(pictured)".
     """
 
     words: list[str]
@@ -58,6 +60,7 @@ class RunningText(ShortRepr):
     form: Integers
     text: Integers
     says_case: Flags
+    is_aside: Flags
     torn: Mapping[str, int]
 
     @classmethod
@@ -93,7 +96,8 @@ class RunningText(ShortRepr):
         word_of = np.array([of_words[prepare(form)] if _is_word(form) else BREAK for form in written], dtype=np.int64)
         form = np.where(word_of[tokens] == BREAK, BREAK, tokens)[kept]
         torn = _torn(tokens, written, prepare)
-        return cls(["", *of_words], written, word_of[tokens][kept], form, text_of[kept], says_case[kept], torn)
+        is_aside = _asides(tokens, word_of == BREAK, written)[kept]
+        return cls(["", *of_words], written, word_of[tokens][kept], form, text_of[kept], says_case[kept], is_aside, torn)
 
     @property
     def n_texts(self) -> int:
@@ -152,6 +156,16 @@ def _is_word(form: str) -> bool:
     if _ADDRESS.fullmatch(form):
         return False
     return form[:1].isalnum() and not is_unspaced(form) and _CLITIC.search(form) is None
+
+
+def _asides(tokens: Integers, is_mark: Flags, written: list[str]) -> Flags:
+    """Return where the marks before and after a word are the brackets around it."""
+    opens, closes = (np.array([mark in form for form in written], dtype=bool) for mark in "()")
+    places, marks = np.arange(tokens.size), is_mark[tokens]
+    before = np.maximum.accumulate(np.where(marks, places, 0))
+    after = np.minimum.accumulate(np.where(marks, places, tokens.size - 1)[::-1])[::-1]
+    asides: Flags = ~marks & opens[tokens[before]] & closes[tokens[after]]
+    return asides
 
 
 def _torn(tokens: Integers, written: list[str], prepare: Callable[[str], str]) -> Counter[str]:

@@ -49,12 +49,15 @@ class WordUses:
 def word_uses(running: RunningText, function_words: Collection[str], languages: Collection[str] = ()) -> WordUses:
     """Return which words may begin and end a phrase, and which may stand alone: no function or weak words, no numbers.
 
+    In any language a word that mostly follows a number is a month, a unit, or what is counted ("321 people"), and one
+    that mostly stands in brackets an aside ("pictured"): these name nothing.
     English verbs and adjectives are found; in mixed collections only those with enough English words beside them;
     in texts that are German alone a word that ends a phrase has a capital.
     """
     weak, first_only = weak_words(languages), words_that_only_begin(languages)
     is_function = running.are(function_words)
     named = np.array([word[:1].isalpha() for word in running.words], dtype=bool) & ~is_function & ~running.are(weak)
+    named &= ~_counted_or_aside(running)
     may_begin, may_end = named | running.are(first_only), named & ~running.are(first_only)
     alone = ~running.are(weak_alone(languages)) & ~_torn(running, is_function)
     only = next(iter(languages)) if len(languages) == 1 else ""
@@ -73,6 +76,17 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
     elif only == "german":
         may_end &= running.mostly_capital
     return WordUses(may_begin, may_end, may_end & alone)
+
+
+def _counted_or_aside(running: RunningText) -> Flags:
+    """Return which words mostly come after a number, or mostly in brackets."""
+    n_words = len(running.words)
+    times = np.bincount(running.word, minlength=n_words)
+    is_number = running.matching(lambda word: word.replace(".", "").isdigit())
+    counted = np.bincount(running.word[1:][is_number[running.word[:-1]]], minlength=n_words)
+    aside = np.bincount(running.word[running.is_aside], minlength=n_words)
+    found: Flags = (2 * np.maximum(counted, aside) > times) & (times >= FEWEST)
+    return found
 
 
 def _torn(running: RunningText, is_function: Flags) -> Flags:

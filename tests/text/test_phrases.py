@@ -105,3 +105,13 @@ def test_an_english_verb_beside_other_languages_names_nothing():
     assert not alone["leaves"]
     assert alone["hurricane"]
     assert alone["séisme"]
+
+
+def test_what_is_counted_and_what_stands_in_brackets_names_nothing_in_any_language():
+    texts = [f"{day} grudnya zemletrus (foto) 1.{day}00 ludei, ale zemletrus" for day in range(1, 6)]
+    running = RunningText.of_texts([*texts, "(a bracket that zemletrus does not close"])
+    uses = word_uses(running, STOP)
+    named = {word for word, ends in zip(running.words, uses.may_end.tolist(), strict=True) if ends}
+    assert named == {"zemletrus", "ale", "bracket", "that", "does", "not", "close"}
+    rare = RunningText.of_texts(texts[:4])
+    assert word_uses(rare, STOP).may_end[rare.words.index("foto")], "four occurrences say little"
