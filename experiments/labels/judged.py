@@ -1,9 +1,9 @@
 """Labels of 100 clusters as a reader judged them, old and new beside each other.
 
-``python -m experiments.labels.judged`` prints for each corpus how many labels of the version before whole phrases (old)
-and after (new) were judged printable, wincing, or noise. The 100 clusters were drawn at random from default runs over
-five corpora. One reader saw the titles of three representatives and both labels in random order, without knowing which
-was which; results/judged.csv has every label with its judgement.
+``python -m experiments.labels.judged`` prints for each corpus how many labels were judged printable, wincing, or noise,
+before words that are counted or stand in brackets were left out (old) and after (new). The 100 clusters were drawn at
+random from default runs over five corpora. One reader of the project saw the titles of three representatives and both
+labels in random order; results/judged.csv has every label with its judgement.
 """
 
 from __future__ import annotations
