@@ -97,7 +97,8 @@ class RunningText(ShortRepr):
         form = np.where(word_of[tokens] == BREAK, BREAK, tokens)[kept]
         torn = _torn(tokens, written, prepare)
         is_aside = _asides(tokens, word_of == BREAK, written)[kept]
-        return cls(["", *of_words], written, word_of[tokens][kept], form, text_of[kept], says_case[kept], is_aside, torn)
+        word, says_case = word_of[tokens][kept], says_case[kept]
+        return cls(["", *of_words], written, word, form, text_of[kept], says_case, is_aside, torn)
 
     @property
     def n_texts(self) -> int:
