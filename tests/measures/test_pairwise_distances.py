@@ -137,7 +137,9 @@ def test_terms_of_many_documents_are_told_to_cost_less_than_as_many_postings():
     rng = np.random.default_rng(0)
     labels = np.arange(2000) % 2
     common = pairs_of(sparse.csr_array(rng.random((2000, 20))), labels)
-    blocks = pairs_of(sparse.block_diag([rng.random((40, 20)) for _ in range(50)], format="csr"), labels)
+    blocks = pairs_of(
+        sparse.block_diag([sparse.coo_array(rng.random((40, 20))) for _ in range(50)], format="csr"), labels
+    )
     assert common.geometry.rows.matrix.nnz == blocks.geometry.rows.matrix.nnz
     assert (common.documents._common.shape[1], blocks.documents._rare.shape[1]) == (20, 1000)
     for pairs in (common, blocks):
