@@ -106,14 +106,14 @@ def _copies(texts: Sequence[str]) -> dict[int, int]:
 
 
 def vectorize_short_texts(
-    texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, min_df: int | None = None
+    texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, **options: Any
 ) -> Vectorized | None:
-    """Return the vectors of texts; None without a term."""
+    """Return the vectors of texts, with some options of their own; None without a term."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
     rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
-    options = {"min_df": rare if min_df is None else min_df, "sublinear_tf": True}
+    chosen = {"min_df": rare, "sublinear_tf": True, **options}
     try:
-        return vectorize_texts(corpus, language=language, options=options, n_threads=n_threads)
+        return vectorize_texts(corpus, language=language, options=chosen, n_threads=n_threads)
     except NothingUsable:
         return None
 

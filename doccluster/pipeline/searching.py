@@ -163,7 +163,7 @@ def open_search(
         raise InputError("the source is a matrix, which has no texts to search in; give the documents themselves.")
     both = zip(read.corpus.column("title"), read.corpus.texts, strict=True)
     texts = [text if text.startswith(title) else f"{title}\n{text}" for title, text in both]
-    made = vectorize_short_texts(texts, language, n_threads, min_df=1)
+    made = vectorize_short_texts(texts, language, n_threads, min_df=1, dropped_terms=())  # all are found
     if made is None or made.vectorizer is None:
         raise NothingUsable("no document has a term to be found by; check the language.")
     bm25 = Bm25Index.from_counts(made.vectors.counts, made.vectorizer)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster import load_sample
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.grouping_hits import cluster_search_results
-from doccluster.pipeline.searching import search
+from doccluster.pipeline.searching import open_search, search
 from doccluster.retrieval import group_rows
 from doccluster.retrieval.grouping import OTHER
 from doccluster.validation import unit_rows
+from doccluster.vectors.defaults import choose_vectorizer
 
 THINGS = {
     "cat": "large cat forest prey hunts spotted night river animal habitat",
@@ -176,3 +178,10 @@ def test_hits_far_from_one_another_are_cut_at_the_distance_of_the_docs_and_no_la
     found = group_rows(hits)
     assert (found == group_rows(hits, cut_at=0.65)).all()
     assert len(set(found)) > len(set(group_rows(hits, cut_at=0.8)))
+
+
+def test_words_that_say_nothing_of_clusters_are_found_all_the_same():
+    corpus = load_sample()
+    left_out = choose_vectorizer(corpus.texts, options={})[0].dropped_terms
+    assert "days" in left_out
+    assert open_search(corpus).rank("days").size
