@@ -106,6 +106,12 @@ def test_the_confusion_table_counts_every_labelled_document(newsroom_run):
         assert line.total == sum(count for (cluster, _), count in by_hand.items() if cluster == line.number)
 
 
+def test_a_long_class_is_shown_with_its_first_forty_letters(newsroom_run):
+    documents = replace(newsroom_run.documents, labels={"long": [(f"{'x' * 60} {row % 2}",) for row in range(176)]})
+    (cut,) = set(confusion(replace(newsroom_run, documents=documents), "long").classes)
+    assert cut == "x" * 39 + "…"
+
+
 def test_a_card_shows_headline_label_size_dates_outlets_and_similarity_and_no_measure_that_says_nothing(newsroom_run):
     page = render_report(newsroom_run)
     cards = page[page.index('id="story-list"') : page.index('id="explore"')].split('<li class="story"')[1:]

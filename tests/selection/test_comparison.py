@@ -18,6 +18,7 @@ import doccluster
 from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
 from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare
+from doccluster.selection.comparison_tables import headline
 from doccluster.selection.significance import (
     holm,
     mean_with_interval,
@@ -217,6 +218,14 @@ def test_intervals_stay_in_the_range_of_their_measure():
     assert row["low"] < row["mean"] < row["high"] == 1.0
     assert runs_of([0.1, 3.0], "seconds").summary().iloc[0]["low"] == 0.0
     assert runs_of([0.5]).summary()[["low", "high"]].isna().all(axis=None)
+
+
+def test_the_frame_is_the_summary_and_the_headline_the_usual_measures_before_seconds():
+    found = runs_of([0.9, 1.0, 1.0])
+    pd.testing.assert_frame_equal(found.to_pandas(), found.summary())
+    measures = ["seconds", "purity", "nmi", "adjusted_rand"]
+    assert headline(pd.DataFrame({"measure": measures})) == ["adjusted_rand", "nmi", "seconds"]
+    assert headline(pd.DataFrame({"measure": ["seconds", "purity", "rand"]})) == ["purity", "rand", "seconds"]
 
 
 def test_fewer_than_five_runs_that_differ_give_no_correlation():
