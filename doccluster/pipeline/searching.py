@@ -77,10 +77,13 @@ class SearchIndex(ShortRepr):
             raise InputError(f"ranked_by={ranked_by!r} is not known; choose one of {', '.join(RANKINGS)}.")
         try:
             return self.bm25.scores(query)
-        except NothingUsable:
-            if ranked_by != "meaning":
+        except NothingUsable as error:
+            if ranked_by == "meaning":
+                return np.zeros(len(self.documents))
+            if self.cosines is None:  # documents, not a run
                 raise
-            return np.zeros(len(self.documents))
+            said = str(error).removesuffix(".")
+            raise NothingUsable(f"{said}, or search the documents themselves: a run leaves some words out.") from None
 
     def _ranked(self, query: str, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
         if ranked_by == "bm25":

@@ -143,10 +143,7 @@ class Bm25Index:
             raise InputError("the query is empty; give the words to search for.")
         wanted = sparse.csr_array(self.vectorizer.transform_counts([query]))
         if wanted.nnz == 0:
-            raise NothingUsable(
-                f"no document has a word of the query {query[:80]!r}; try other words, or the documents themselves in "
-                "place of a run, which leaves some words out."
-            )
+            raise NothingUsable(f"no document has a word of the query {query[:80]!r}; try other words.")
         return self.score_counts(wanted)
 
     def score_counts(self, query: Any) -> npt.NDArray[np.float64]:

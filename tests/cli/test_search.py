@@ -53,6 +53,8 @@ def test_a_run_is_searched_by_its_counts_without_the_documents(doccluster, newsr
     assert any("ferry" in hit["title"].lower() for hit in found["hits"])
     placed = sorted(place for one in found["clusters"] for place in one["documents"])
     assert placed == list(range(10))
+    missed = doccluster("search", "zzzz", tmp_path / "run")
+    assert missed.err.strip().endswith("or search the documents themselves: a run leaves some words out.")
 
 
 def test_the_place_by_bm25_stands_beside_each_document(doccluster, newsroom):
@@ -111,7 +113,7 @@ def test_the_page_escapes_what_hits_say_and_runs_no_script(doccluster, tmp_path)
         (["search"], "give a query"),
         (["search", "ferry"], "give a query"),
         (["search", " ", "{newsroom}"], "the query is empty"),
-        (["search", "zzzz", "{newsroom}"], "no document has a word of the query 'zzzz'"),
+        (["search", "zzzz", "{newsroom}"], "no document has a word of the query 'zzzz'; try other words."),
         (["search", "a", "b", "--hits", "x.jsonl"], "give the query alone"),
         (["search", "--hits", "absent.jsonl"], "absent.jsonl cannot be read"),
         (["search", "ferry", "absent"], "absent does not exist|'absent' does not exist"),
