@@ -59,6 +59,7 @@ DAMAGES = {
     "a coo of two billion rows": "X = sparse.coo_array(([1.0], ([0], [1])), shape=(2 * 10**9, 12))",
     "a bsr with a column beyond the width": "X = X.tobsr((2, 3)); X.indices[1] = 10**6",
     "a bsr with a block too few": "X = X.tobsr((2, 3)); X.data = X.data[:-1]",
+    "a bsr with a start of two billion": "X = X.tobsr((2, 3)); X.indptr[1] = 2 * 10**9",
     "a lil with a column beyond the width": "X = X.tolil(); X.rows[1] = [10**6]; X.data[1] = [1.0]",
     "a lil with more values than columns": "X = X.tolil(); X.data[1] = X.data[1] * 1000",
     "a dia with an offset too few": "X = X.todia(); X.offsets = X.offsets[:-1]",

@@ -171,6 +171,8 @@ def _load_model(folder: Path) -> Model:
         None if record.meaning is None else load_meaning(folder / "meaning.npz", record.meaning, len(record.labels))
     )
     settings = dict(record.settings)
+    if not isinstance(settings.get("vectorizer") or {}, Mapping):
+        raise damaged(folder / "model.json", "the settings of its vectorizer are no mapping")
     return Model(centroids, record.labels, vectorizer, terms, display, settings, record.threshold, rule, meaning)
 
 

@@ -130,12 +130,22 @@ def _before_conversion(matrix: Any, name: str) -> Any:
             _check_lists(matrix, name)
         if np.ma.is_masked(getattr(matrix, "data", None)):
             raise masked(name)
+        if matrix.format == "bsr":
+            _check_blocks(matrix)
         if matrix.format == "dia" and len(matrix.offsets) != len(matrix.data):
             raise ValueError(f"{len(matrix.data)} diagonals and {len(matrix.offsets)} offsets")
         matrix = matrix.tocoo()  # done in numpy, which looks at every index
         n_values = _check_coordinates(matrix, name)
     check_sparsity((matrix.shape[0], 0), n_values, name)
     return matrix
+
+
+def _check_blocks(matrix: Any) -> None:
+    """Raise ValueError if the starts of block rows do not fit the blocks; conversion repeats rows by their steps."""
+    starts = np.asarray(matrix.indptr, dtype=np.int64)
+    n_blocks = min(len(matrix.indices), len(matrix.data))
+    if starts.size == 0 or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] > n_blocks:
+        raise ValueError(f"the starts of its block rows do not fit its {n_blocks} blocks")
 
 
 def _check_lines(matrix: Any, name: str) -> bool:

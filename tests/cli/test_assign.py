@@ -132,3 +132,13 @@ def test_copies_do_not_raise_the_threshold():
     cosines = np.cos(np.radians([30.0, 30.0]))
     labels, similarity = np.array([0, 0, 1, 1]), np.array([*cosines, 1.0, 1.0])
     assert learn_threshold(labels, similarity, counted=np.array([True, True, False, False])) == pytest.approx(0.5)
+
+
+def test_a_model_whose_settings_are_damaged_is_refused(doccluster, newsroom, tmp_path):
+    assert doccluster("run", newsroom, "-k", 5, "--quality", "fast", "-o", tmp_path / "run").code == 0
+    path = tmp_path / "run" / "model" / "model.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**record, "settings": {**record["settings"], "vectorizer": "x"}}), encoding="utf-8")
+    done = doccluster("assign", tmp_path / "run", newsroom)
+    assert done.code != 0
+    assert "the settings of its vectorizer are no mapping" in done.err
