@@ -229,6 +229,10 @@ def test_a_model_is_downloaded_where_that_is_allowed_and_then_found_without_a_ne
     assert ending(str(tmp_path / "one")) == 2
     assert "the model tiny/model is not on this machine" in capsys.readouterr().err
     assert hub.asked == []
+    with pytest.raises(SystemExit) as end:
+        main(["run", str(path), "--allow-download", "-o", str(tmp_path / "one")])
+    assert end.value.code == 2
+    assert "give --encoder too" in capsys.readouterr().err
     assert ending(str(tmp_path / "one"), "--allow-download") == 0
     assert {"model.safetensors", "tokenizer.json"} <= set(hub.asked)
     assert "model.bin" not in hub.asked

@@ -136,10 +136,13 @@ embeddings_option = click.option(
 
 def _download(context: click.Context, _: click.Parameter, is_allowed: bool) -> None:
     name = context.params.get("encoder")
-    if is_allowed and name is not None:
-        from doccluster.vectors.encoders import fetch_model
+    if not is_allowed:
+        return
+    if name is None:
+        raise click.UsageError("--allow-download downloads the model that --encoder names; give --encoder too.")
+    from doccluster.vectors.encoders import fetch_model
 
-        fetch_model(name)
+    fetch_model(name)
 
 
 encoder_option = options(
