@@ -141,7 +141,9 @@ def learn_command(labels: str, store: str, as_json: bool) -> None:
     say(
         f"  learned    from {done.n_documents:,} documents of {done.n_stories:,} stories, {done.n_examples:,} decisions"
     )
-    say(f"  right      {done.right_before:.1%} of them before, {done.right_after:.1%} now")
+    say(f"  right      {done.right_before:.1%} of them before, {done.right_after:.1%} with what was learned")
+    if not done.is_kept:
+        say("  kept       the weights as they were, which are right more often")
     say(f"  {store}")
 
 

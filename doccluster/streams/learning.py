@@ -129,6 +129,7 @@ class Learned:
     n_examples: int
     right_before: float
     right_after: float
+    is_kept: bool  # whether the store has the new ones, which are no worse
 
 
 def learn_weights(connection: sqlite3.Connection, path: Path) -> Learned:
@@ -149,12 +150,11 @@ def learn_weights(connection: sqlite3.Connection, path: Path) -> Learned:
         raise InputError(f"{path} has no two stories, or none of two documents; label more of them.")
     after = fit([(rows, right)], [1.0], toward=before, shrink=SHRINK)
     shares = [float(((rows @ weights >= logit(settings.join)) == right).mean()) for weights in (before, after)]
-    if shares[1] < shares[0]:  # labels that the stream has made itself, for instance
-        shares[1] = shares[0]
-    else:
+    is_kept = shares[1] >= shares[0]
+    if is_kept:
         with transaction(connection):
             write_meta(connection, weights=json.dumps(after.tolist()))
-    return Learned(len(story_of), len(set(story_of.values())), right.size, *shares)
+    return Learned(len(story_of), len(set(story_of.values())), right.size, shares[0], shares[1], is_kept)
 
 
 def _labels_of(path: Path) -> dict[str, str]:
