@@ -21,6 +21,7 @@ from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.clustering.communities import communities
 from doccluster.clustering.smoothed.document_clusters import SmoothedRows
+from doccluster.clustering.smoothed.document_spaces import Graph
 from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
@@ -233,12 +234,13 @@ def find_both(
     """
     size = rows.shape[0]
     points = rows if smoothed is None else smoothed.moved_once
+    assert points is not None  # `smooth_documents` makes them
     few = drawn(size, MOST_FOR_TOPICS, rng)
     told: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
     near = neighbour_edges(points[few], n_threads=n_threads)
     topics = _usual(near, topics_among, RESOLUTIONS, smallest=SMALLEST_TOPIC, **told), _nodes_of(few, size)
     if smoothed is not None:
-        graph, nodes = sharpened(smoothed), smoothed.graph.families
+        graph, nodes = sharpened(smoothed.graph, points), smoothed.graph.families
     else:
         some = drawn(size, MOST_DENSE, rng)
         graph, nodes = neighbour_edges(points[some], n_threads=n_threads), _nodes_of(some, size)
@@ -260,15 +262,14 @@ def _usual(graph: Any, choose: Callable[[list[Level]], Level | None], *given: An
     return sorted(starts, key=n_chosen)[n_starts // 2]
 
 
-def sharpened(smoothed: SmoothedRows) -> Any:
+def sharpened(common: Graph, points: Any) -> Any:
     """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
     Documents of one story share neighbours besides terms, so their smoothed rows are nearer than those of two stories
     of one kind.
     """
-    graph, families = sparse.csr_array(smoothed.graph.symmetric()), smoothed.graph.families
-    firsts = np.unique(families, return_index=True)[1]
-    rows = unit_rows(smoothed.moved_once[firsts], warn=False)
+    graph = sparse.csr_array(common.symmetric())
+    rows = unit_rows(points[common.first], warn=False)
     weights = np.empty(graph.nnz)
     ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     for start in range(0, graph.nnz, EDGES_AT_ONCE):

@@ -15,8 +15,6 @@ from doccluster.corpus.duplicates import ShingleIndex, Shingles, codes_of, mix_s
 from doccluster.streams.article import Moment
 
 LONG = 50  # words; shorter texts are compared among themselves, by shorter shingles and a higher threshold
-
-
 BEGINNING = 20  # words of a text, without its title
 LEAST_BEGINNING = 12  # words: less may be the same by chance, or a note of the outlet
 
@@ -66,7 +64,7 @@ class Families:
         index = self._long if every.size >= LONG else self._short
         copies = index.add(number, time, mix_shingles(every, index.n_words), arrived=arrived)
         alike = self._begins.add(number, time, mix_shingles(begins, self._begins.n_words), arrived=arrived)
-        copies += [other for other in alike if "" != self._outlets[other] != outlet != ""]
+        copies += [other for other in alike if outlet and self._outlets[other] not in ("", outlet)]
         families = sorted({self._family[other] for other in copies})
         family = families[0] if families else number
         self._family[number], self._outlets[number] = family, outlet

@@ -58,7 +58,9 @@ def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | N
             write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True), models=_with_model({}, 1))
         return chosen
     if settings is not None and settings != kept:
-        raise InputError("the store was made with other settings; leave settings out, or begin a new store.")
+        raise InputError(
+            "the store was made with other settings, or another pace; leave them out, or begin a new store."
+        )
     _note_model(connection)
     return kept
 

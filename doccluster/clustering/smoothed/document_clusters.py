@@ -106,7 +106,7 @@ class SmoothedRows(NamedTuple):
 
     points: npt.NDArray[np.float32]
     graph: Graph
-    moved_once: Any = None
+    moved_once: npt.NDArray[np.float32] | None = None
 
 
 def smooth_documents(
