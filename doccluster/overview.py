@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.corpus.dates import FIRST_YEAR
+from doccluster.corpus.dates import disbelief
 from doccluster.headlines import choose_headline, plain_title, title_endings
 from doccluster.labeling.description import ClusterDescription
 from doccluster.packed_strings import CodedColumn
@@ -92,13 +92,13 @@ def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[s
 
 
 def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return the ordinal of the day of each date, 0 where there is none or its year is before 1000.
+    """Return the ordinal of the day of each date, 0 where there is none, or one that is not believed.
 
     >>> days_of(["2026-03-03", "soon"]).tolist() == [date(2026, 3, 3).toordinal(), 0]
     True
     """
     known = _distinct(dates)
-    found = [0 if (day := as_date(text)) is None or day.year < FIRST_YEAR else day.toordinal() for text in known]
+    found = [0 if (day := as_date(text)) is None or doubt(text) else day.toordinal() for text in known]
     days = np.array(found, np.int64)
     return days[dates.codes] if isinstance(dates, CodedColumn) else days
 
@@ -118,6 +118,12 @@ def _is_file(source: str, document_id: str) -> bool:
     place = document_id.rpartition(":")[0] or document_id
     same = f"/{place}".endswith(f"/{source}") or f"/{source}".endswith(f"/{place}")
     return same or document_id == source or _FILE.search(source) is not None
+
+
+def doubt(text: str) -> str:
+    """Return why the date of a document is not believed today; nothing where it is, or is no date."""
+    day = as_date(text)
+    return "" if day is None else disbelief(day, date.today())
 
 
 @lru_cache(maxsize=65536)

@@ -15,6 +15,8 @@ from doccluster.labeling import representative_documents
 from doccluster.overview import overview
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.report.html import render_report
+from tests.cli.conftest import doccluster  # noqa: F401 (a fixture)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +88,20 @@ def _titles(folder):
     return corpus.ids, corpus.column("title")
 
 
-def test_a_date_before_the_year_1000_is_of_no_day(tmp_path):
+def test_a_date_that_is_not_believed_is_of_no_day(tmp_path, doccluster):  # noqa: F811
     rows = [
-        {"text": f"rye bread {n}", "date": f"{year:04}-03-01", "title": "x"} for n, year in enumerate((1, 1970, 2020))
+        {"text": f"rye bread {n}", "date": f"{year:04}-03-01", "title": "x"}
+        for n, year in enumerate((1, 1970, 2020, 2999))
     ]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    assert overview(run_pipeline(path, n_clusters=1))[0].first.year == 1970
+    run = run_pipeline(path, n_clusters=1)
+    (seen,) = overview(run)
+    assert (seen.first.year, seen.last.year) == (1970, 2020)
+    report = render_report(run)
+    assert '"last":"2020-03-01"' in report
+    printed = doccluster("run", path, "-k", 1, "--no-report", "-o", tmp_path / "out").out
+    assert "4 documents, 1 Mar 1970 – 1 Mar 2020 (2 dates not believed)" in printed
     found = inspect_source(path)
     assert (found.first_date, found.last_date) == ("1970-03-01", "2020-03-01")
-    assert found.doubtful_dates == {"before the year 1000": 1}
+    assert found.doubtful_dates == {"before the year 1000": 1, "more than a year from now": 1}

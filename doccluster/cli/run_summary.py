@@ -15,7 +15,7 @@ from doccluster.artifacts.run_tables import per_cluster_values
 from doccluster.base.text_table import Column
 from doccluster.cli.console import plain, print_table, say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
-from doccluster.overview import Overview, overview
+from doccluster.overview import Overview, doubt, overview
 from doccluster.pipeline.provenance import COMPILING
 from doccluster.record import NO_TERMS
 from doccluster.report.wording import month_words, span_words
@@ -76,7 +76,7 @@ def print_run(run: Run, output: Path | None) -> None:
         say_fact("compile", f"the program for this machine, once, {compiling:.1f} s")
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
-    say_fact("read", f"{n_read:,} documents{_where_and_when(seen)}{_skipped(run, output)}")
+    say_fact("read", f"{n_read:,} documents{_where_and_when(run, seen)}{_skipped(run, output)}")
     matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
     n_stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
     empty = f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
@@ -185,11 +185,13 @@ def _method(run: Run) -> str:
     return f"{algorithm.title}, k={run.n_clusters}{told}, seed {run.provenance.seed}, {seconds:.1f} s"
 
 
-def _where_and_when(seen: Sequence[Overview]) -> str:
-    """Return the days and the number of outlets of all documents, as far as they say."""
+def _where_and_when(run: Run, seen: Sequence[Overview]) -> str:
+    """Return the days and the number of outlets of all documents, as far as they say and can be believed."""
     firsts, lasts = (sorted(filter(None, days)) for days in zip(*((one.first, one.last) for one in seen), strict=True))
     outlets = {name for one in seen for name, _ in one.outlets}
     when = f", {span_words(firsts[0], lasts[-1])}" if firsts else ""
+    doubtful = sum(count for text, count in Counter(filter(None, run.documents.dates)).items() if doubt(text))
+    when += f" ({doubtful:,} {'date' if doubtful == 1 else 'dates'} not believed)" if doubtful else ""
     return when + (f", {len(outlets):,} outlets" if len(outlets) > 1 else "")
 
 

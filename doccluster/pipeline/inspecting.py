@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
-from doccluster.corpus.dates import disbelief
-from doccluster.overview import as_date
+from doccluster.overview import doubt
 from doccluster.pipeline.sources import Source, read_source
 from doccluster.text.language import survey_writing
 
@@ -139,13 +137,10 @@ def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
 
 def _of_dates(dates: Sequence[str]) -> dict[str, Any]:
     """Return the first and the last date that can be believed, and how many cannot, by the reason."""
-    today = date.today()
     reasons: Counter[str] = Counter()
     believed = []
     for text, count in Counter(filter(None, dates)).items():
-        day = as_date(text)
-        reason = "" if day is None else disbelief(day, today)
-        if reason:
+        if reason := doubt(text):
             reasons[reason] += count
         else:
             believed.append(text)

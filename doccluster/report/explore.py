@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections import Counter
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from markupsafe import Markup
 from scipy import sparse
 
-from doccluster.overview import OTHER, as_date
+from doccluster.overview import OTHER, days_of
 from doccluster.record import Run
 from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES, explored_sizes
@@ -116,13 +117,12 @@ def _places(plane: Plane, order: Rows) -> dict[str, Any]:
 
 def _dates(run: Run, order: Rows) -> dict[str, Any] | None:
     """Return the first day, and for each document the days from the day before it; 0 where it has no date."""
-    days = [as_date(run.documents.dates[row]) for row in order.tolist()]
-    known = [day for day in days if day is not None]
-    if not known or min(known) == max(known):
+    days = days_of(run.documents.dates)[order]
+    known = days[days > 0]
+    if not known.size or known.min() == known.max():
         return None
-    first = min(known)
-    since = np.array([0 if day is None else (day - first).days + 1 for day in days])
-    return {"first": first.isoformat(), "last": max(known).isoformat(), "days": packed(since)}
+    first, last = (date.fromordinal(int(day)).isoformat() for day in (known.min(), known.max()))
+    return {"first": first, "last": last, "days": packed(np.where(days > 0, days - known.min() + 1, 0))}
 
 
 def _classes(run: Run, column: str, order: Rows) -> dict[str, Any]:
