@@ -17,7 +17,7 @@ from doccluster import __version__
 from doccluster.base.file_names import usable_path
 from doccluster.base.table_markup import visible
 from doccluster.errors import InputError
-from doccluster.report.wording import counted, decimal, one_line, safe_link
+from doccluster.report.wording import counted, decimal, one_line, safe_link, with_code
 
 if TYPE_CHECKING:
     from doccluster.retrieval import GroupedHits
@@ -38,7 +38,7 @@ def page_templates() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(decimal=decimal, counted=counted, safe_link=safe_link)
+    environment.filters.update(decimal=decimal, counted=counted, safe_link=safe_link, with_code=with_code)
     return environment
 
 

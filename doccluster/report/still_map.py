@@ -112,7 +112,6 @@ class StillMap:
     n_neighbours: int
     purity: float
     purity_before: float
-    kept: float
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,6 @@ def still_map(run: Run, plane: Plane, names: Mapping[int, str]) -> StillMap:
         n_neighbours=N_NEIGHBOURS,
         purity=plane.purity,
         purity_before=plane.purity_before,
-        kept=plane.kept,
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from urllib.parse import urlsplit
 
+from markupsafe import Markup, escape
+
 from doccluster.base.table_markup import visible
 from doccluster.text.scripts import is_unspaced
 from doccluster.text.tokens import sentences
@@ -45,6 +47,19 @@ def safe_link(link: str) -> str | None:
     except ValueError:
         return None
     return address if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def with_code(text: str) -> Markup:
+    """Return text for a page, with what stands between backticks as code.
+
+    >>> with_code("try `--seed 3` & see")
+    Markup('try <code>--seed 3</code> &amp; see')
+    """
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 and number < len(parts) - 1 else escape(part)
+        for number, part in enumerate(parts)
+    )
 
 
 def decimal(value: float | None, digits: int = 2) -> str:

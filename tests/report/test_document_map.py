@@ -280,7 +280,6 @@ def test_the_run_page_says_how_far_the_map_can_be_trusted(newsroom_run, newsroom
     said = page[page.index('id="map-limits"') :].split("</section>")[0]
     assert f"{100 * newsroom_plane.purity:.1f} %" in said
     assert f"{100 * newsroom_plane.purity_before:.1f} %" in said
-    assert f"keeps {100 * newsroom_plane.kept:.0f} %" in said
 
 
 def test_texts_can_be_read_in_the_page_and_have_to_be_as_many_as_the_documents(newsroom_run):

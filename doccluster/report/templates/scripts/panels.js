@@ -52,7 +52,7 @@ const showTerms = (data, mask, act) => {
     const bar = make("span", { class: "twofold", "aria-hidden": "true" }, make("span", { class: "bar", style: `width:${(100 * one.all) / longest}%` }), make("span", { class: "bar inner", style: `width:${(100 * one.n) / longest}%` }));
     return make("li", {}, make("button", { type: "button", "aria-pressed": String(name === choice.term), click: () => act.term(name) }, make("bdi", { text: name })), bar, make("span", { class: "count", text: one.n.toLocaleString(language) + (isAll ? "" : ` of ${one.all.toLocaleString(language)}`) }));
   }));
-  byId("terms-note").textContent = "Documents that have the term" + (isAll ? "." : ": dark the chosen ones, light all.");
+  byId("terms-note").textContent = "How many documents have the term" + (isAll ? "." : ": dark the chosen ones, light all.");
 };
 
 const showTimes = (data, mask, act) => {
