@@ -59,7 +59,7 @@ COLUMNS = {
 @threads_option
 @json_option
 def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Find how many sections, topics and stories there are: clusters that random parts of the documents find again.
+    """Find how many sections, topics and stories there are: clusters that turn up again in random samples.
 
     `doccluster run` without -k chooses the same number.
     """

@@ -120,12 +120,11 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
 
 def _novelty(table: pd.DataFrame, threshold: float) -> str:
     """Return in a sentence how many documents fit no cluster, and how much of what they say is unknown to the run."""
-    n_new = f"{int(table['new'].sum()):,} of {len(table):,}"
-    told = f"{n_new} fit no cluster of this run (similarity below {threshold:.3f})"
-    unknown = table["unknown"].mean()
-    return (
-        told if unknown != unknown else f"{told}; on average it does not know {unknown:.0%} of the terms of a document"
-    )
+    n_new, unknown = int(table["new"].sum()), table["unknown"].mean()
+    told = f"{n_new:,} of {len(table):,} documents fit no cluster of this run (similarity below {threshold:.3f})"
+    if n_new == 0:
+        told = f"all documents fit a cluster of this run (similarity {threshold:.3f} or more)"
+    return told if unknown != unknown else f"{told}; on average the run knows {1 - unknown:.0%} of their words"
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:

@@ -78,8 +78,8 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     """Find documents for QUERY in SRC (documents or the folder of a run), or take the hits of another engine.
 
     The best of them are put into groups with labels; hits that fit no group follow as "Other". The number in brackets
-    is the place of a document by BM25 alone. With --hits the one argument, if there is one, is the query the hits were
-    found by.
+    is the place of a document by BM25 alone. With --hits give no SRC, only the query that
+    found the hits, if you like.
     """
     from doccluster.artifacts.new_folder import check_file
 

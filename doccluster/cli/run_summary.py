@@ -87,7 +87,7 @@ def print_run(run: Run, output: Path | None) -> None:
         say_fact("", note)
     stability = run.parameters.get("resolved", {}).get("stability")
     if stability is not None:
-        say_fact("", f"The other starts agree with the best to {stability:.2f} (mean adjusted Rand).")
+        say_fact("", f"The other starts agree with the best: {stability:.2f} of 1 (mean adjusted Rand).")
     say()
     print_clusters([*seen[: min(run.n_clusters, MAX_SHOWN)], *seen[run.n_clusters :]])
     if run.n_clusters > MAX_SHOWN:

@@ -49,7 +49,7 @@ MOST_TOLD = 60.0  # seconds that a program may take for one event
 
 @click.group("stream", short_help="Follow news: articles in, living stories out.")
 def stream_command() -> None:
-    """Follow news: put every article to a living story, keep each story's identity, and say what has changed."""
+    """Follow news: add every article to a story, keep each story's identity, and say what has changed."""
 
 
 new_store_options = options(

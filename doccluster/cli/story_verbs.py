@@ -126,12 +126,12 @@ def undo_command(store: str, as_json: bool) -> None:
     _correct(store, as_json, "undo")
 
 
-@click.command("list", cls=Verb, short_help="List the stories, those that grew last first.")
+@click.command("list", cls=Verb, short_help="List the stories, the last to grow first.")
 @store_option
 @click.option("--all", "with_ended", is_flag=True, help="Also those that have ended, or become part of another.")
 @json_option
 def list_command(store: str, with_ended: bool, as_json: bool) -> None:
-    """List the open stories by id, those that grew last first."""
+    """List the open stories by id, the last to grow first."""
     stories, _, _ = _tables(store)
     _print([one for one in stories if with_ended or one["state"] == "open"], as_json)
 
@@ -187,7 +187,7 @@ def story_told(store: str, story: str) -> dict[str, Any]:
 
 
 def _tables(store: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of stories, those that grew last first, of documents and of the lineage."""
+    """Return the rows of stories, the last to grow first, of documents and of the lineage."""
     from doccluster.streams.database import reading
     from doccluster.streams.export import records
 

@@ -177,4 +177,4 @@ def other_note(is_other: Flags | None) -> str | None:
     if n_other == 0:
         return None
     subject = "1 document fits" if n_other == 1 else f"{n_other:,} documents fit"
-    return f"{subject} no cluster: see Other. assignments.csv names the nearest one, and --no-other uses it."
+    return f"{subject} no cluster: see Other. assignments.csv has the nearest one of each; add --no-other to use it."

@@ -35,7 +35,7 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     assert lines[1].startswith("  vectorize  64 terms, 10.0 in a document")
     assert lines[2] == "  languages  English 100 %; function words left out, words stemmed"
     assert lines[3].startswith("  cluster    k-means with neighbours, then term counts, k=3, best of 10 starts")
-    assert lines[4].strip().startswith("The other starts agree with the best to ")
+    assert lines[4].strip().startswith("The other starts agree with the best: ")
     assert lines[6].split() == ["cluster", "size", "headline,", "label", "similarity"]
     assert "coherence" not in done.out
     assert "density" not in done.out
