@@ -46,7 +46,8 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     finally:
         document.close()
     if not any(map(str.strip, pages)):
-        raise ReadFailure("no-text", f"{len(pages):,} pages of pictures, as of a scan; recognise their text first")
+        pictures = "a page that is a picture" if len(pages) == 1 else f"{len(pages):,} pages that are pictures"
+        raise ReadFailure("no-text", f"{pictures}, as of a scan; recognise their text first")
     title = said.get("Title", "").strip()
     made = _DATE.match(said.get("CreationDate", ""))
     date = "" if made is None else "-".join(part for part in made.groups()[:3] if part)
