@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from doccluster.cli.browse_server import LoopbackRequests, LoopbackServer
-from doccluster.cli.story_verbs import found_stories, story_told
 from doccluster.errors import DocclusterError
 from doccluster.report.page import POLICY
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams.database import reading
 from doccluster.streams.feed_out import feed_of
 from doccluster.streams.front_page import front_page
+from doccluster.streams.lookup import stories_with, story_told
 
 WITH_SCRIPT = f"{POLICY}; script-src 'unsafe-inline'"  # the page's own
 
@@ -49,13 +49,13 @@ class _StoreRequests(LoopbackRequests):
 
     def _told(self, words: list[str]) -> Any:
         store = self.server.store
-        if self.place == "/stories.json":
-            return {"stories": found_stories(store, words)}
-        if self.place == "/story.json":
-            return story_told(store, self.asked.get("id", [""])[0])
-        if self.place not in ("/", "/feed.atom", "/feed.json"):
+        if self.place not in ("/", "/stories.json", "/story.json", "/feed.atom", "/feed.json"):
             return None
         with reading(Path(store)) as connection:
+            if self.place == "/stories.json":
+                return {"stories": stories_with(connection, words)}
+            if self.place == "/story.json":
+                return story_told(connection, self.asked.get("id", [""])[0])
             if self.place == "/":
                 return render_front_page(front_page(connection, name=store))
             return feed_of(connection, words, name="Stories", is_json=self.place == "/feed.json")

@@ -132,8 +132,7 @@ def undo_command(store: str, as_json: bool) -> None:
 @json_option
 def list_command(store: str, with_ended: bool, as_json: bool) -> None:
     """List the open stories by id, the last to grow first."""
-    stories, _, _ = _tables(store)
-    _print([one for one in stories if with_ended or one["state"] == "open"], as_json)
+    _print(_stories(store, state="" if with_ended else "open"), as_json)
 
 
 @click.command("find", cls=Verb, short_help="Find stories by words.")
@@ -142,18 +141,15 @@ def list_command(store: str, with_ended: bool, as_json: bool) -> None:
 @json_option
 def find_command(words: tuple[str, ...], store: str, as_json: bool) -> None:
     """Find the stories, open and ended, that have a document with all the words in its title, or in their name."""
-    _print(found_stories(store, words), as_json)
+    _print(_stories(store, words), as_json)
 
 
-def found_stories(store: str, words: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the stories that have all words in their name, or in the title of a document."""
-    from doccluster.streams.feed_out import has_words
+def _stories(store: str, words: Sequence[str] = (), *, state: str = "") -> list[dict[str, Any]]:
+    from doccluster.streams.database import reading
+    from doccluster.streams.lookup import stories_with
 
-    stories, documents, _ = _tables(store)
-    titles: dict[str, list[str]] = {}
-    for one in documents:
-        titles.setdefault(one["story"], []).append(one["title"])
-    return [one for one in stories if has_words(words, one["label"], titles.get(one["id"], []))]
+    with reading(Path(store)) as connection:
+        return [one for one in stories_with(connection, words) if state in ("", one["state"])]
 
 
 @click.command("show", cls=Verb, short_help="Show a story: its documents, and what has become of it.")
@@ -162,7 +158,11 @@ def found_stories(store: str, words: Sequence[str]) -> list[dict[str, Any]]:
 @json_option
 def show_command(story: str, store: str, as_json: bool) -> None:
     """Show a story: its documents with their ids, and what has happened to it."""
-    told = story_told(store, story)
+    from doccluster.streams.database import reading
+    from doccluster.streams.lookup import story_told
+
+    with reading(Path(store)) as connection:
+        told = story_told(connection, story)
     if as_json:
         print_json(told)
         return
@@ -173,28 +173,6 @@ def show_command(story: str, store: str, as_json: bool) -> None:
     for one in told["lineage"]:
         if one["event"] not in ("born", "grew"):
             say(f"  {one['when']}  {one['event']:<8}  {one['story']} {one['other']}")
-
-
-def story_told(store: str, story: str) -> dict[str, Any]:
-    """Return the row of a story, its documents, and what has happened to it."""
-    stories, documents, lineage = _tables(store)
-    row = next((one for one in stories if one["id"] == story), None)
-    if row is None:
-        raise InputError(f"there is no story {story!r}; `doccluster stream list` shows those that there are.")
-    own = [one for one in documents if one["story"] == story]
-    events = [one for one in lineage if story in (one["story"], one["other"]) and one["event"] != "moved"]
-    return {**row, "documents": own, "lineage": events}
-
-
-def _tables(store: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of stories, the last to grow first, of documents and of the lineage."""
-    from doccluster.streams.database import reading
-    from doccluster.streams.export import records
-
-    with reading(Path(store)) as connection:
-        rows = {name: list(own) for name, own in records(connection).items()}
-    stories = sorted(rows["stories"], key=lambda one: (str(one["last"]), str(one["id"])), reverse=True)
-    return stories, rows["documents"], rows["lineage"]
 
 
 def _print(stories: list[dict[str, Any]], as_json: bool) -> None:

@@ -11,6 +11,7 @@ from doccluster.streams.identity import document_key
 
 EARLIEST = int(dt.datetime(1990, 1, 1, tzinfo=dt.UTC).timestamp())  # older than any feed; a date before it is a mistake
 SLACK = 3600  # seconds that a clock may be ahead
+BEGINNING = 300  # characters of a text that stand for it where there is no title
 Moment = int  # seconds since 1970-01-01T00:00Z
 
 

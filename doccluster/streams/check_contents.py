@@ -15,11 +15,11 @@ from operator import itemgetter
 import numpy as np
 
 from doccluster.corpus.duplicates import codes_of
+from doccluster.streams.article import BEGINNING
 from doccluster.streams.article_terms import LANGUAGES
 from doccluster.streams.copies import Families, codes_of_article, shingles_from_bytes
 from doccluster.streams.frequencies import DAY, HALVED_ABOVE, WeightedTerms
 from doccluster.streams.identity import document_key, story_id, text_hash
-from doccluster.streams.intake import BEGINNING
 from doccluster.streams.joining import MEMORY
 from doccluster.streams.settings import StreamSettings
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from doccluster.base.file_names import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
+from doccluster.streams.check import check_store
 from doccluster.streams.schema import make_tables, version_of
 
 try:
@@ -180,8 +181,6 @@ def described(path: Path, connection: sqlite3.Connection | None = None) -> Itera
     except UnicodeDecodeError as error:  # of a name in the schema, which SQLite repeats in a message
         raise _damaged(path, "it holds text that is not UTF-8") from error
     except Exception as error:
-        from doccluster.streams.check import check_store
-
         findings = [] if connection is None else check_store(connection)
         if not findings:
             raise

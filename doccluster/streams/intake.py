@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from doccluster.streams.article import Article, Moment
+from doccluster.streams.article import BEGINNING, Article, Moment
 from doccluster.streams.article_terms import MOST_CHARACTERS
 from doccluster.streams.database import packed
 from doccluster.streams.identity import document_key, text_hash
@@ -13,7 +13,6 @@ from doccluster.streams.refiling import YOUNG
 
 SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
 LEAST_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
-BEGINNING = 300  # characters of a text that are compared where there is no title
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from doccluster.streams.article import Moment
+from doccluster.streams.article import BEGINNING, Moment
 from doccluster.streams.database import transaction
-from doccluster.streams.intake import BEGINNING
 from doccluster.streams.settings import DAY
 from doccluster.streams.store import read_meta, write_meta
 

@@ -1,0 +1,36 @@
+"""Stories looked up in a store: all of them, those that have some words, or one with its documents and its past."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from doccluster.errors import InputError
+from doccluster.streams.export import records
+from doccluster.streams.feed_out import has_words
+
+
+def stories_with(connection: sqlite3.Connection, words: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the stories that have all words in their name, or in the title of a document; the last to grow first."""
+    rows = records(connection)
+    titles: dict[Any, list[str]] = defaultdict(list)
+    for one in rows["documents"] if words else ():
+        titles[one["story"]].append(str(one["title"]))
+    stories = sorted(rows["stories"], key=lambda one: (str(one["last"]), str(one["id"])), reverse=True)
+    return [one for one in stories if has_words(words, str(one["label"]), titles[one["id"]])]
+
+
+def story_told(connection: sqlite3.Connection, story: str) -> dict[str, Any]:
+    """Return the row of a story, its documents, and what has happened to it.
+
+    Raises InputError if there is none of that id.
+    """
+    rows = records(connection)
+    row = next((one for one in rows["stories"] if one["id"] == story), None)
+    if row is None:
+        raise InputError(f"there is no story {story!r}; `doccluster stream list` shows those that there are.")
+    own = [one for one in rows["documents"] if one["story"] == story]
+    events = [one for one in rows["lineage"] if story in (one["story"], one["other"]) and one["event"] != "moved"]
+    return {**row, "documents": own, "lineage": events}
