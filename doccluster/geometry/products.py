@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,24 +16,34 @@ import numpy.typing as npt
 from doccluster.base.progress import Progress
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
-from doccluster.geometry.similarity_extremes import (
-    ClusterNorms,
-    ClusterReadings,
-    Labelled,
-    RowReadings,
-    empty_readings,
-    read_products,
-)
 from doccluster.geometry.sums import ClusterSums, cluster_order
 from doccluster.geometry.table import products_with_clusters
-from doccluster.kernels.arguments import metric_code
 from doccluster.partition import Partition
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
 LEAST_ROWS, MOST_ROWS = 64, 4096  # of a group that is read together
 
+FAR = 1e300  # above every distance; below every similarity with a minus
+
 FloatArray = npt.NDArray[np.float64]
-Readings = tuple[RowReadings, ClusterReadings]
+
+
+class ClusterNorms(NamedTuple):
+    """What is known of each of the k clusters, arrays of shape (k,), and of all documents."""
+
+    sizes: FloatArray
+    inverse_norms: FloatArray  # 1 over the length of the sum, or 0
+    mean_norms: FloatArray  # |mu_j|^2
+    norm_totals: FloatArray  # the sum of the squared norms of the members
+    grand_norm: float  # |mu|^2
+
+
+class Readings(NamedTuple):
+    """What a group of rows says of each of them, and of the clusters that it meets."""
+
+    of_rows: dict[str, npt.NDArray[Any]]  # arrays in the order of the rows, by the names of `SimilarityPass`
+    # of shape (clusters met, k): the largest similarity to each centroid, the summed distances to each mean
+    tables: tuple[FloatArray, FloatArray] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +108,60 @@ def read_group(
     metric: str,
     with_tables: bool,
 ) -> Readings:
-    """Return the products of some rows, their labels ascending."""
-    documents = Labelled(labels, rows.squared_norms, rows.tau, rows.slack)
-    n_met = int(labels[block[-1]]) - int(labels[block[0]]) + 1
-    readings, tables = empty_readings(block.size, n_met if with_tables else 0, known.sizes.size)
-    read_products(block, _products(rows, sums, block), documents, known, metric_code(metric), readings, tables)
-    return readings, tables
+    """Return what some rows say, their labels ascending."""
+    place, own, q, tau = np.arange(block.size), labels[block], rows.squared_norms[block], rows.tau
+    sizes, inverse_norms, mean_norms, norm_totals, grand_norm = known
+    k, own_sizes, n_documents = sizes.size, sizes[own], sizes.sum()
+    first_of_cluster = np.flatnonzero(np.diff(own, prepend=-1))
+    products = _products(rows, sums, block)
+    own_products = products[place, own]
+
+    similarity = products * inverse_norms
+    total, own_similarity = similarity.sum(axis=1), similarity[place, own]
+    largest = np.maximum.reduceat(similarity, first_of_cluster) if with_tables else similarity[:0]
+    similarity[place, own] = -FAR
+    nearest = similarity.max(axis=1)
+    is_meant = (q > 0) & (own_similarity > 0)
+    others = (total - own_similarity) / (k - 1) if k > 1 else 0.0
+
+    closeness = products / sizes
+    norms = q[:, None] + mean_norms
+    squared = _without_noise(norms - 2.0 * closeness, tau * norms)
+    distances = np.add.reduceat(np.sqrt(squared), first_of_cluster) if with_tables else squared[:0]
+    own_squared = squared[place, own]
+    squared[place, own] = FAR
+    to_all = q + grand_norm
+    cohesion = separation = np.zeros(block.size)
+    if metric == "cosine":
+        inside = own_sizes - own_products
+        inside = np.where(inside > tau * own_sizes, inside - (1.0 - q), 0.0)
+        closeness[place, own] = -FAR
+        separation = _without_noise(1.0 - closeness.max(axis=1), tau)
+    elif metric == "sqeuclidean":
+        both = own_sizes * q + norm_totals[own]
+        inside = _without_noise(both - 2.0 * own_products, tau * both)
+        both = q[:, None] + norm_totals / sizes
+        apart = _without_noise(both - 2.0 * closeness, tau * both)
+        apart[place, own] = FAR
+        separation = apart.min(axis=1)
+    if metric != "euclidean":
+        cohesion = np.where(own_sizes > 1, inside / np.maximum(own_sizes - 1, 1), 0.0)
+    of_rows = {
+        "own_similarity": own_similarity,
+        "coherent": is_meant & (nearest <= total / k + rows.slack),
+        "coherent_others": is_meant & (nearest <= others + rows.slack),
+        "cohesion": cohesion,
+        "separation": separation,
+        "own_distance": np.sqrt(own_squared),
+        "other_distance": np.sqrt(squared.min(axis=1)),
+        "grand_distance": np.sqrt(_without_noise(to_all - 2.0 * products.sum(axis=1) / n_documents, tau * to_all)),
+    }
+    return Readings(of_rows, (largest, distances) if with_tables else None)
+
+
+def _without_noise(values: FloatArray, least: Any) -> FloatArray:
+    """Return the values, 0 where they are not above `least`: rounding noise."""
+    return np.where(values > least, values, 0.0)
 
 
 def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: ClusterSums) -> ClusterNorms:
@@ -112,15 +170,9 @@ def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: Clu
     norms = np.sqrt(squared)
     sizes = partition.sizes.astype(np.float64)
     norm_totals = np.bincount(partition.labels, weights=squared_norms, minlength=partition.n_clusters)
-    return ClusterNorms(
-        sizes,
-        1.0 / sizes,
-        np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0),
-        squared / sizes**2,
-        norm_totals.astype(np.float64, copy=False),
-        norm_totals / sizes,
-        float(sums.total_squared / partition.n_documents**2),
-    )
+    inverse_norms = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    grand_norm = float(sums.total_squared / partition.n_documents**2)
+    return ClusterNorms(sizes, inverse_norms, squared / sizes**2, norm_totals.astype(np.float64), grand_norm)
 
 
 def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
@@ -140,14 +192,14 @@ def gather_readings(
     """Put what the blocks say in the places of their documents and clusters."""
     n, k = partition.n_documents, partition.n_clusters
     found: dict[str, Any] = {}
-    largest = np.full((k, k), -np.inf) if with_tables else None
-    distances = np.zeros((k, k)) if with_tables else None
-    for done, (block, (readings, tables)) in enumerate(zip(blocks, parts, strict=True), start=1):
-        for name, values in readings._asdict().items():
+    largest, distances = (np.full((k, k), -np.inf), np.zeros((k, k))) if with_tables else (np.empty(0), np.empty(0))
+    for done, (block, read) in enumerate(zip(blocks, parts, strict=True), start=1):
+        for name, values in read.of_rows.items():
             found.setdefault(name, np.empty(n, values.dtype))[block] = values
-        if largest is not None and distances is not None:
+        if read.tables is not None:
             lines = slice(partition.labels[block[0]], partition.labels[block[-1]] + 1)
-            np.maximum(largest[lines], tables.largest, out=largest[lines])
-            distances[lines] += tables.distances
+            np.maximum(largest[lines], read.tables[0], out=largest[lines])
+            distances[lines] += read.tables[1]
         progress("similarities", done, len(blocks))
-    return SimilarityPass(**found, adherence=largest, distance_sums=distances)
+    adherence, distance_sums = (largest, distances) if with_tables else (None, None)
+    return SimilarityPass(**found, adherence=adherence, distance_sums=distance_sums)
