@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.tall_tables import diagonalize, gram_of_rows, orthogonalize, rows_times_table, turned_rows
+from doccluster.geometry.tall_tables import gram_of_rows, rows_times_table, turned_rows
 from doccluster.kernels.arguments import Csr
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
@@ -162,9 +163,8 @@ def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
 
 def _orthonormal(table: Floats, n_threads: int) -> Floats:
     """Return orthonormal columns that span those of a table; directions that are rounding are left out."""
-    turn = np.empty((table.shape[1], table.shape[1]))
-    kept = orthogonalize(_gram(table, n_threads), NEGLIGIBLE, turn)
-    return _turned(table, turn[:, :kept], n_threads)
+    values, vectors = _eigen(table, n_threads)
+    return _turned(table, vectors / np.sqrt(values), n_threads)
 
 
 def _turned(table: Floats, turn: Floats, n_threads: int) -> Floats:
@@ -179,13 +179,11 @@ def _turned(table: Floats, turn: Floats, n_threads: int) -> Floats:
 
 def _eigen(table: Floats, n_threads: int) -> tuple[Floats, Floats]:
     """Return the eigenvalues of the Gram matrix of the columns that are not rounding, descending, and its vectors."""
-    gram = _gram(table, n_threads)
-    vectors = np.empty_like(gram)
-    diagonalize(gram, vectors)
-    values = gram.diagonal()
-    order = np.argsort(-values, kind="stable")
-    order = order[values[order] > NEGLIGIBLE * max(float(values.max(initial=0.0)), np.finfo(float).tiny)]
-    return values[order], vectors[:, order]
+    with threadpool_limits(1, user_api="blas"):  # whose sums are then the same for any number of threads
+        values, vectors = np.linalg.eigh(_gram(table, n_threads))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    n_kept = int(np.count_nonzero(values > NEGLIGIBLE * max(float(values.max(initial=0.0)), np.finfo(float).tiny)))
+    return values[:n_kept], vectors[:, :n_kept]
 
 
 def _gram(table: Floats, n_threads: int) -> Floats:
