@@ -108,7 +108,7 @@ def read_group(
     metric: str,
     with_tables: bool,
 ) -> Readings:
-    """Return what some rows say, their labels ascending."""
+    """Return the readings of some rows, their labels ascending."""
     place, own, q, tau = np.arange(block.size), labels[block], rows.squared_norms[block], rows.tau
     sizes, inverse_norms, mean_norms, norm_totals, grand_norm = known
     k, own_sizes, n_documents = sizes.size, sizes[own], sizes.sum()
