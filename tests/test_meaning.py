@@ -60,6 +60,44 @@ def run_of(texts, **asked):
     return doccluster.run(texts, n_clusters=3, language="english", n_threads=1, **asked)
 
 
+def test_algorithms_are_compared_by_words_by_meaning_and_by_both(files, tmp_path, capsys):
+    source, names = str(files / "titles.jsonl"), ("smoothed", "spherical-k-means")
+    spaces = [part for space in ("words", "meaning", "both") for part in ("--space", space)]
+    algorithms = [part for name in names for part in ("--algorithm", name)]
+    told = ["--truth", "class", "--measures", "nmi,silhouette", "--language", "english", "--threads", "1"]
+    given = [source, "--embeddings", f"titles={files / 'rows.npy'}", *spaces, *algorithms, *told]
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", *given, "--seeds", "2", "-o", str(tmp_path / "out")])
+    printed = capsys.readouterr().out
+    assert "truth: class; meaning: given, 4 dimensions; measures are of the words\n" in printed
+    runs = pd.read_csv(tmp_path / "out" / "runs.csv").set_index(["algorithm", "measure", "seed"])["value"].sort_index()
+    for name in names:
+        nmi = {space: runs[f"{name} by {space}", "nmi"].mean() for space in ("words", "meaning", "both")}
+        assert nmi["words"] < 0.7 < 0.99 < nmi["both"]
+        assert nmi["meaning"] > 0.99
+        # the same clusters by either space, judged by the same words
+        assert runs[f"{name} by both", "silhouette", 0] == runs[f"{name} by meaning", "silhouette", 0]
+    for space in ("words", "both"):  # about as a run has them
+        made = doccluster.run(
+            source, n_clusters=3, embeddings=files / "rows.npy", space=space, language="english", truth="class"
+        )
+        assert runs["smoothed by " + space, "nmi", 0] == pytest.approx(made.evaluation["nmi"].value, abs=0.05)
+
+
+def test_a_comparison_needs_a_meaning_where_it_is_to_cluster_by_one(files, tmp_path):
+    source = files / "titles.jsonl"
+    with pytest.raises(InputError, match="embeddings are missing"):
+        doccluster.compare(source, spaces=["words", "meaning"], seeds=1)
+    with pytest.raises(InputError, match="space='sense'"):
+        doccluster.compare(source, spaces="sense", seeds=1)
+    with pytest.raises(InputError, match="'other', which is not there"):
+        doccluster.compare(source, embeddings={"other": files / "rows.npy"}, seeds=1)
+    rows = np.load(files / "rows.npy")
+    rows[3] = 0
+    with pytest.raises(InputError, match="1 of 90 documents have no meaning"):
+        doccluster.compare(source, embeddings=rows, spaces="meaning", seeds=1)
+
+
 def test_meaning_finds_topics_that_share_few_words_and_words_still_name_them(titles):
     texts, topics = titles
     shuffled = np.random.default_rng(0).permutation(len(texts))

@@ -10,9 +10,10 @@ import click
 
 from doccluster.base.text_table import Column
 from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, threads_option
+from doccluster.cli.run import encoder_option
 from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
-from doccluster.cli.verb import Verb
+from doccluster.cli.verb import MEANING, SectionedOption, Verb
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +68,24 @@ MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
 @click.option("--checkpoint", metavar="DIR", help="Keep finished runs in this folder, and continue from them.")
 @reader_options
 @vectorizer_options
+@click.option(
+    "--embeddings",
+    cls=SectionedOption,
+    section=MEANING,
+    multiple=True,
+    metavar="[SRC=]FILE",
+    help="The meaning of the documents beside their words, as for run (may be repeated).",
+)
+@encoder_option
+@click.option(
+    "--space",
+    cls=SectionedOption,
+    section=MEANING,
+    type=click.Choice(["both", "words", "meaning"]),
+    multiple=True,
+    default=("both",),
+    help="What to cluster by; of several, each algorithm by each (the default is both). Measures are of the words.",
+)
 @threads_option
 @json_option
 def compare_command(sources: tuple[str, ...], **given: Any) -> None:
@@ -75,8 +94,8 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
     Each SRC is a corpus of its own. --algorithm module:factory imports the module and calls the factory, so name only
     code you trust.
     """
-    names = ("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads")
-    settings = {name: given[name] for name in names} | {"seeds": range(given["seeds"])}
+    names = ("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
+    settings = {name: given[name] for name in names} | {"seeds": range(given["seeds"]), "spaces": given["space"]}
     with progress_shown(quiet=given["as_json"]) as progress:
         found = _compared(sources, given, progress=progress, **settings)
     if given["as_json"]:
@@ -90,13 +109,14 @@ def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) 
     from doccluster.pipeline.comparing import compare_sources
 
     truth = _by_source(given["truth"], sources)
-    labels = _by_source(given["labels"], sources)
+    embeddings = _by_source(given["embeddings"], sources)
     if len(truth.get(None, ())) > 1:
         raise click.UsageError("several columns are given with --truth for all sources; write SRC=COLUMN.")
     return compare_sources(
         sources,
         truth={source: columns[-1] for source, columns in truth.items()},
-        labels=labels,
+        labels=_by_source(given["labels"], sources),
+        embeddings={source: files[-1] for source, files in embeddings.items()} or None,
         **source_arguments(given),
         **settings,
     )
@@ -153,7 +173,9 @@ def _print_corpus(row: Mapping[Any, Any]) -> None:
     others = [name for name in columns.split(", ") if name != column] if isinstance(columns, str) else []
     more = f" (there is also {', '.join(others)})" if others else ""
     size = f"{row['n_documents']:,} documents x {row['n_terms']:,} terms, k={row['n_clusters']}"
-    say(f"  {row['corpus']}: {size}; {truth}{more}")
+    meaning = row.get("meaning")
+    second = f"; meaning: {meaning}; measures are of the words" if isinstance(meaning, str) else ""
+    say(f"  {row['corpus']}: {size}; {truth}{more}{second}")
 
 
 def _print_means(summary: pd.DataFrame) -> None:

@@ -5,21 +5,25 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.new_folder import check_folder, writing
+from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
 from doccluster.base.parameter_fields import check_names
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
+from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
+from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.record import DocumentTable
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_tables import headline, latex_summary, title_of
+from doccluster.vectors import DocumentVectors
 
 FIGURES = ("svg", "pdf", "png")
 
@@ -30,6 +34,9 @@ def compare_sources(
     truth: str | Mapping[Any, str] | None = None,
     labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]] = (),
     n_clusters: int | None = None,
+    embeddings: Any = None,
+    encoder: Any = None,
+    meaning_weight: float | None = None,
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
@@ -49,13 +56,15 @@ def compare_sources(
         Clusterings made elsewhere, read as data and joined by id like those of ``doccluster evaluate``.
     n_clusters : int, optional
         By default the number of classes of each source.
+    embeddings, encoder, meaning_weight
+        As for `run_pipeline`; embeddings may be a mapping like `truth`. Measures are of the words all the same.
     output : path, optional
         A folder for the table (csv, LaTeX), the runs (csv) and the figures (svg, pdf, png).
     reader, vectorizer : mapping, optional
         Of several sources, texts take what belongs to texts, and matrices what belongs to matrices.
     **settings
-        As for `doccluster.selection.compare` (algorithms, seeds, measures, checkpoint, n_threads); a whole number of
-        seeds is those from 0 on.
+        As for `doccluster.selection.compare` (algorithms, seeds, measures, checkpoint, spaces, n_threads); a whole
+        number of seeds is those from 0 on.
 
     Raises
     ------
@@ -72,7 +81,16 @@ def compare_sources(
     in_memory = {Path(name): one for name, one in named.items() if name is not one}
     paths = [Path(name) for name in named]
     kinds = {is_matrix(in_memory.get(path, path), format=(reader or {}).get("format")) for path in paths}
-    options = _Options(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, mixed=len(kinds) > 1)
+    spaces = settings.get("spaces", "both")
+    asked = [
+        RunSettings(encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=settings.get("n_threads"))
+        for space in ([spaces] if isinstance(spaces, str) else spaces)
+    ]
+    encoded = EncodedRows.read(output)
+    options = _Options(
+        *(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, embeddings, asked, encoded),
+        mixed=len(kinds) > 1,
+    )
     options.check(paths)
     names = _names(paths)
     corpora = [_labelled(path, names[path], options, progress, in_memory.get(path, path)) for path in paths]
@@ -80,6 +98,8 @@ def compare_sources(
     found = compare(corpora, progress=progress, **settings)
     if output is not None:
         write_comparison(found, Path(output))
+        if encoded.model:
+            encoded.write(Path(output) / ENCODED)
     return found
 
 
@@ -93,12 +113,16 @@ class _Options:
     reader: Mapping[str, Any]
     language: str | Sequence[str]
     vectorizer: Mapping[str, Any]
+    embeddings: Any
+    asked: Sequence[RunSettings]  # of meaning, one for each space
+    encoded: EncodedRows
     mixed: bool  # whether there are both texts and matrices
 
     def check(self, paths: Sequence[Path]) -> None:
         """Raise InputError if something is said of a source that is not there, or of none where there are several."""
         known = {name for path in paths for name in _spellings(path)}
-        for what, given in (("truth", self.truth), ("labels", self.labels)):
+        for what in ("truth", "labels", "embeddings"):
+            given = getattr(self, what)
             for name in given if isinstance(given, Mapping) else ():
                 if name is not None and str(name) not in known:
                     there = ", ".join(map(str, paths))
@@ -108,6 +132,9 @@ class _Options:
         of_all = self.labels.get(None, ()) if isinstance(self.labels, Mapping) else self.labels
         if list(of_all) and len(paths) > 1:
             raise InputError("labels do not say which source they are of", remedy="give --labels SOURCE=FILE for each")
+        for path in paths:
+            for one in self.meant(path):
+                one.check()
 
     def column(self, path: Path) -> tuple[str | None, bool]:
         """Return the truth column asked for, and whether it was asked of this source by name."""
@@ -121,6 +148,13 @@ class _Options:
         if not isinstance(self.labels, Mapping):
             return [Path(file) for file in self.labels]
         return [Path(file) for name in (*_spellings(path), None) for file in self.labels.get(name, ())]
+
+    def meant(self, path: Path) -> list[RunSettings]:
+        """Return the meaning asked for of a source, once for each space that it is clustered by."""
+        given = self.embeddings
+        if isinstance(given, Mapping):
+            given = next((given[name] for name in (*_spellings(path), None) if name in given), None)
+        return [replace(one, embeddings=given) for one in self.asked]
 
     def reader_of(self, *, matrix: bool) -> dict[str, Any]:
         """Return the reader's options that belong to a source, where sources are of both kinds."""
@@ -152,13 +186,20 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
     matrix = is_matrix(given, format=options.reader.get("format"))
     column, by_name = options.column(source)
     columns = () if column is None or (matrix and not by_name) else (column,)
-    reader = options.reader_of(matrix=matrix)
+    asked = options.meant(source)
+    reader = reader_for(options.reader_of(matrix=matrix), asked[0].embeddings)
     weighting = options.vectorizer.get("weighting")
     read = read_source(given, reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
+    if asked[0].has_meaning:
+        read = with_meaning(read, asked[0], progress, options.encoded)
     own = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
     made = read.vectorize(language=options.language, options=own)
-    documents, _, vectors = split_empty(read.documents, made.vectors)
+    documents, _, vectors = split_empty(
+        read.documents, made.vectors, space="words" if {one.space for one in asked} == {"words"} else "both"
+    )
+    for one in asked:
+        vectors.in_space(one.space)  # refused now if documents have no meaning
     used = column if column in documents.labels else next(iter(documents.labels), None)
     files = _names(options.label_files(source))
     elsewhere = {called: _labels_of(documents, read.documents, source, file) for file, called in files.items()}
@@ -169,7 +210,7 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
                 remedy=("give it with ", Argument("n_clusters")),
             )
         complete = _complete(elsewhere, source)
-        return LabelledCorpus(name, vectors.matrix, None, options.n_clusters, labels=complete, counts=vectors.counts)
+        return LabelledCorpus(name, **_rows_of(vectors), truth=None, n_clusters=options.n_clusters, labels=complete)
     classes = documents.labels[used]
     rows = [row for row, each in enumerate(classes) if len(each) == 1]
     if not rows:
@@ -178,13 +219,17 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
     judged = vectors.take(np.array(rows, dtype=np.int64))
     return LabelledCorpus(
         name,
-        judged.matrix,
-        own_classes,
-        options.n_clusters or len(set(own_classes)),
+        **_rows_of(judged),
+        truth=own_classes,
+        n_clusters=options.n_clusters or len(set(own_classes)),
         labels=_complete({file: [found[row] for row in rows] for file, found in elsewhere.items()}, source),
-        counts=judged.counts,
         about={"truth": used, "n_classes": len(set(own_classes)), "label_columns": ", ".join(documents.labels)},
     )
+
+
+def _rows_of(vectors: DocumentVectors) -> dict[str, Any]:
+    """Return the rows that a comparison works on."""
+    return {name: getattr(vectors, name) for name in ("matrix", "counts", "meaning")}
 
 
 def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, file: Path) -> list[str]:

@@ -23,10 +23,10 @@ from doccluster.measures.registry import get_measures
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
+from doccluster.vectors.meaning import check_space
 
 GRANULARITIES = ("sections", "topics", "stories")
 MAY_BE_IN_MEMORY = ("embeddings", "encoder", "labels")  # files and a name; or arrays, an object, a function
-SPACES = ("words", "meaning", "both")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,8 @@ class RunSettings:
                 "the labels that were given say what the clusters are",
                 remedy=("leave out ", *listed_arguments(("n_clusters", "granularity", "fold_copies"))),
             )
-        _check_space(self.space, self.meaning_weight)
+        check_space(self.space)
+        _check_weight(self.meaning_weight)
         if self.space == "meaning" and not self.has_meaning:
             asked = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
             raise InputError(asked, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
@@ -215,9 +216,7 @@ def _check_number(n_clusters: Any, granularity: Any) -> None:
         )
 
 
-def _check_space(space: Any, weight: Any) -> None:
-    if space not in SPACES:
-        raise InputError("is not known", argument="space", received=space, expected=f"one of {', '.join(SPACES)}")
+def _check_weight(weight: Any) -> None:
     is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
     if weight is not None and not (is_number and 0 < weight < np.inf):
         raise InputError("is not a weight", argument="meaning_weight", received=weight, expected="a number above 0")

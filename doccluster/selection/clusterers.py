@@ -6,9 +6,9 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.base import clone
 from doccluster.clustering import DocumentClustering
 from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
 from doccluster.errors import InputError
+from doccluster.vectors.meaning import check_space
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 
@@ -27,13 +28,19 @@ class Contender:
     """A name, and an estimator that is cloned for each fit.
 
     `needs_counts` says that it is to be fitted to counts of terms where there are some, and not to weighted rows;
-    `metric` is the one in which its clusters are judged.
+    `metric` is the one in which its clusters are judged; `space` is what it sees of documents with a meaning.
     """
 
     name: str
     estimator: Any
     needs_counts: bool = False
     metric: Metric = "cosine"
+    space: str = "both"
+
+    @property
+    def takes_two_spaces(self) -> bool:
+        """Whether it is to see words and meaning, and sees them as two spaces, not as one row."""
+        return self.space == "both" and isinstance(self.estimator, DocumentClustering)
 
 
 def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
@@ -57,6 +64,18 @@ def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
             f"two algorithms are called {twice!r}", remedy="give a mapping of your own names to estimators"
         )
     return found
+
+
+def in_spaces(clusterers: Sequence[Contender], spaces: str | Iterable[str]) -> list[Contender]:
+    """Return each algorithm by each space, whose name it has behind its own where there are several.
+
+    Raises InputError if a space is not known.
+    """
+    wanted = [spaces] if isinstance(spaces, str) else list(dict.fromkeys(spaces))
+    for space in wanted:
+        check_space(space)
+    ending = {space: f" by {space}" if len(wanted) > 1 else "" for space in wanted}
+    return [replace(one, name=one.name + ending[space], space=space) for one in clusterers for space in wanted]
 
 
 def fit_labels(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,17 @@ from doccluster.base.digests import checksum, matrix_checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
+from doccluster.clustering.algorithms import algorithm_of, get_algorithm
+from doccluster.clustering.task import Task
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
+from doccluster.geometry import Documents
 from doccluster.partition import Partition
 from doccluster.selection.checkpoint import Checkpoint
-from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
+from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels, in_spaces
 from doccluster.selection.comparison_result import NO_SEED, Comparison
 from doccluster.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
+from doccluster.vectors.meaning import Meaning
 
 _WARM_UP = (200, 10)  # documents and clusters of the first, unmeasured fit of an algorithm
 _LONGEST = 500  # characters of the message of a failure
@@ -46,6 +51,8 @@ class LabelledCorpus(ShortRepr):
         What a reader should know of it (the column of the truth); kept with the comparison.
     counts : csr array of shape (n_documents, n_terms), optional
         How often each term occurs, for the algorithms that need counts; they get `matrix` where it is missing.
+    meaning : Meaning, optional
+        The documents in a second space. Measures are of `matrix`.
     """
 
     name: str
@@ -55,10 +62,25 @@ class LabelledCorpus(ShortRepr):
     labels: Mapping[str, Any] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
     counts: Any | None = None
+    meaning: Meaning | None = None
+
+    @cached_property
+    def beside(self) -> Any:
+        """Words and meaning as one row for each document."""
+        assert self.meaning is not None  # who asks has looked
+        return self.meaning.beside(self.matrix)
 
     def matrix_for(self, clusterer: Contender) -> Any:
         """Return the data that an algorithm is fitted to."""
+        if self.meaning is not None and clusterer.space != "words" and not clusterer.takes_two_spaces:
+            return self.meaning.rows if clusterer.space == "meaning" else self.beside
         return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
+
+    def first(self, n_documents: int) -> LabelledCorpus:
+        """Return the first documents alone, to be clustered."""
+        counts = None if self.counts is None else self.counts[:n_documents]
+        meaning = None if self.meaning is None else replace(self.meaning, rows=self.meaning.rows[:n_documents])
+        return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning)
 
 
 def compare(
@@ -68,6 +90,7 @@ def compare(
     seeds: Iterable[int] = range(10),
     measures: Any = None,
     checkpoint: str | Path | None = None,
+    spaces: str | Iterable[str] = "both",
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> Comparison:
@@ -89,6 +112,8 @@ def compare(
         By default all that cost no more than a pass over the matrix.
     checkpoint : path, optional
         A folder for finished runs; the same call goes on from there.
+    spaces : {"both", "words", "meaning"} or several of them
+        What documents with a meaning are clustered by; of several, each algorithm by each.
     n_threads : int, optional
         How many runs are fitted at once, each with one thread.
 
@@ -104,7 +129,10 @@ def compare(
     """
     from threadpoolctl import threadpool_limits
 
-    clusterers, numbers = as_clusterers(algorithms), [int(seed) for seed in seeds]  # refused before any work
+    clusterers, numbers = (
+        in_spaces(as_clusterers(algorithms), spaces),
+        [int(seed) for seed in seeds],
+    )  # refused before any work
     checked: Iterable[LabelledCorpus] = _with_own_names(corpora)
     total = None
     if isinstance(corpora, Sized):
@@ -161,8 +189,10 @@ def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpu
 
 def _about(corpus: LabelledCorpus) -> dict[str, Any]:
     n_documents, n_terms = corpus.matrix.shape
-    sizes = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters}
-    return {**sizes, **corpus.about}
+    about = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters, **corpus.about}
+    if corpus.meaning is not None:
+        about["meaning"] = f"{corpus.meaning.model}, {corpus.meaning.n_dimensions:,} dimensions"
+    return about
 
 
 def _results(
@@ -173,19 +203,19 @@ def _results(
 ) -> Iterator[tuple[tuple[Contender, int], dict[str, Any]]]:
     """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
     own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
-    store = Checkpoint(own, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters))
+    meaning = {} if corpus.meaning is None else corpus.meaning.told
+    store = Checkpoint(own, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters, **meaning))
     keys = [file_name(clusterer.name, seed) for clusterer, seed in jobs]
     kept = {key: piece for key in keys if (piece := store.load(key)) is not None}
     for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in kept}.values():
         # what an algorithm imports and compiles at first is not measured
-        few = corpus.matrix_for(clusterer)[: _WARM_UP[0]]
-        _fit(clusterer, few, min(_WARM_UP[1], corpus.n_clusters), 0)
+        _fit(clusterer, corpus.first(_WARM_UP[0]), min(_WARM_UP[1], corpus.n_clusters), 0)
 
     def run(number: int) -> dict[str, Any]:
         if keys[number] in kept:
             return dict(kept[keys[number]])
         clusterer, seed = jobs[number]
-        found = _fit(clusterer, corpus.matrix_for(clusterer), corpus.n_clusters, seed)
+        found = _fit(clusterer, corpus, corpus.n_clusters, seed)
         if "failure" not in found:
             store.save(keys[number], found)
         return found
@@ -193,14 +223,21 @@ def _results(
     yield from zip(jobs, map_blocks(run, range(len(jobs)), n_threads=n_threads), strict=True)
 
 
-def _fit(clusterer: Contender, matrix: Any, n_clusters: int, seed: int) -> dict[str, Any]:
+def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: int) -> dict[str, Any]:
     """Return labels and seconds of a fit, or the kind and the message of its failure."""
     from threadpoolctl import threadpool_limits
 
+    matrix = corpus.matrix_for(clusterer)
     with threadpool_limits(1, user_api="openmp"):  # OpenMP asks this of each thread that fits
         started = time.perf_counter()
         try:
-            labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)
+            if corpus.meaning is not None and clusterer.takes_two_spaces:
+                name, options = algorithm_of(clusterer.estimator)
+                k = min(n_clusters, matrix.shape[0])
+                task = Task(Documents(corpus.matrix), corpus.counts, k, seed, options, 1, meaning=corpus.meaning)
+                labels = get_algorithm(name).find_clusters(task).labels
+            else:
+                labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)
         except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
             return {"failure": (type(error).__name__, " ".join(str(error).split())[:_LONGEST])}
         return {"labels": labels.tolist(), "seconds": time.perf_counter() - started}

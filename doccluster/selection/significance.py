@@ -20,13 +20,13 @@ MAX_SIGNS_TRIED = 13  # pairs up to which every choice of signs is tried: 8,192 
 
 
 def mean_with_interval(values: npt.ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Return (mean, low, high): the mean and its t interval, ignoring nan; a single value has no interval (nan)."""
+    """Return (mean, low, high): the mean and its t interval, without nan; none (nan) of one value, or infinite ones."""
     known = np.asarray(values, dtype=np.float64)
     known = known[~np.isnan(known)]
     if known.size == 0:
         return math.nan, math.nan, math.nan
     mean = float(known.mean())
-    if known.size == 1:
+    if known.size == 1 or math.isinf(mean):
         return mean, math.nan, math.nan
     half = float(stats.t.ppf((1 + confidence) / 2, known.size - 1) * known.std(ddof=1) / math.sqrt(known.size))
     return mean, mean - half, mean + half

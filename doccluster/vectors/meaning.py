@@ -19,6 +19,7 @@ from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]
 
+SPACES = ("both", "words", "meaning")
 BALANCED_AT = 20  # known words in a document on average, up to which meaning counts as much as they do
 AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
 
@@ -124,6 +125,12 @@ def usual_weight(n_words: float) -> float:
     (1.0, 0.5, 1.0)
     """
     return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 1.0))
+
+
+def check_space(space: Any) -> None:
+    """Raise InputError if documents cannot be clustered by this."""
+    if space not in SPACES:
+        raise InputError("is not known", argument="space", received=space, expected=f"one of {', '.join(SPACES)}")
 
 
 def seen_from(centre: Floats, rows: Any) -> Floats:
