@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from doccluster.base.progress import Progress, silent
 from doccluster.blocks import share_blocks
@@ -104,12 +102,10 @@ def kmeans_plus_plus(
     trials = n_trials or default_trials(n_clusters)
     potential = _Potential(documents, seeding_index(documents) if index is None else index)
     chosen: list[int] = []
-    # of a table, products are made by a library, whose sums are then the same for any number of threads
-    with threadpool_limits(1, user_api="blas") if isinstance(potential.by_term, np.ndarray) else nullcontext():
-        while len(chosen) < n_clusters and potential.total > 0:
-            candidates = potential.draw(generator.random(trials if chosen else 1))
-            chosen.append(potential.join_best(candidates))
-            progress("seed", len(chosen), n_clusters)
+    while len(chosen) < n_clusters and potential.total > 0:
+        candidates = potential.draw(generator.random(trials if chosen else 1))
+        chosen.append(potential.join_best(candidates))
+        progress("seed", len(chosen), n_clusters)
     return np.array(chosen, np.int64)
 
 

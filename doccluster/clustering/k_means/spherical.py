@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.progress import silent
@@ -190,8 +192,11 @@ def spherical_k_means(
         return refine_start(documents, start, limits, n_head=plan.n_head, progress=progress)
 
     with_best = partial(_fit_of, documents, best, parameters.n_clusters, scaled=scaled)
+    # a library makes the products of a table, with one thread of its own for each of ours: they else wait for each other
+    one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
-        return with_best(best.run(starts, refine=refined if parameters.refine else None, progress=progress))
+        with one_each:
+            return with_best(best.run(starts, refine=refined if parameters.refine else None, progress=progress))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
         raise FitInterrupted(None if so_far is None else with_best(so_far)) from stopped
