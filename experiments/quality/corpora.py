@@ -65,11 +65,21 @@ def stack_overflow(place: pathlib.Path) -> tuple[list[str], list[str]]:
     return titles, (place / "rawText" / "label_StackOverflow.txt").read_text(encoding="utf-8").split()
 
 
+def itn_by_language(place: pathlib.Path) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the blurbs of each language and their stories."""
+    stories = json.loads((place / "corpus.json").read_text(encoding="utf-8"))
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for story, own in stories.items():
+        for one in own.values():
+            blurbs, classes = found.setdefault(one["lang"], ([], []))
+            blurbs.append(re.sub("<[^>]+>", "", one["blurb"]))
+            classes.append(story)
+    return found
+
+
 def itn_english(place: pathlib.Path) -> tuple[list[str], list[str]]:
     """Return the English blurbs and their stories."""
-    stories = json.loads((place / "corpus.json").read_text(encoding="utf-8"))
-    found = [(one["blurb"], story) for story, own in stories.items() for one in own.values() if one["lang"] == "en"]
-    return [re.sub("<[^>]+>", "", blurb) for blurb, _ in found], [story for _, story in found]
+    return itn_by_language(place)["en"]
 
 
 TEXTS = {"itn": itn_english, "stackoverflow": stack_overflow, "reuters": reuters, "newsgroups": newsgroups}

@@ -6,7 +6,8 @@ encoder (static, of the extra ``meaning``), and by both, with k = number of clas
 scikit-learn's k-means of the same embeddings and, where umap-learn is installed, the two usual lines of BERTopic with
 three seeds: UMAP to 5 dimensions, then k-means, or HDBSCAN, which chooses its own number of clusters and leaves
 documents without one.
-Search results of AMBIENT are clustered query by query, and the mean over the queries counts. Each fit has one thread.
+Search results of AMBIENT are clustered query by query, and blurbs of ITN language by language; the means count. Each
+fit has one thread.
 ``--keep`` writes results/meaning.csv, going on where it stopped, and the table of docs/explanation/quality.md; results
 and table of another encoder are called ``language-model``.
 
@@ -40,7 +41,7 @@ from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.meaning import meaning_of, usual_weight
-from experiments.quality.corpora import PLACES, TEXTS
+from experiments.quality.corpora import PLACES, TEXTS, itn_by_language
 from experiments.quality.page import put_between
 from experiments.quality.run import taken
 from experiments.resumable import run_cases
@@ -59,10 +60,17 @@ TITLES = {
     "questions": "CLINC150 questions",
     "search results": "AMBIENT search results",
     "itn": "ITN, English news",
+    "itn elsewhere": "ITN, 17 other languages",
+    "basil": "BASIL, news in full",
     "reuters": "Reuters-21578, single topic",
     "newsgroups": "20 Newsgroups",
 }
 
+LINES = {  # files of JSON lines, and the column of classes
+    "questions": ("questions_clinc150/clinc150.jsonl.gz", "label"),
+    "basil": ("news_stories_basil/basil_2010_2014.jsonl.gz", "story"),
+}
+LEAST_OF_A_LANGUAGE = 75  # blurbs
 COLUMNS = ("documents", "words", "nmi", "adjusted_rand", "without", "encoding", "clustering")
 
 Texts = tuple[list[str], list[str]]  # and their classes
@@ -111,10 +119,14 @@ def texts_of(name: str, folder: pathlib.Path) -> list[Texts]:
     """Return the texts of a set with their classes; of search results one pair for each query."""
     if name in TEXTS:
         return [TEXTS[name](folder / PLACES[name])]
-    if name == "questions":
-        with gzip.open(folder / "questions_clinc150" / "clinc150.jsonl.gz", "rt", encoding="utf-8") as file:
+    if name == "itn elsewhere":
+        languages = itn_by_language(folder / PLACES["itn"])
+        return [own for language, own in languages.items() if language != "en" and len(own[0]) >= LEAST_OF_A_LANGUAGE]
+    if name in LINES:
+        path, column = LINES[name]
+        with gzip.open(folder / path, "rt", encoding="utf-8") as file:
             read = [json.loads(line) for line in file]
-        return [([one["text"] for one in read], [one["label"] for one in read])]
+        return [([one["text"] for one in read], [one[column] for one in read])]
     return search_results(folder / "search_results_ambient")
 
 

@@ -192,7 +192,7 @@ def spherical_k_means(
         return refine_start(documents, start, limits, n_head=plan.n_head, progress=progress)
 
     with_best = partial(_fit_of, documents, best, parameters.n_clusters, scaled=scaled)
-    # a library makes the products of a table, with one thread of its own for each of ours: they else wait for each other
+    # a library makes the products of a table with one thread of its own for each of ours: they else wait for each other
     one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
         with one_each:
