@@ -207,7 +207,7 @@ def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, ti
 
 
 TINY_FOR_PAIRS = {
-    "geometry.sums": {"DENSE_ROWS": 8, "SUMS_AT_ONCE": 16, "ADDED_SUMS": 16},
+    "geometry.sums": {"ENTRIES_AT_ONCE": 64},
     "geometry.evidence": {"TABLES_UP_TO": 2},
     "geometry.table": {"DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.cooccurrence": {"DENSE_ROWS": 8},

@@ -80,7 +80,7 @@ class BlockEvidence(ClusterEvidence):
     def support(self) -> Any:
         """How many documents of each cluster have each term, added in a tree."""
         parts = self.labels, self.n_clusters
-        return self._executor.reduce(count_labelled, joined, self._blocks, *parts).by_cluster()
+        return self._executor.reduce(count_labelled, joined, self._blocks, *parts)
 
     @cached_property
     def squares(self) -> Any:
@@ -129,7 +129,7 @@ def close_in_block(block: MatrixBlock, labels: Integers, chosen: list[Any], leas
     return count_close(block.matrix, labels[block.places], chosen, least)
 
 
-def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
+def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> Any:
     """Return in how many documents of a block with each label each term is; `labels` are those of all documents."""
     return count_presence(block.matrix, labels[block.places], n_clusters)
 

@@ -31,7 +31,6 @@ from doccluster.distributed.cluster_table import TableVersion, centroids_of, cho
 from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.seeds import BlockRows
-from doccluster.geometry.sums import joined
 
 Integers = npt.NDArray[np.int64]
 
@@ -91,8 +90,8 @@ class BlockMeans:
 
     def _take_in(self, moved: Moved) -> None:
         """Bring the sums to what the blocks are at."""
-        sums = moved.sums if self._moved is None else joined([self._moved.sums, moved.sums])
-        self._moved = Moved(sums.without_zeros(), moved.n_members, moved.n_usable, moved.n_moved)
+        sums = moved.sums if self._moved is None else self._moved.sums + moved.sums
+        self._moved = Moved(sums, moved.n_members, moved.n_usable, moved.n_moved)
         self._done = self.version, self.table
 
     def _refill(self, empty: Integers, moved: Moved) -> tuple[Moved, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ def _what_moved(block: MatrixBlock, version: TableVersion, after: Labels) -> Mov
     sums = sum_block(rows, moved, after, k)
     if before is not None and moved.size:
         left = sum_block(rows, moved, before, k)
-        sums = joined([sums, replace(left, high=-left.high, low=-left.low)])
+        sums += -left
     n_usable = np.bincount(after[has_terms(block)], minlength=k)
     return Moved(sums, np.bincount(after, minlength=k), n_usable, int(moved.size))
 

@@ -154,7 +154,7 @@ class ClusterEvidence:
     @cached_property
     def support(self) -> Any:
         """How many documents of each cluster have each term, float64 csr array of shape (k, n_terms)."""
-        return count_presence(self.rows.matrix, self.labels, self.n_clusters).by_cluster()
+        return count_presence(self.rows.matrix, self.labels, self.n_clusters)
 
     def documents_together(self, lists: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
         """Return for each list of terms in how many documents each two of them occur together, arrays (T, T)."""
@@ -178,17 +178,9 @@ class ClusterEvidence:
     @cached_property
     def variance_norms(self) -> FloatArray:
         """The length of the vector of population variances of the terms in each cluster, array of shape (k,)."""
-        sizes = self.sizes.astype(np.float64)
-        if self.rows.is_sparse:  # sums and squares have the same terms
-            of_entry = np.repeat(sizes, np.diff(self.sums.indptr))
-            variances = self._variances(self.sums.data / of_entry, self.squares.data / of_entry)
-            return np.sqrt(squared_row_norms(_like(self.sums, variances)))
-        return np.sqrt(squared_row_norms(self._variances(self.sums / sizes[:, None], self.squares / sizes[:, None])))
-
-    def _variances(self, means: FloatArray, mean_squares: FloatArray) -> FloatArray:
-        """Return population variances, 0 where they are rounding noise."""
-        variances = mean_squares - np.square(means)
-        return np.where(variances <= self.tau * mean_squares, 0.0, variances)
+        mean_squares = self._over_sizes(self.squares)
+        variances = mean_squares - self.means * self.means
+        return np.sqrt(squared_row_norms(variances * (variances > self.tau * mean_squares)))  # the others are rounding
 
     @property
     def sums(self) -> Any:
@@ -198,9 +190,13 @@ class ClusterEvidence:
     @property
     def means(self) -> Any:
         """The mean mu_i of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
+        return self._over_sizes(self.sums)
+
+    def _over_sizes(self, sums: Any) -> Any:
         if not self.rows.is_sparse:
-            return self.sums / self.sizes[:, None]
-        return _like(self.sums, self.sums.data / np.repeat(self.sizes, np.diff(self.sums.indptr)))
+            return sums / self.sizes[:, None]
+        values = sums.data / np.repeat(self.sizes, np.diff(sums.indptr))
+        return sparse.csr_array((values, sums.indices, sums.indptr), shape=sums.shape)
 
     @cached_property
     def sum_norms(self) -> FloatArray:
@@ -384,8 +380,3 @@ class ClusterEvidence:
             raise InputError(
                 f"{what} in Euclidean distance cannot be computed from sums", remedy="use PairwiseDistances"
             )
-
-
-def _like(matrix: sparse.csr_array, data: FloatArray) -> sparse.csr_array:
-    """Return other values in the places of a csr array."""
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

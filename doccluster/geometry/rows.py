@@ -92,13 +92,8 @@ class Rows:
         """The power of two above the largest value of each term; 2 for all where rows are unit."""
         if self.is_unit:
             return np.ones(self.n_terms, np.int32)
-        if self.is_sparse:
-            from doccluster.geometry.whole_sums import largest_magnitudes  # making vectors alone needs no compiled loop
-
-            indptr, indices, data = self.arrays
-            largest = largest_magnitudes(indices[: indptr[-1]], data[: indptr[-1]], self.n_terms)
-        else:
-            largest = abs(self.matrix).max(axis=0).astype(np.float64)
+        largest = abs(self.matrix).max(axis=0)
+        largest = (largest.toarray() if self.is_sparse else largest).astype(np.float64)
         return np.asarray(np.clip(np.frexp(largest)[1], LEAST_EXPONENT, None), np.int32)
 
     @cached_property

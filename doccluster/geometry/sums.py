@@ -8,8 +8,10 @@ in float64 would.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,17 +20,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import entry_blocks, map_blocks, row_blocks
+from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.table import TermTable
-from doccluster.geometry.whole_sums import LOW_BITS, add_sums, sum_rows
 from doccluster.partition import Partition
 from doccluster.validation import squared_row_norms
 
 TASKS = 16  # ranges of clusters that are summed at a time
-DENSE_ROWS = 4096
-SUMS_AT_ONCE = 2**20  # that are rounded at a time
-ADDED_SUMS = 2**22  # that are added at a time: 300 MiB
+ENTRIES_AT_ONCE = 2**22  # values that are summed at a time: some 200 MiB
+LOW_BITS = 32  # a value is taken as ``(high + low / 2^32) step``, both whole numbers
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -38,87 +38,51 @@ Integers = npt.NDArray[np.int64]
 class ExactSums:
     """Sums by cluster and term in whole numbers; ``a + b`` does not depend on which comes first.
 
-    `high`, `low` of shape (n_sums,): the sum is ``(high + low / 2^32) steps[term]``.
+    `high`, `low`: int64 arrays of shape (n_clusters, n_terms), csr where the rows are: a sum is
+    ``(high + low / 2^32) steps[term]``.
     """
 
-    counts: Integers  # of shape (n_clusters,): how many terms each cluster has
-    # of shape (n_sums,): the terms of each cluster, ascending, one cluster after the other
-    terms: npt.NDArray[np.int32]
-    high: Integers
-    low: Integers
+    high: Any
+    low: Any
     steps: Floats  # of shape (n_terms,): powers of two, the same for all blocks of a collection
 
     def __add__(self, other: ExactSums) -> ExactSums:
-        return joined([self, other])
+        if not np.array_equal(self.steps, other.steps):
+            raise ValueError("sums count in different steps; take the steps of the whole collection to add them")
+        return ExactSums(self.high + other.high, self.low + other.low, self.steps)
 
-    @property
-    def values(self) -> Floats:
-        """The sums, each rounded once."""
-        found = np.empty(self.terms.size)
-        for some in row_blocks(found.size, SUMS_AT_ONCE):
-            low = self.low[some]
-            carried = (low + (1 << (LOW_BITS - 1))) >> LOW_BITS
-            rest = np.ldexp((low - (carried << LOW_BITS)).astype(np.float64), -LOW_BITS)
-            found[some] = (rest + (self.high[some] + carried)) * self.steps[self.terms[some]]
-        return found
+    def __neg__(self) -> ExactSums:
+        return ExactSums(-self.high, -self.low, self.steps)
 
-    def without_zeros(self) -> ExactSums:
-        """Return the sums without terms that nothing is left of."""
-        stays = (self.high != 0) | (self.low != 0)
-        if stays.all():
-            return self
-        clusters = np.repeat(np.arange(self.counts.size), self.counts)
-        counts = np.bincount(clusters[stays], minlength=self.counts.size)
-        return ExactSums(counts, self.terms[stays], self.high[stays], self.low[stays], self.steps)
-
-    def of_clusters(self, clusters: slice, edges: Integers) -> ExactSums:
-        """Return the sums of consecutive clusters, from where those of each cluster begin."""
-        own = slice(int(edges[clusters.start]), int(edges[clusters.stop]))
-        return ExactSums(self.counts[clusters], self.terms[own], self.high[own], self.low[own], self.steps)
-
-    def by_cluster(self) -> sparse.csr_array:
-        """Return the sums as a csr array of shape (n_clusters, n_terms)."""
-        edges = np.concatenate([[0], np.cumsum(self.counts)])
-        return sparse.csr_array((self.values, self.terms, edges), shape=(self.counts.size, self.steps.size))
-
-    def table(self) -> Floats:
-        """Return the sums of dense rows as an array of shape (n_clusters, n_terms)."""
-        table = np.zeros((self.counts.size, self.steps.size))
-        table[np.repeat(np.arange(self.counts.size), self.counts), self.terms] = self.values
-        return table
+    def by_cluster(self) -> Any:
+        """Return the sums, each rounded once: float64 array of shape (n_clusters, n_terms), csr where the rows are."""
+        carried, rest = _of_values(_carried, self.low), _of_values(_rest, self.low)
+        sums = (self.high + carried).astype(np.float64) + rest
+        if not sparse.issparse(sums):
+            return sums * self.steps
+        return sparse.csr_array((sums.data * self.steps[sums.indices], sums.indices, sums.indptr), shape=sums.shape)
 
 
-def joined(parts: Sequence[ExactSums]) -> ExactSums:
-    """Return the sums of all parts together; a few clusters at a time, where there are many."""
-    steps = parts[0].steps
-    if any(not np.array_equal(part.steps, steps) for part in parts):
-        raise ValueError("sums that count in different steps cannot be added; take the steps of the whole collection")
-    totals = np.cumsum(np.sum([part.counts for part in parts], axis=0))
-    pieces = entry_blocks(np.concatenate([[0], totals]), ADDED_SUMS)
-    if len(pieces) == 1 or len(parts) == 1:
-        return _joined(parts)
-    edges = [np.concatenate([[0], np.cumsum(part.counts)]) for part in parts]
-    found = [
-        _joined([part.of_clusters(clusters, ends) for part, ends in zip(parts, edges, strict=True)])
-        for clusters in pieces
-    ]
-    counts, terms, high, low = (
-        np.concatenate([getattr(one, name) for one in found]) for name in ("counts", "terms", "high", "low")
-    )
-    return ExactSums(counts, terms, high, low, steps)
+def _carried(low: Integers) -> Integers:
+    """Return the whole steps in some low parts, to the nearest."""
+    return (low + (1 << (LOW_BITS - 1))) >> LOW_BITS
 
 
-def _joined(parts: Sequence[ExactSums]) -> ExactSums:
-    steps = parts[0].steps
-    terms, high, low = (np.concatenate([getattr(part, name) for part in parts]) for name in ("terms", "high", "low"))
-    filled = [np.flatnonzero(part.counts) for part in parts]
-    met = np.concatenate(filled)
-    if np.all(met[1:] > met[:-1]):  # each part has clusters of its own
-        return ExactSums(np.sum([part.counts for part in parts], axis=0), terms, high, low, steps)
-    ends = np.cumsum([[0, *part.counts.tolist()] for part in parts], axis=1)
-    before = np.cumsum([0, *(part.terms.size for part in parts[:-1])])
-    added = add_sums(ends + before[:, None], terms, high, low, steps.size)
-    return ExactSums(*added, steps)
+def _rest(low: Integers) -> Floats:
+    """Return what low parts are beyond whole steps, in steps."""
+    return np.ldexp((low - (_carried(low) << LOW_BITS)).astype(np.float64), -LOW_BITS)
+
+
+def _of_values(function: Callable[[Any], Any], matrix: Any) -> Any:
+    """Return a matrix of what a function makes of the values of another."""
+    if not sparse.issparse(matrix):
+        return function(matrix)
+    return sparse.csr_array((function(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Return the sums of all parts together."""
+    return functools.reduce(operator.add, parts)
 
 
 def sum_block(
@@ -126,22 +90,45 @@ def sum_block(
 ) -> ExactSums:
     """Return the sums by cluster of some rows, or of the squares of their values.
 
-    `labels`: int array of shape (n_documents,), 0..n_clusters-1.
+    `labels`: int array of shape (n_documents,); those of the block are 0..n_clusters-1.
     """
     steps = rows.squared_steps if squared else rows.steps
-    if not block.size:
-        nothing = np.empty(0, np.int64)
-        return ExactSums(np.zeros(n_clusters, np.int64), np.empty(0, np.int32), nothing, nothing, steps)
-    order = block[np.argsort(labels[block], kind="stable")]
-    first, last = int(labels[order[0]]), int(labels[order[-1]]) + 1
-    starts = np.searchsorted(labels[order], np.arange(first, last + 1)).astype(np.int64)
+    width = rows.arrays.indices.size / max(rows.n_documents, 1) if rows.is_sparse else rows.n_terms
+    pieces = row_blocks(block.size, max(1, int(ENTRIES_AT_ONCE / (width + 1)))) or [slice(0, 0)]
+    parts = [_sum_piece(rows, block[piece], labels, n_clusters, steps, squared=squared) for piece in pieces]
+    return functools.reduce(operator.add, parts)
+
+
+def _sum_piece(
+    rows: Rows,
+    some: Integers,
+    labels: npt.NDArray[np.integer[Any]],
+    n_clusters: int,
+    steps: Floats,
+    *,
+    squared: bool,
+) -> ExactSums:
     if rows.is_sparse:
-        met, terms, high, low = sum_rows(order, starts, rows.arrays, rows.scale, 1.0 / steps, squared)
+        matrix = rows.matrix[some]
+        values = matrix.data * np.repeat(rows.scale[some], np.diff(matrix.indptr))
+        steps_of_values = steps[matrix.indices]
     else:
-        met, terms, high, low = _sum_dense(rows, order, starts, 1.0 / steps, squared=squared)
-    counts = np.zeros(n_clusters, np.int64)
-    counts[first:last] = met
-    return ExactSums(counts, terms, high, low, steps)
+        values, steps_of_values = rows.dense_block(some), steps
+    scaled = (np.square(values) if squared else values) / steps_of_values
+    whole = np.rint(scaled)
+    rest = np.rint(np.ldexp(scaled - whole, LOW_BITS))
+    high, low = whole.astype(np.int64), rest.astype(np.int64)
+    if rows.is_sparse:
+        high, low = (sparse.csr_array((part, matrix.indices, matrix.indptr), matrix.shape) for part in (high, low))
+    high, low = (_sum_by_label(part, labels[some], n_clusters) for part in (high, low))
+    return ExactSums(high, low, steps)
+
+
+def _sum_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+    """Return the plain sums of the rows with each label, in the type and form of the matrix."""
+    ones, starts = np.ones(labels.size, matrix.dtype), np.arange(labels.size + 1)
+    sums = sparse.csc_array((ones, labels, starts), shape=(n_clusters, labels.size)).tocsr() @ matrix
+    return sums.tocsc().tocsr() if sparse.issparse(sums) else sums  # terms ascending, faster than comparing them would
 
 
 def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
@@ -149,35 +136,15 @@ def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters:
 
     `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
-    exact = sum_block(Rows.as_they_are(matrix), np.arange(labels.size), labels, n_clusters)
-    return exact.by_cluster() if sparse.issparse(matrix) else exact.table()
+    return sum_block(Rows.as_they_are(matrix), np.arange(labels.size), labels, n_clusters).by_cluster()
 
 
-def count_presence(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> ExactSums:
-    """Return in how many of the rows with each label each term is; rows of blocks may be counted by themselves."""
+def count_presence(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> sparse.csr_array:
+    """Return in how many of the rows with each label each term is, a float64 csr array; rows of blocks may be counted
+    by themselves."""
     rows = sparse.csr_array(matrix)
-    ones = np.ones(rows.shape[0])
-    present = sparse.csr_array(((rows.data != 0).astype(rows.dtype), rows.indices, rows.indptr), shape=rows.shape)
-    return sum_block(Rows(present, ones, ones, True), np.arange(labels.size), labels, n_clusters)
-
-
-def _sum_dense(
-    rows: Rows, order: Integers, starts: Integers, inverse_steps: Floats, *, squared: bool
-) -> tuple[Integers, npt.NDArray[np.int32], Integers, Integers]:
-    """The same as `sum_rows`, of dense rows: every term of each cluster that has any row."""
-    n_terms = inverse_steps.size
-    filled = np.flatnonzero(np.diff(starts))
-    high, low = np.zeros((filled.size, n_terms), np.int64), np.zeros((filled.size, n_terms), np.int64)
-    for at, cluster in enumerate(filled.tolist()):
-        members = order[starts[cluster] : starts[cluster + 1]]
-        for block in row_blocks(members.size, DENSE_ROWS):
-            values = rows.dense_block(members[block])
-            scaled = (np.square(values) if squared else values) * inverse_steps
-            whole = np.rint(scaled)
-            high[at] += whole.astype(np.int64).sum(axis=0)
-            low[at] += np.rint(np.ldexp(scaled - whole, LOW_BITS)).astype(np.int64).sum(axis=0)
-    terms = np.tile(np.arange(n_terms, dtype=np.int32), filled.size)
-    return np.where(np.diff(starts) > 0, n_terms, 0), terms, high.ravel(), low.ravel()
+    is_present = sparse.csr_array(((rows.data != 0).astype(np.float64), rows.indices, rows.indptr), shape=rows.shape)
+    return sparse.csr_array(_sum_by_label(is_present, labels, n_clusters))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +194,14 @@ def cluster_sums(
     """
     order, starts = cluster_order(partition)
     lengths = np.diff(rows.arrays.indptr) if rows.is_sparse else np.full(rows.n_documents, rows.n_terms)
-    blocks = [order[starts[first] : starts[last]] for first, last in _even_tasks(lengths, partition)]
 
-    def one(block: Integers) -> ExactSums:
-        return sum_block(rows, block, partition.labels, partition.n_clusters, squared=squared)
+    def one(clusters: tuple[int, int]) -> Any:
+        first, last = clusters
+        block, own = order[starts[first] : starts[last]], partition.labels - first
+        return sum_block(rows, block, own, last - first, squared=squared).by_cluster()
 
-    exact = joined(list(map_blocks(one, blocks, n_threads=n_threads)))
-    return ClusterSums(exact.by_cluster() if rows.is_sparse else exact.table())
+    parts = list(map_blocks(one, _even_tasks(lengths, partition), n_threads=n_threads))
+    return ClusterSums(sparse.csr_array(sparse.vstack(parts, format="csr")) if rows.is_sparse else np.vstack(parts))
 
 
 def _even_tasks(row_lengths: Integers, partition: Partition) -> list[tuple[int, int]]:

@@ -202,7 +202,7 @@ def _own_terms(
         missing = max(float(counts.sum() / size - kept.sum()), 0.0) if size > 1 else 0.0
         if not weights.any():  # no two documents share a term
             weights, missing = counts / size, 0.0
-        logs = log_sums.data[row]  # of the same terms
+        logs = log_sums[[cluster]][:, columns].toarray()[0]  # a sum that is 0 is not stored
         explained += float(np.sum(logs**2 / counts))
         values = np.exp((logs + means[columns]) / (counts + 1))
         own.append(TermWeights.of(weights, columns, values))

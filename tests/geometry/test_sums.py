@@ -12,7 +12,6 @@ from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.sums import cluster_sums, joined, sum_block
-from doccluster.geometry.whole_sums import add_sums
 from doccluster.partition import Partition
 
 KINDS = [("cosine", np.float32), ("cosine", np.float64), ("euclidean", np.float32), ("euclidean", np.float64)]
@@ -57,31 +56,10 @@ def test_blocks_in_any_order_give_the_same_bytes(metric, dtype, dense, squared):
         together, one_by_one = joined(parts), reduce(add, reversed(parts))
         for sums in (together, one_by_one):
             if dense:
-                assert sums.table().tobytes() == whole.tobytes()
+                assert sums.by_cluster().tobytes() == whole.tobytes()
             else:
                 assert sums.by_cluster().data.tobytes() == whole.data.tobytes()
                 assert sums.by_cluster().indices.tobytes() == whole.indices.tobytes()
-
-
-def test_many_sums_are_joined_a_few_clusters_at_a_time_with_the_same_bytes(monkeypatch):
-    matrix, partition = made(np.float32)
-    rows = as_documents(matrix).under("cosine")
-    blocks = np.array_split(np.random.default_rng(0).permutation(partition.n_documents), 9)
-    parts = [sum_block(rows, block, partition.labels, partition.n_clusters) for block in blocks]
-    expected, at_once = joined(parts), []
-
-    def noted(edges, *sums):
-        at_once.append(sums[0].size)
-        return add_sums(edges, *sums)
-
-    monkeypatch.setattr("doccluster.geometry.sums.ADDED_SUMS", 500)
-    monkeypatch.setattr("doccluster.geometry.sums.add_sums", noted)
-    found = joined(parts)
-    for name in ("counts", "terms", "high", "low"):
-        assert getattr(found, name).tobytes() == getattr(expected, name).tobytes()
-    n_sums = sum(part.terms.size for part in parts)
-    assert sum(at_once) == n_sums
-    assert max(at_once) <= 500 + max(sum(part.counts[cluster] for part in parts) for cluster in range(7))
 
 
 def test_sums_of_float32_unit_rows_are_those_of_float64_where_these_are_exact():
