@@ -69,12 +69,12 @@ def _carried(low: Integers) -> Integers:
 
 
 def _rest(low: Integers) -> Floats:
-    """Return what low parts are beyond whole steps, in steps."""
+    """Return the rest of low parts beyond whole steps, in steps."""
     return np.ldexp((low - (_carried(low) << LOW_BITS)).astype(np.float64), -LOW_BITS)
 
 
 def _of_values(function: Callable[[Any], Any], matrix: Any) -> Any:
-    """Return a matrix of what a function makes of the values of another."""
+    """Return a matrix with a function of the values of another in their places."""
     if not sparse.issparse(matrix):
         return function(matrix)
     return sparse.csr_array((function(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -20,9 +20,9 @@ from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.clustering.k_means.sweep import RowArrays
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.row_order import hash_rows, reorder_rows
 
 BLOCK_ROWS = 2048
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose products spread over all bits
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
 
 
@@ -67,10 +67,16 @@ class DocumentMatrix:
 
     @cached_property
     def digests(self) -> npt.NDArray[np.uint64]:
-        """A number for each row that only equal rows share."""
-        digests = np.empty(self.n_documents, np.uint64)
-        hash_rows(self.values, self.columns, self.starts, digests)
-        return digests
+        """A number for each row that only equal rows share, -0 being 0; uint64 array of shape (n_documents,)."""
+
+        def one(block: slice) -> npt.NDArray[np.uint64]:
+            starts = self.starts[block.start : block.stop + 1]
+            values, columns = (part[starts[0] : starts[-1]] for part in (self.values, self.columns))
+            mixed = (columns.astype(np.uint64) << np.uint64(32) | values.view(np.uint32)) * MIXER
+            mixed = np.append(np.where(values != 0, (mixed ^ mixed >> np.uint64(29)) * MIXER, 0), np.uint64(0))
+            return np.where(np.diff(starts) > 0, np.add.reduceat(mixed, starts[:-1] - starts[0]), np.uint64(0))
+
+        return np.concatenate(self.each_block(one, per_entry=10.0))
 
     def take(self, rows: npt.NDArray[np.int64]) -> DocumentMatrix:
         """Return some of the documents, in the same columns."""
@@ -214,9 +220,11 @@ def _from_sparse(
 
     def one(block: slice) -> None:
         here = slice(starts[block.start], starts[block.stop])
-        indices = matrix.indices[here].astype(np.int32, copy=False)
         begins = starts[block.start : block.stop + 1] - here.start
-        reorder_rows(matrix.data[here], indices, begins, scale[block], rank, values[here], columns[here])
+        scaled = (matrix.data[here] * np.repeat(scale[block], np.diff(begins))).astype(np.float32)
+        rows = sparse.csr_array((scaled, rank[matrix.indices[here]], begins), shape=(begins.size - 1, order.size))
+        rows.sort_indices()
+        values[here], columns[here] = rows.data, rows.indices
 
     return one, values, columns, starts
 

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from doccluster.clustering.k_means.lanes import LINE, OCTET
-from doccluster.geometry.row_order import ROW_PLACE, longest_row, order_by_original
 from doccluster.kernels.jit import jit
 
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
@@ -23,6 +22,9 @@ UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows
 ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32
 LOWEST = np.float32(-2.0)  # below every cosine
 HIGHEST = np.float32(2.0)  # above every cosine
+SHORT = 40  # rows up to this length are sorted by insertion at one distance
+CLOSER = 3  # distances of the sort: 1, 4, 13, 40 ... (Knuth 1973, section 5.2.1)
+ROW_PLACE = 0xFFFFFFFF  # the low half of a key: a place in the row
 
 
 class RowArrays(NamedTuple):
@@ -93,6 +95,40 @@ def add_tail(rows, split, last, table, start, sums):
         term = columns[position] - n_head
         for entry in range(tail_starts[term], tail_starts[term + 1]):
             sums[tail_clusters[entry]] += values[position] * tail_values[entry]
+
+
+@jit(inner=True)
+def sort_in_place(keys, length):
+    """Sort the first keys (Shell's method); numba's own sorts take seconds to compile."""
+    apart = 1
+    while apart * SHORT < length:
+        apart = CLOSER * apart + 1
+    while apart > 0:
+        for end in range(apart, length):
+            key = keys[end]
+            slot = end
+            while slot >= apart and keys[slot - apart] > key:
+                keys[slot] = keys[slot - apart]
+                slot -= apart
+            keys[slot] = key
+        apart //= CLOSER
+
+
+@jit(inner=True)
+def longest_row(starts):
+    """Return the most entries of a row."""
+    longest = 0
+    for row in range(starts.size - 1):
+        longest = max(longest, starts[row + 1] - starts[row])
+    return longest
+
+
+@jit(inner=True)
+def order_by_original(columns, first, last, original, keys):
+    """Make the low half of ``keys`` the places of a row's entries, from `first` on, in ascending original columns."""
+    for offset in range(last - first):
+        keys[offset] = (np.int64(original[columns[first + offset]]) << 32) | offset
+    sort_in_place(keys, last - first)
 
 
 @jit(inner=True)
