@@ -50,8 +50,7 @@ class HashedStatistics(TermStatistics):
         """Return all batches together, without rows, by hash; each column has the name of its commonest term."""
         named = super().summary(None)
         names, sharing = self._names(named)
-        rows = RowStore([])
-        rows.lengths = np.zeros(self._n_hashed, dtype=np.int32)
+        rows = RowStore(n_empty=self._n_hashed)
         document_frequency, term_frequency = self._sums
         of_columns = document_frequency, term_frequency, named.written, self._met, self._hashes, sharing
         return TermCounts(names, rows, *of_columns)

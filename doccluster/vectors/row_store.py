@@ -5,7 +5,8 @@ A corpus has tens of millions of pairs; they are kept once, from the first count
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
-from doccluster.text.counted_rows import SettlingRoom, add_frequencies, drop_columns, settle_rows
+from doccluster.kernels.jit import jit
 from doccluster.text.counters import CountedBlock
 
 # Large enough that the C library maps it by itself: untouched pages cost nothing, and growing moves no bytes.
@@ -22,26 +23,70 @@ _GROWTH = 1.125
 _ENTRIES_AT_ONCE = 1 << 18
 _INT32_MAX = int(np.iinfo(np.int32).max)
 
+Ints = npt.NDArray[np.int32]
+Integers = npt.NDArray[np.int64]
+
+
+@jit
+def settle_rows(columns, counts, starts, binary, lengths, heads, pairs):
+    """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
+
+    Two linear passes, into the order of the columns and back, instead of a sort of each row.
+
+    starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths;
+    binary: put every count to one; heads: int32 zeros of shape (n_columns + 1,); pairs: int64 room for each entry.
+    """
+    for column in columns:
+        if column >= 0:
+            heads[column + 1] += 1
+    for column in range(heads.size - 1):
+        heads[column + 1] += heads[column]
+    for row in range(lengths.size):
+        for place in range(starts[row], starts[row + 1]):
+            column = columns[place]
+            if column >= 0:
+                pairs[heads[column]] = np.int64(row) << 32 | counts[place]
+                heads[column] += 1
+    lengths[:] = 0
+    begin = 0
+    for column in range(heads.size - 1):  # heads[column] is now where the column ends
+        for place in range(begin, heads[column]):
+            row, count = pairs[place] >> 32, pairs[place] & 0xFFFFFFFF
+            where = starts[row] + lengths[row]
+            if lengths[row] > 0 and columns[where - 1] == column:
+                counts[where - 1] += count
+            else:
+                columns[where] = column
+                counts[where] = count
+                lengths[row] += 1
+        begin = heads[column]
+    kept = 0
+    for row in range(lengths.size):
+        for place in range(starts[row], starts[row] + lengths[row]):
+            columns[kept] = columns[place]
+            counts[kept] = 1 if binary else counts[place]
+            kept += 1
+    return kept
+
 
 class RowStore:
     """The counts of all documents: row after row, first by token, then by column.
 
-    Attributes
-    ----------
-    columns, counts : int32 arrays of shape (at least n_entries,)
-        The pairs; what lies beyond `n_entries` is room to grow.
-    lengths : int32 array of shape (n_rows,)
-        How many pairs each row has.
+    `columns`, `counts`: int32 arrays, the pairs; what lies beyond `n_entries` is room to grow. `lengths`: int32 array
+    of shape (n_rows,), how many pairs each row has.
     """
 
-    def __init__(self, blocks: Iterable[CountedBlock]) -> None:
-        self.columns = np.empty(_FIRST_SIZE, dtype=np.int32)
-        self.counts = np.empty(_FIRST_SIZE, dtype=np.int32)
+    def __init__(self, blocks: Iterable[CountedBlock] = (), *, n_empty: int = 0) -> None:
+        self.columns, self.counts = (np.empty(_FIRST_SIZE, dtype=np.int32) for _ in range(2))
         self.n_entries = 0
         self._spans: list[tuple[int, int]] = []  # the end of each block, and its counter
-        lengths = [np.empty(0, dtype=np.int32)]
+        lengths = [np.zeros(n_empty, dtype=np.int32)]
         for block in blocks:
-            self._append(block)
+            here = slice(self.n_entries, self.n_entries + block.columns.size)
+            if here.stop > self.columns.size:
+                self._resize(int(_GROWTH * here.stop))
+            self.columns[here], self.counts[here] = block.columns, block.counts
+            self._set_end(here.stop, [*self._spans, (here.stop, block.counter)])
             lengths.append(block.lengths)
         self.lengths = np.concatenate(lengths)
 
@@ -50,25 +95,18 @@ class RowStore:
         """How many rows there are."""
         return int(self.lengths.size)
 
-    def occurrences(self, numbers: Sequence[npt.NDArray[np.int32]], n_forms: int) -> npt.NDArray[np.int64]:
+    def occurrences(self, numbers: Sequence[Ints], n_forms: int) -> Integers:
         """Return how often each written form occurs, before `settle`; numbers: the form of each counter's tokens."""
         total = np.zeros(n_forms, dtype=np.int64)
         start = 0
         for end, counter in self._spans:
-            of_block = np.bincount(self.columns[start:end], weights=self.counts[start:end])
-            total += np.bincount(numbers[counter][: of_block.size], weights=of_block, minlength=n_forms).astype(
-                np.int64
-            )
+            of_tokens = np.bincount(self.columns[start:end], self.counts[start:end], numbers[counter].size)
+            total += np.bincount(numbers[counter], of_tokens, n_forms).astype(np.int64)
             start = end
         return total
 
     def settle(
-        self,
-        numbers: Sequence[npt.NDArray[np.int32]],
-        n_columns: int,
-        *,
-        binary: bool = False,
-        n_threads: int | None = None,
+        self, numbers: Sequence[Ints], n_columns: int, *, binary: bool = False, n_threads: int | None = None
     ) -> None:
         """Turn tokens into columns (numbers: the column of each counter's tokens, -1 for none) and sort the rows.
 
@@ -78,65 +116,49 @@ class RowStore:
         for end, counter in self._spans:
             self.columns[start:end] = numbers[counter][self.columns[start:end]]
             start = end
-        starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
         # A pass costs a little for each column, so a range of rows has at least as many pairs as there are columns.
-        marks = np.arange(0, self.n_entries, max(_ENTRIES_AT_ONCE, n_columns))
-        edges = np.unique(np.concatenate([np.searchsorted(starts, marks), [self.n_rows]]))
+        ranges = list(self._ranges(max(_ENTRIES_AT_ONCE, n_columns)))
 
-        def settle_range(rows: tuple[int, int]) -> int:
-            first, last = rows
-            here = slice(int(starts[first]), int(starts[last]))
-            local = starts[first : last + 1] - starts[first]
-            lengths = self.lengths[first:last]
-            room = SettlingRoom(np.empty(n_columns + 1, dtype=np.int32), np.empty(int(local[-1]), dtype=np.int64))
+        def settle_range(which: tuple[slice, slice, Integers]) -> int:
+            rows, here, starts = which
+            room = np.zeros(n_columns + 1, dtype=np.int32), np.empty(int(starts[-1]), dtype=np.int64)
             columns, counts = self.columns[here], self.counts[here]
-            return int(settle_rows(columns, counts, local, n_columns, binary, lengths, room))
+            return int(settle_rows(columns, counts, starts, binary, self.lengths[rows], *room))
 
-        ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        kept = list(map_blocks(settle_range, ranges, n_threads=n_threads))
-        self.n_entries = self._close_gaps(starts[edges[:-1]].tolist(), kept)
-        self._spans = [(self.n_entries, 0)]
+        end = 0
+        for (_, here, _), n_kept in zip(ranges, map_blocks(settle_range, ranges, n_threads=n_threads), strict=True):
+            end = self._move(slice(here.start, here.start + n_kept), end)
+        self._set_end(end)
 
-    def drop_entries(
-        self, leave_out: Callable[[npt.NDArray[np.int32], npt.NDArray[np.int64]], npt.NDArray[Any]]
-    ) -> None:
+    def drop_entries(self, leave_out: Callable[[Ints, Integers], npt.NDArray[Any]]) -> None:
         """Drop single pairs of settled rows.
 
         leave_out: called with the columns of some rows, one after the other, and where each row starts and the last
         ends; returns for each pair whether it is dropped.
         """
-        starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
-        edges = np.unique(np.searchsorted(starts, np.arange(0, self.n_entries + _ENTRIES_AT_ONCE, _ENTRIES_AT_ONCE)))
-        edges = np.minimum(edges, self.n_rows)
         end = 0
-        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            here = slice(int(starts[first]), int(starts[last]))
-            local = starts[first : last + 1] - starts[first]
-            stays = ~leave_out(self.columns[here], local)
-            kept_before = np.concatenate([[0], np.cumsum(stays)])
-            self.lengths[first:last] = np.diff(kept_before[local])
-            n_kept = int(kept_before[-1])
-            self.columns[end : end + n_kept] = self.columns[here][stays]
-            self.counts[end : end + n_kept] = self.counts[here][stays]
-            end += n_kept
-        self.n_entries = end
-        self._spans = [(end, 0)]
+        for rows, here, starts in self._ranges(_ENTRIES_AT_ONCE):
+            stays = ~leave_out(self.columns[here], starts)
+            self.lengths[rows] = np.diff(np.concatenate([[0], np.cumsum(stays)])[starts])
+            end = self._move(here.start + np.flatnonzero(stays), end)
+        self._set_end(end)
 
-    def frequencies(self, n_columns: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def frequencies(self, n_columns: int) -> tuple[Integers, Integers]:
         """Return in how many rows each column occurs, and how often in all, int64 arrays of shape (n_columns,)."""
-        document_frequency = np.zeros(n_columns, dtype=np.int64)
-        term_frequency = np.zeros(n_columns, dtype=np.int64)
-        columns, counts = self.columns[: self.n_entries], self.counts[: self.n_entries]
-        add_frequencies(columns, counts, document_frequency, term_frequency)
+        document_frequency, term_frequency = np.zeros((2, n_columns), dtype=np.int64)
+        for _, here, _ in self._ranges(max(_ENTRIES_AT_ONCE, n_columns)):
+            document_frequency += np.bincount(self.columns[here], minlength=n_columns)
+            term_frequency += np.bincount(self.columns[here], self.counts[here], n_columns).astype(np.int64)
         return document_frequency, term_frequency
 
     def keep(self, columns: npt.NDArray[np.bool_]) -> None:
         """Drop the other columns, and renumber those that stay in the same order."""
         if columns.all():
             return
-        new_column = np.where(columns, np.cumsum(columns) - 1, -1).astype(np.int32)
-        entries = slice(0, self.n_entries)
-        self.n_entries = int(drop_columns(self.columns[entries], self.counts[entries], self.lengths, new_column))
+        self.drop_entries(lambda own, _: ~columns[own])
+        place = (np.cumsum(columns) - 1).astype(np.int32)
+        for _, here, _ in self._ranges(_ENTRIES_AT_ONCE):
+            self.columns[here] = place[self.columns[here]]
 
     def to_matrix(self, n_columns: int, *, dtype: npt.DTypeLike) -> Any:
         """Return the settled rows as a csr array of counts; the store is used up."""
@@ -154,14 +176,25 @@ class RowStore:
         matrix.has_canonical_format = True
         return matrix
 
-    def _append(self, block: CountedBlock) -> None:
-        end = self.n_entries + block.columns.size
-        if end > self.columns.size:
-            self._resize(int(_GROWTH * end))
-        self.columns[self.n_entries : end] = block.columns
-        self.counts[self.n_entries : end] = block.counts
+    def _ranges(self, n_entries: int) -> Iterator[tuple[slice, slice, Integers]]:
+        """Yield the rows of about so many pairs, where these lie, and where among them each row starts."""
+        starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+        marks = np.searchsorted(starts, np.arange(0, self.n_entries, n_entries))
+        edges = np.unique([*marks.tolist(), self.n_rows]).tolist()
+        for first, last in pairwise(edges):
+            begin, end = int(starts[first]), int(starts[last])
+            yield slice(first, last), slice(begin, end), starts[first : last + 1] - begin
+
+    def _move(self, which: slice | Integers, end: int) -> int:
+        """Move pairs to an earlier place, up to those that were moved before; returns where they end."""
+        columns, counts = self.columns[which], self.counts[which]
+        here = slice(end, end + columns.size)
+        self.columns[here], self.counts[here] = columns, counts
+        return here.stop
+
+    def _set_end(self, end: int, spans: list[tuple[int, int]] | None = None) -> None:
         self.n_entries = end
-        self._spans.append((end, block.counter))
+        self._spans = [(end, 0)] if spans is None else spans
 
     def _resize(self, size: int) -> None:
         # No slice of these arrays outlives the call it is made for, so they can be moved; large ones are not copied
@@ -169,18 +202,8 @@ class RowStore:
         self.columns.resize(size, refcheck=False)
         self.counts.resize(size, refcheck=False)
 
-    def _close_gaps(self, starts: list[int], kept: list[int]) -> int:
-        """Move what is left of each range up to the one before it; returns how many pairs there are now."""
-        end = 0
-        for start, n_kept in zip(starts, kept, strict=True):
-            if start != end:
-                self.columns[end : end + n_kept] = self.columns[start : start + n_kept]
-                self.counts[end : end + n_kept] = self.counts[start : start + n_kept]
-            end += n_kept
-        return end
 
-
-def _as_type_in_place(counts: npt.NDArray[np.int32], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _as_type_in_place(counts: Ints, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return the counts as `dtype`, in the same memory if the types are of one size."""
     if dtype.itemsize != counts.dtype.itemsize:
         return counts.astype(dtype)

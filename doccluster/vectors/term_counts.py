@@ -103,8 +103,7 @@ class TermStatistics:
         """Return all batches together, without rows; the terms in the order of `vocabulary`, or sorted."""
         terms = sorted(self._place, key=None if vocabulary is None else vocabulary.__getitem__)
         order = np.array([self._place[term] for term in terms], dtype=np.intp)
-        rows = RowStore([])
-        rows.lengths = np.zeros(self._n_documents, dtype=np.int32)
+        rows = RowStore(n_empty=self._n_documents)
         df, tf = self._document_frequency[order], self._term_frequency[order]
         return TermCounts(terms, rows, df, tf, self._written, self._stop_words_met)
 

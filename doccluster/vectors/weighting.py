@@ -11,7 +11,6 @@ import numpy.typing as npt
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import Argument, InputError
-from doccluster.text.counted_rows import normalize_rows
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]
@@ -139,9 +138,6 @@ def weigh_rows(
     Raises InputError if `matrix` is not a sound csr array, or has other columns than there are factors.
     """
     matrix = _checked_counts(matrix, factors)
-    # The loop multiplies too, unless the factors are of another type than the values.
-    in_loop = factors is not None and factors.dtype == matrix.dtype and weighting.norm is not None
-    no_factors, no_columns = np.empty(0, dtype=matrix.dtype), np.empty(0, dtype=np.int32)
 
     def weigh(rows: slice) -> tuple[slice, npt.NDArray[Any]]:
         indptr = matrix.indptr[rows.start : rows.stop + 1]
@@ -149,13 +145,10 @@ def weigh_rows(
         values = matrix.data[entries].copy()
         local = (indptr - indptr[0]).astype(np.int64)
         _weigh_terms(values, local, weighting, mean_length)
-        columns = matrix.indices[entries]
-        if factors is not None and not in_loop:
-            values *= factors[columns]
+        if factors is not None:
+            values *= factors[matrix.indices[entries]]
         if weighting.norm is not None:
-            columns = columns.astype(np.int32, copy=False) if in_loop else no_columns
-            normalize_rows(values, columns, factors if in_loop else no_factors, local, weighting.norm == "l2")
-
+            _normalise(values, local, weighting.norm == "l2")
         return entries, values
 
     for entries, values in map_blocks(weigh, row_blocks(matrix.shape[0], _ROWS_PER_BLOCK), n_threads=n_threads):
@@ -169,6 +162,16 @@ def _checked_counts(matrix: Any, factors: npt.NDArray[Any] | None) -> Any:
     if factors is not None and matrix.shape[1] != factors.size:
         raise InputError(f"has {matrix.shape[1]:,} columns", argument="counts", expected=f"{factors.size:,}")
     return checked_csr(matrix, name="counts")[0]
+
+
+def _normalise(values: npt.NDArray[Any], indptr: npt.NDArray[np.int64], squared: bool) -> None:
+    """Divide each row by its length, in place: the Euclidean one, or the sum of absolute values."""
+    sizes = np.diff(indptr)
+    row = np.repeat(np.arange(sizes.size), sizes)
+    # one value after the other, as scikit-learn adds them
+    totals = np.bincount(row, np.square(values, dtype=np.float64) if squared else np.abs(values), sizes.size)
+    lengths = np.sqrt(totals) if squared else totals
+    values[:] = values / np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
 
 
 def _weigh_terms(

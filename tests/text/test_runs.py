@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from doccluster.text.counters import RunCounter
-from doccluster.text.token_tables import PIECE
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import analysis_of
 
+PIECE = 1 << 14  # bytes
 LONG = "x" * (3 * PIECE + 5)
 AWKWARD = {
     "a word over the edge of a piece": ["a " * (PIECE // 2 - 3) + "edge of it", "and on"],
