@@ -108,7 +108,7 @@ def _opened_member(member: InputFile, expanded_size: int, budget: Budget, depth:
 def _uncompressed(file: InputFile, kind: str, budget: Budget) -> InputFile:
     stream = counted_stream(_OPENERS[kind](file.stream), budget=budget, broken="broken-archive")
     place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
-    return replace(file, place=place, stream=stream, local=None, is_seekable=False)
+    return replace(file, place=place, stream=stream, local=None)
 
 
 def _member(archive: InputFile, inner: str, stream: io.BufferedReader) -> InputFile:

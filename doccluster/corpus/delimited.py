@@ -35,15 +35,12 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
     names: list[str] = []
     columns: Columns | None = None
     number = 0
-    if file.part is not None and file.part.first:  # a part of a table: its first row is above
-        names, number = list(file.part.columns), file.part.rows
-        columns = _columns(names, options, file)
     for row in rows.read():
         if isinstance(row, Skipped):
             yield row
             continue
         if columns is None:
-            names = _names(row, options)
+            names = _header(row) if options.header else [str(place) for place in range(1, len(row) + 1)]
             columns = _columns(names, options, file)
             if options.header:
                 continue
@@ -55,16 +52,6 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
             yield Skipped(where, "bad-row", detail)
         else:
             yield record(where, row_draft, dict(zip(names, cells, strict=False)), columns, options, where)
-
-
-def column_names(file: InputFile, options: ReadOptions) -> list[str]:
-    """Return the names of the columns of a table, by its first row."""
-    first = (row for row in TableRows(file, options).read() if not isinstance(row, Skipped))
-    return _names(next(first, []), options)
-
-
-def _names(row: Sequence[str], options: ReadOptions) -> list[str]:
-    return _header(row) if options.header else [str(place + 1) for place in range(len(row))]
 
 
 def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns:
@@ -84,24 +71,19 @@ def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns
 
 
 class TableRows:
-    """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed.
+    """The rows of a file as the csv module splits them, with what it cannot know: a quote that is never closed."""
 
-    `then`: lines that are read after those of the file.
-    """
-
-    def __init__(self, file: InputFile, options: ReadOptions, *, then: Sequence[str] = ()) -> None:
+    def __init__(self, file: InputFile, options: ReadOptions) -> None:
         sample = _sample(file)
         delimiter = options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else None)
         named = _NAMED_DELIMITER.match(sample)
-        self.line = file.lines_before
+        self.line = 0
         self._name = file.name
         self._lines: Iterator[str | None] = file.lines(options.document_bytes)
         if named is not None and delimiter is None:
             delimiter = named[1]
-            if file.part is None or file.part.first == 0:
-                next(self._lines)
-                self.line = 1
-        self._lines = itertools.chain(self._lines, then)
+            next(self._lines)
+            self.line = 1
         self.dialect = choose_dialect(sample, delimiter)
         self._taken: list[str] = []
         self._too_long: list[Skipped] = []

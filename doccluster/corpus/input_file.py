@@ -80,44 +80,12 @@ def counted_stream(source: Any, *, budget: Budget | None = None, broken: str = "
     return io.BufferedReader(_CountedStream(source, budget, broken), HEAD_SIZE)
 
 
-class ByteRange:
-    """Some bytes of an open file, as a stream."""
-
-    def __init__(self, raw: io.RawIOBase, first: int, last: int) -> None:
-        self._raw, self._left = raw, last - first
-        raw.seek(first)
-
-    def read(self, wanted: int) -> bytes | None:
-        """Return some of them."""
-        found = self._raw.read(min(wanted, self._left))
-        self._left -= len(found or b"")
-        return found
-
-
-@dataclass(frozen=True)
-class FileRange:
-    """A part of a file that is read by itself: bytes between ends of lines, or of a Parquet table groups of rows.
-
-    `first`, `last`: where it begins, and where the next one does. `lines`, `rows`: how many are before it.
-    """
-
-    first: int
-    last: int
-    format: str  # that of the whole file
-    columns: tuple[str, ...] = ()  # the names of its columns, or the keys of its first records
-    is_html: bool = False  # whether its texts are HTML, of which the markup is to be left out
-    lines: int = 0
-    rows: int = 0
-
-
 @dataclass
 class InputFile:
     """A file to read once, from start to end.
 
     `name` is how a person finds it; `place` where it lies below the source (its parent is the class of a text file).
-    `is_explicit`: the user named this file; `is_only`: and no other. `local` is its path when it is a plain file;
-    `is_seekable` says whether it can be read from any byte on, as plain files and those behind addresses can.
-    Of a file that is read in ranges `part` says which one this is, and `beginning` are the first bytes of the whole.
+    `is_explicit`: the user named this file; `is_only`: and no other. `local` is its path when it is a plain file.
     """
 
     name: str
@@ -128,29 +96,14 @@ class InputFile:
     is_only: bool = False
     in_archive: bool = False
     local: Path | None = None
-    is_seekable: bool = False
     encoding: str | None = None
     format: str = ""
     guessed: list[str] = field(default_factory=list)
-    part: FileRange | None = None
-    beginning: bytes | None = None
 
     @property
     def head(self) -> bytes:
         """The first bytes, without reading them away."""
-        if self.beginning is not None:
-            return self.beginning
         return self.stream.peek(HEAD_SIZE)[:HEAD_SIZE]
-
-    @property
-    def lines_before(self) -> int:
-        """How many lines of the file come before the first one here."""
-        return 0 if self.part is None else self.part.lines
-
-    @property
-    def is_plain_utf8(self) -> bool:
-        """Whether its lines end in line feeds and are UTF-8, as far as its first bytes show."""
-        return self._encoding_of_lines()[0] is None
 
     @property
     def folder(self) -> str:
@@ -205,7 +158,7 @@ class InputFile:
             return marked if self.encoding in ("utf-16", "utf-32") else self.encoding, len(mark)
         if known is not None and known[0] != "utf-8":
             return known
-        skip = known[1] if known is not None and (self.part is None or self.part.first == 0) else 0
+        skip = known[1] if known is not None else 0
         if b"\x1b$" in head or b"~{" in head or (b"\r" in head and b"\n" not in head):
             return decode(head[: head.rfind(b"\r") + 1] or head).encoding, skip
         return None, skip

@@ -25,12 +25,12 @@ _JSON_SUFFIXES = (".json", ".jsonfeed", ".geojson")
 
 def read_json_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return one document for each line that holds a record or a text; other lines are listed as skipped."""
-    yield from _drafts(line_values(file, options), file, options)
+    yield from _drafts(_line_values(file, options), file, options)
 
 
-def line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, Any] | Skipped]:
+def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, Any] | Skipped]:
     """Return the value of each line and where it is, and the lines that hold none."""
-    for number, line in enumerate(file.lines(options.document_bytes), file.lines_before + 1):
+    for number, line in enumerate(file.lines(options.document_bytes), 1):
         where = f"{file.name}:{number}"
         if line is None:
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
@@ -91,22 +91,14 @@ def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> A
     return {**named, "id": "/".join(keys), **value} if is_named else {**named, **value}
 
 
-def names_of_first(values: Iterator[tuple[str, Any] | Skipped]) -> tuple[str, ...]:
-    """Return the keys of the first records together, in their order."""
-    first = itertools.islice(values, _FIRST_RECORDS)
-    records = [value[1] for value in first if not isinstance(value, Skipped)]
-    return tuple(dict.fromkeys(str(key) for one in records if isinstance(one, Mapping) for key in one))
-
-
 def _drafts(
     values: Iterator[tuple[str, Any] | Skipped], file: InputFile, options: ReadOptions
 ) -> Iterator[Draft | Skipped]:
     """Return records as documents; the columns are chosen from the keys of the first records together."""
-    first: list[tuple[str, Any] | Skipped] = []
-    if file.part is None:
-        first = list(itertools.islice(values, _FIRST_RECORDS))
-    names = names_of_first(iter(first)) if file.part is None else file.part.columns
-    columns = choose_columns(list(names), options, table=file.name) if names else None
+    first = list(itertools.islice(values, _FIRST_RECORDS))
+    records = (value[1] for value in first if not isinstance(value, Skipped))
+    names = list(dict.fromkeys(str(key) for one in records if isinstance(one, Mapping) for key in one))
+    columns = choose_columns(names, options, table=file.name) if names else None
     for value in itertools.chain(first, values):
         if isinstance(value, Skipped):
             yield value

@@ -199,25 +199,13 @@ def without_markup(found: Iterable[_Row], told: Callable[[], None]) -> Iterator[
             first.append(row)
     except ReadFailure as error:  # what came before it is handed over first
         failure = error
-    is_html = holds_html(first)
+    texts = [row.text for row in first if isinstance(row, Draft) and row.text]
+    is_html = len(texts) >= _FEWEST and sum(map(holds_tags, texts)) > len(texts) / 2
     if is_html:
         told()
-    every = itertools.chain(first, rows)
-    yield from plain_rows(every) if is_html else every
-    if failure is not None:
-        raise failure
-
-
-def plain_rows(rows: Iterable[_Row]) -> Iterator[_Row]:
-    """Hand over the rows of a table without markup."""
-    for row in rows:
-        if isinstance(row, Draft):
+    for row in itertools.chain(first, rows):
+        if is_html and isinstance(row, Draft):
             row.text, row.title = strip_markup(row.text), strip_markup(row.title)
         yield row
-
-
-def holds_html(rows: Iterable[Found]) -> bool:
-    """Say whether the first rows of a table are HTML."""
-    first = itertools.islice(rows, _LOOKED_AT)
-    texts = [row.text for row in first if isinstance(row, Draft) and row.text]
-    return len(texts) >= _FEWEST and sum(map(holds_tags, texts)) > len(texts) / 2
+    if failure is not None:
+        raise failure

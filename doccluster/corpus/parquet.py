@@ -35,31 +35,12 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
         table = pq.ParquetFile(source, thrift_string_size_limit=size, thrift_container_size_limit=size)
         columns = choose_columns(list(table.schema_arrow.names), options, table=file.name)
         _check_claims(table.metadata, size, options.expanded_size)
-        number, groups = (0, None) if file.part is None else (file.part.rows, range(file.part.first, file.part.last))
-        for batch in table.iter_batches(_BATCH, row_groups=groups, columns=columns.needed):
-            for row in batch.to_pylist():
-                number += 1
-                where = f"{file.name}:{number}"
-                yield record(where, row_draft, row, columns, options, where)
+        batches = table.iter_batches(_BATCH, columns=columns.needed)
+        for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
+            where = f"{file.name}:{number}"
+            yield record(where, row_draft, row, columns, options, where)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadFailure("broken-parquet", str(error)) from error
-
-
-def row_groups(file: InputFile) -> list[tuple[int, int]]:
-    """Return the rows and bytes of each group of rows of a table. Raises ReadFailure if the table is damaged."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    assert file.local is not None  # only plain files are asked
-    size = file.local.stat().st_size
-    try:
-        metadata = pq.ParquetFile(
-            str(file.local), thrift_string_size_limit=size, thrift_container_size_limit=size
-        ).metadata
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise ReadFailure("broken-parquet", str(error)) from error
-    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
-    return [(group.num_rows, group.total_byte_size) for group in groups]
 
 
 def _check_claims(metadata: Any, size: int, most: int) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from doccluster.base.progress import silent
 from doccluster.corpus.assembly import ReadRows
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import UnknownColumn
-from doccluster.corpus.file_ranges import MapFiles, in_ranges, is_large
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reading import Reading
 from doccluster.corpus.stored_texts import TextBlock, TextWriter
@@ -59,11 +59,11 @@ def read_part(part: Part, options: ReadOptions, folder: str) -> PartRead:
 
 
 def as_parts(found: Sequence[ListedFile | Skipped]) -> list[Part]:
-    """Return files, or ranges of them, as parts: small ones together, so that a part is worth a journey."""
+    """Return files as parts: small ones together, so that a part is worth a journey."""
     groups: list[list[ListedFile | Skipped]] = []
     filled = 0
     for one in found:
-        size = 0 if isinstance(one, Skipped) else one.size if one.part is None else PART_BYTES
+        size = 0 if isinstance(one, Skipped) else one.size
         if not groups or filled + size > PART_BYTES:
             groups.append([])
             filled = 0
@@ -76,27 +76,20 @@ class FilesInParts:
     """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths.
 
     `folder`: where the texts go. `map_files`: yields ``function(item, *shared)`` for each of some items, wherever that
-    is done. `tell`: given a sentence about large files that cannot be read in ranges.
+    is done.
     """
 
-    def __init__(
-        self, paths: Sequence[Path], folder: Path, map_files: MapFiles, tell: Callable[[str], object] | None = None
-    ) -> None:
-        self._paths, self._folder, self._map_files, self._tell = list(paths), folder, map_files, tell
+    def __init__(self, paths: Sequence[Path], folder: Path, map_files: Callable[..., Iterator[Any]]) -> None:
+        self._paths, self._folder, self._map_files = list(paths), folder, map_files
 
     def feed(self, reading: Reading) -> None:
         """Read all parts, and hand what they hold to a reading, in the order of the files."""
         paths = expanded(self._paths)
         check_paths(paths)
         listed = list(Walk(paths, reading.options.expanded_size).listed())
-        files = [one for one in listed if isinstance(one, ListedFile)]
-        if any(file.is_stdin for file in files):
+        if any(isinstance(one, ListedFile) and one.is_stdin for one in listed):
             raise InputError("standard input has no parts", remedy="write it to files first, and give these")
-        ranges = in_ranges(files, self._map_files, reading.options)
-        self._tell_about([file[0] for file in ranges if len(file) == 1 and is_large(file[0])])
-        of_file = iter(ranges)
-        parts = as_parts([one for it in listed for one in ([it] if isinstance(it, Skipped) else next(of_file))])
-        read: Iterator[PartRead] = self._map_files(read_part, parts, reading.options, str(self._folder))
+        read: Iterator[PartRead] = self._map_files(read_part, as_parts(listed), reading.options, str(self._folder))
         for part in read:
             reading.builder.add_rows(part.rows, part.blocks)
             reading.guessed += part.guessed
@@ -104,11 +97,3 @@ class FilesInParts:
             reading.splits |= part.splits
             reading.unknown_column = reading.unknown_column or part.unknown_column
             reading.progress("read", len(reading.builder))
-
-    def _tell_about(self, whole: Sequence[ListedFile]) -> None:
-        if whole and self._tell is not None:
-            more = f" and {len(whole) - 1:,} more large files are" if len(whole) > 1 else " is"
-            self._tell(
-                f"{whole[0].place}{more} read in one piece each, by one worker: packed files, and those that are not "
-                "lines, rows or records in UTF-8, cannot be divided"
-            )

@@ -15,9 +15,9 @@ from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, recognise
 from doccluster.corpus.frames import query_in, read_in_memory
-from doccluster.corpus.input_file import FileRange, InputFile
+from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.label_files import LabelFile
-from doccluster.corpus.markup import plain_rows, without_markup
+from doccluster.corpus.markup import without_markup
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.stored_texts import TextWriter
@@ -174,7 +174,7 @@ class Reading:
                 self.builder.mark_collection(file)
             format = FORMATS[file.format]
             drafts = guarded(format.read(file, self.options), "broken-file")
-            for found in self._prepared(drafts, file.name, file.part) if format.has_columns else drafts:
+            for found in self._prepared(drafts, file.name) if format.has_columns else drafts:
                 self.take(found, file)
         except ReadFailure as failure:
             self.builder.skip(Skipped(file.name, failure.reason, failure.detail))
@@ -189,18 +189,13 @@ class Reading:
             self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
         self.guessed.extend(dict.fromkeys(file.guessed))
 
-    def _prepared(self, found: Iterable[_Row], name: str, part: FileRange | None = None) -> Iterable[_Row]:
+    def _prepared(self, found: Iterable[_Row], name: str) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
-        if self.options.strip_html is not None or (part is not None and not part.is_html):
+        if self.options.strip_html is not None:
             return found
-        if part is not None:
-            self.stripped += [name] if part.first == 0 else []
-            return plain_rows(found)
         return without_markup(found, lambda: self.stripped.append(name))
 
     def _format_of(self, file: InputFile) -> str:
-        if file.part is not None:
-            return file.part.format
         if self.options.format is None:
             return recognise(file, self.options)
         check_is_text(file)

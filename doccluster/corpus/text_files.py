@@ -40,7 +40,7 @@ def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return one document for each line."""
-    for number, line in enumerate(file.lines(options.document_bytes), file.lines_before + 1):
+    for number, line in enumerate(file.lines(options.document_bytes), 1):
         where = f"{file.name}:{number}"
         if line is None:
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")

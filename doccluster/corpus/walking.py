@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from doccluster.base.file_names import shown_path
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure
-from doccluster.corpus.input_file import HEAD_SIZE, ByteRange, FileRange, InputFile, counted_stream
+from doccluster.corpus.input_file import InputFile, counted_stream
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
 from doccluster.errors import InputError
 
@@ -133,7 +133,6 @@ class ListedFile:
     is_only: bool = False
     is_explicit: bool = True
     is_stdin: bool = False
-    part: FileRange | None = None  # of a file that is read in ranges
     n_bytes: int | None = None  # of one behind an address, where its driver says
 
     @property
@@ -197,12 +196,9 @@ class Walk:
             return
         with raw:
             local = listed.path if is_plain else None
-            if listed.part is not None:
-                yield _ranged(listed, raw, listed.part, local)
-                return
             stream = counted_stream(raw)
             file = InputFile(name, listed.place, stream, listed.root, listed.is_explicit, listed.is_only, local=local)
-            yield from self._unpacked(replace(file, is_seekable=is_plain or address_of(listed.path) is not None))
+            yield from self._unpacked(file)
 
     def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
         """Return the contents of an open binary stream."""
@@ -270,15 +266,6 @@ class Walk:
         known = real in self._seen
         self._seen.add(real)
         return known
-
-
-def _ranged(listed: ListedFile, raw: io.FileIO, part: FileRange, local: Path | None) -> InputFile:
-    """Return a range of an open file; of a Parquet table its reader takes the groups of rows from the path."""
-    name, is_explicit = str(listed.place), listed.is_explicit
-    found = InputFile(name, listed.place, counted_stream(raw), listed.root, is_explicit, local=local, is_seekable=True)
-    head = raw.read(HEAD_SIZE)
-    stream = found.stream if part.format == "parquet" else counted_stream(ByteRange(raw, part.first, part.last))
-    return replace(found, stream=stream, is_only=listed.is_only, part=part, beginning=head)
 
 
 def is_junk(place: PurePosixPath) -> bool:

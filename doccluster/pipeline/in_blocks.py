@@ -83,7 +83,7 @@ class BlockWork(Work):
                 remedy=("give files or a folder, or leave out ", Argument("scheduler"), " and ", Argument("scratch")),
             )
         (self.folder / "texts").mkdir()
-        return FilesInParts(paths, self.folder / "texts", self.executor.map, self.announce)
+        return FilesInParts(paths, self.folder / "texts", self.executor.map)
 
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
         """Return the vectors of the documents that have terms. Raises NothingUsable if no document has a term."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.parts import FilesInParts, as_parts, read_part
+from doccluster.corpus.parts import FilesInParts, as_parts
 from doccluster.corpus.walking import ListedFile, Walk
 from doccluster.errors import InputError, MissingDependency
 from doccluster.pipeline.main_line import run_pipeline
@@ -108,30 +108,22 @@ def in_this_process(function, items, *shared):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "is_cut"),
+    ("name", "content"),
     [
-        ("lines.txt", "".join(f"été {n} oil and wheat\n" for n in range(300)), True),
-        ("rows.jsonl", "".join(json.dumps({"id": n // 2, "text": f"oil {n}"}) + "\n" for n in range(300)), True),
-        ("cells.csv", "id,text\n" + "".join(f'{n},"oil, {n}\n and wheat"\n' for n in range(300)), None),
-        ("lines.txt.gz", "".join(f"{n} oil and wheat\n" for n in range(300)), False),
+        ("lines.txt", "".join(f"été {n} oil and wheat\n" for n in range(300))),
+        ("rows.jsonl", "".join(json.dumps({"id": n // 2, "text": f"oil {n}"}) + "\n" for n in range(300))),
+        ("cells.csv", "id,text\n" + "".join(f'{n},"oil, {n}\n and wheat"\n' for n in range(300))),
+        ("lines.txt.gz", "".join(f"{n} oil and wheat\n" for n in range(300))),
     ],
 )
-def test_large_files_behind_addresses_are_read_in_ranges(monkeypatch, tmp_path, name, content, is_cut):
-    monkeypatch.setattr("doccluster.corpus.file_ranges.RANGE_BYTES", 900)
-    monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 900)
+def test_files_behind_addresses_are_read_in_parts(tmp_path, name, content):
     data = content.encode()
     (tmp_path / name).write_bytes(gzip.compress(data, 0) if name.endswith("gz") else data)
     memory = fsspec.filesystem("memory")
     memory.pipe(f"/large/{name}", (tmp_path / name).read_bytes())
     (tmp_path / "texts").mkdir()
-    asked = []
-
-    def counted(function, items, *shared):
-        asked.extend(items if function is read_part else [])
-        return in_this_process(function, items, *shared)
-
     options = {"format": "lines"} if name.startswith("lines") else {}
-    source = FilesInParts([Path("memory://large")], tmp_path / "texts", counted)
+    source = FilesInParts([Path("memory://large")], tmp_path / "texts", in_this_process)
     try:
         found = read_corpus(source, **options)
     finally:
@@ -139,8 +131,6 @@ def test_large_files_behind_addresses_are_read_in_ranges(monkeypatch, tmp_path, 
     expected = read_corpus(tmp_path / name, **options)
     assert (found.ids, tuple(found.texts), found.skipped) == (expected.ids, expected.texts, expected.skipped)
     assert found.metadata.equals(expected.metadata)
-    if is_cut is not None:
-        assert (len(asked) > 3) == is_cut
 
 
 def test_small_files_behind_addresses_are_grouped_by_their_sizes(monkeypatch, folder):
