@@ -177,7 +177,7 @@ class RowStore:
         return matrix
 
     def _ranges(self, n_entries: int) -> Iterator[tuple[slice, slice, Integers]]:
-        """Yield the rows of about so many pairs, where these lie, and where among them each row starts."""
+        """Yield the rows of about this many pairs, where these lie, and where among them each row starts."""
         starts = np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
         marks = np.searchsorted(starts, np.arange(0, self.n_entries, n_entries))
         edges = np.unique([*marks.tolist(), self.n_rows]).tolist()
