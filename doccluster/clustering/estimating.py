@@ -66,13 +66,11 @@ def nearest_mean(fitted: Any) -> LinearRule:
 
 def most_probable_direction(fitted: Any) -> LinearRule:
     """Return the rule of a von Mises-Fisher mixture: the highest kappa mu . x + log C(kappa) + log weight."""
-    from doccluster.clustering.mixtures.vmf_functions import log_normalizers
+    from doccluster.clustering.mixtures.vmf_functions import log_normalizer
 
     kappas = np.ascontiguousarray(fitted.concentrations_, dtype=np.float64)
-    normalizers = np.empty_like(kappas)
-    log_normalizers(int(fitted.n_features_in_), kappas, normalizers)
     with np.errstate(divide="ignore"):
-        offsets = normalizers + np.log(fitted.weights_)
+        offsets = log_normalizer(int(fitted.n_features_in_), kappas) + np.log(fitted.weights_)
     directions = sparse.csr_array(fitted.means_).astype(np.float64)
     weights = sparse.csr_array((sparse.diags_array(kappas) @ directions).T)
     return LinearRule(weights, offsets, np.arange(offsets.size, dtype=np.int64))

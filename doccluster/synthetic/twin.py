@@ -171,7 +171,7 @@ def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel
     return CorpusModel(
         weights=sizes / n,
         resultants=resultants,
-        kappas=np.array([concentration(n_terms, length, MAX_CONCENTRATION) for length in resultants]),
+        kappas=concentration(n_terms, resultants, MAX_CONCENTRATION),
         labels=labels,
         n_terms=n_terms,
         own=own,

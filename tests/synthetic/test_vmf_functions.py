@@ -71,9 +71,7 @@ def test_concentration_of_identical_rows_is_the_bound_and_of_opposed_rows_zero()
 
 def test_arrays_hold_the_values_of_the_single_numbers():
     kappas = np.array([0.0, 2.5, 1e4])
-    logs, back = np.empty(3), np.empty(3)
-    vmf.log_normalizers(30, kappas, logs)
-    means = np.array([vmf.mean_resultant(30, kappa) for kappa in kappas])
-    back[:] = [vmf.concentration(30, mean, 1e7) for mean in means]
-    assert logs.tolist() == [vmf.log_normalizer(30, kappa) for kappa in kappas]
-    np.testing.assert_allclose(back, kappas, rtol=1e-10)
+    logs, means = vmf.log_normalizer(30, kappas), vmf.mean_resultant(30, kappas)
+    assert logs.tolist() == pytest.approx([vmf.log_normalizer(30, kappa) for kappa in kappas], rel=1e-15)
+    assert means.tolist() == pytest.approx([vmf.mean_resultant(30, kappa) for kappa in kappas], rel=1e-15)
+    np.testing.assert_allclose(vmf.concentration(30, means, 1e7), kappas, rtol=1e-10)

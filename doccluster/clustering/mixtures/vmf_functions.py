@@ -13,199 +13,131 @@ the order, run downwards, the direction in which errors shrink (DLMF 10.29.1).
 
 from __future__ import annotations
 
-from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from doccluster.kernels.jit import jit
+from numpy.polynomial import Polynomial
 
 MAX_CONCENTRATION = 1e7  # the largest concentration that is drawn or estimated; the precision is tested up to here
 
-_N_EXPANSION = 13  # terms of the expansions
 FloatArray = npt.NDArray[np.float64]
-Polynomial = dict[int, Fraction]  # power: coefficient
 
+_N_EXPANSION = 13  # terms of the expansions
 _FAR = 30.0  # the expansions are used where sqrt(v^2 + kappa^2) is at least this: the next term is below 1e-15
 _STEPS_DOWN = 24  # each step of the recurrence shrinks an error by (kappa / 2 v)^2 at least 5 times where kappa <= v
 _MAX_NEWTON = 60
 
 
-def _expansion_coefficients(n_terms: int) -> tuple[FloatArray, FloatArray]:
-    """Return the coefficients of U_k and V_k of DLMF 10.41.10 and 10.41.11, exactly, then rounded.
+def _expansion_coefficients() -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients of U_k and V_k of DLMF 10.41.10 and 10.41.11.
 
     U_k(p) = p^k times a polynomial in p^2 of degree k; entry [k, j] is the coefficient of p^(k + 2 j). V_k likewise.
     """
-    u_terms = [{0: Fraction(1)}]
-    v_terms = [{0: Fraction(1)}]
-    for _ in range(1, n_terms):
-        last = u_terms[-1]
-        following: Polynomial = {}
-        shifted: Polynomial = {}
-        for power, value in last.items():
-            # U' = p^2 (1 - p^2) U'/2 + integral of (1 - 5 t^2) U / 8
-            _add(following, power + 1, value * (Fraction(power, 2) + Fraction(1, 8 * (power + 1))))
-            _add(following, power + 3, -value * (Fraction(power, 2) + Fraction(5, 8 * (power + 3))))
-            # V_{k+1} = U_{k+1} - p (1 - p^2) U_k / 2 - p^2 (1 - p^2) U_k'
-            _add(shifted, power + 1, -value * (Fraction(1, 2) + power))
-            _add(shifted, power + 3, value * (Fraction(1, 2) + power))
-        for power, value in following.items():
-            _add(shifted, power, value)
-        u_terms.append(following)
-        v_terms.append(shifted)
-    return _as_table(u_terms), _as_table(v_terms)
+    u_table, v_table = np.zeros((2, _N_EXPANSION, _N_EXPANSION))
+    u = v = Polynomial([1.0])
+    for k in range(_N_EXPANSION):
+        u_table[k, : k + 1], v_table[k, : k + 1] = u.coef[k::2], v.coef[k::2]
+        slope = Polynomial([0, 0, 1, 0, -1]) * u.deriv()  # p^2 (1 - p^2) U_k'
+        following = slope / 2 + (Polynomial([1, 0, -5]) * u).integ() / 8
+        v = following - Polynomial([0, 1, 0, -1]) * u / 2 - slope
+        u = following
+    return u_table, v_table
 
 
-def _add(polynomial: Polynomial, power: int, value: Fraction) -> None:
-    polynomial[power] = polynomial.get(power, Fraction(0)) + value
+_U, _V = _expansion_coefficients()
 
 
-def _as_table(polynomials: list[Polynomial]) -> FloatArray:
-    table = np.zeros((len(polynomials), len(polynomials)))
-    for k, polynomial in enumerate(polynomials):
-        for power, value in polynomial.items():
-            table[k, (power - k) // 2] = float(value)
-    return table
-
-
-_U, _V = _expansion_coefficients(_N_EXPANSION)
-
-
-@jit(inner=True)
-def _expansion(table, order, radius):
+def _expansion(table: FloatArray, order: Any, radius: Any) -> Any:
     """Return sum_k T_k(p) / v^k with p = v / radius, which is sum_k radius^-k times a polynomial in p^2."""
-    square = (order / radius) ** 2
-    total = 0.0
-    for k in range(_N_EXPANSION - 1, -1, -1):
-        polynomial = 0.0
-        for j in range(k, -1, -1):
-            polynomial = polynomial * square + table[k, j]
-        total = total / radius + polynomial
-    return total
+    polynomials = np.power.outer((order / radius) ** 2, np.arange(_N_EXPANSION)) @ table.T
+    return np.sum(polynomials * np.power.outer(radius, -np.arange(float(_N_EXPANSION))), axis=-1)
 
 
-@jit(inner=True)
-def _ratio_over_kappa(order, kappa):
-    """Return I_{v+1}(kappa) / (kappa I_v(kappa)) for order v >= 0; 1 / (2 v + 2) at kappa = 0."""
-    if kappa > order and kappa >= _FAR:
-        radius = np.hypot(order, kappa)
-        slope = _expansion(_V, order, radius) / _expansion(_U, order, radius)  # I_v' / I_v = slope radius / kappa
-        return (radius * (slope - 1.0) + kappa * (kappa / (radius + order))) / kappa / kappa
-    n_steps = _STEPS_DOWN + max(0, int(np.ceil(kappa - order)))
-    top = order + n_steps
+def _ratio_over_kappa(order: FloatArray, kappa: FloatArray) -> FloatArray:
+    """Return I_{v+1}(kappa) / (kappa I_v(kappa)) for orders v >= 0; 1 / (2 v + 2) at kappa = 0."""
+    ratios = np.empty_like(kappa)
+    is_far = (kappa > order) & (kappa >= _FAR)
+    v, k = order[is_far], kappa[is_far]
+    radius = np.hypot(v, k)
+    slope = _expansion(_V, v, radius) / _expansion(_U, v, radius)  # I_v' / I_v = slope radius / kappa
+    ratios[is_far] = (radius * (slope - 1.0) + k * (k / (radius + v))) / k / k
+    v, k = order[~is_far], kappa[~is_far]
+    n_steps = _STEPS_DOWN + max(0, int(np.ceil(np.max(k - v, initial=0.0))))
     # Amos (1974), Eq. 11 and 16: the ratio lies between these two, which are close
-    value = 1.0 / (top + 0.5 + np.sqrt(kappa * kappa + (top + 1.5) * (top + 0.75)))
+    found = 1.0 / (v + n_steps + 0.5 + np.sqrt(k * k + (v + n_steps + 1.5) * (v + n_steps + 0.75)))
     for step in range(n_steps):
-        value = 1.0 / (2.0 * (top - step) + kappa * kappa * value)
-    return value
+        found = 1.0 / (2.0 * (v + n_steps - step) + k * k * found)
+    ratios[~is_far] = found
+    return ratios
 
 
-@jit
-def mean_resultant(n_dimensions, kappa):
-    """Return A_d(kappa), the expected cosine between a draw and its mean direction, in [0, 1)."""
-    return min(kappa * _ratio_over_kappa(0.5 * n_dimensions - 1.0, kappa), 1.0)
+def _like(given: Any, found: FloatArray) -> Any:
+    """Return a number where a number was given, else an array."""
+    return found.item() if np.ndim(given) == 0 else found
 
 
-@jit
-def log_normalizer_plus_kappa(n_dimensions, kappa):
-    """Return log C_d(kappa) + kappa, the logarithm of the density at the mean direction itself."""
-    order = 0.5 * n_dimensions - 1.0
-    steps_sum = 0.0
-    while np.hypot(order, kappa) < _FAR:
-        steps_sum += np.log(_ratio_over_kappa(order, kappa))
-        order += 1.0
-    radius = np.hypot(order, kappa)
+def mean_resultant(n_dimensions: int, kappa: Any) -> Any:
+    """Return A_d(kappa), the expected cosine between a draw and its mean direction, in [0, 1); of a number or array."""
+    kappas = np.atleast_1d(np.asarray(kappa, np.float64))
+    found = np.minimum(kappas * _ratio_over_kappa(np.full_like(kappas, 0.5 * n_dimensions - 1.0), kappas), 1.0)
+    return _like(kappa, found)
+
+
+def log_normalizer_plus_kappa(n_dimensions: int, kappa: Any) -> Any:
+    """Return log C_d(kappa) + kappa, the logarithm of the density at the mean direction; of a number or an array."""
+    kappas = np.atleast_1d(np.asarray(kappa, np.float64))
+    order, steps = np.full_like(kappas, 0.5 * n_dimensions - 1.0), np.zeros_like(kappas)
+    while (is_near := np.hypot(order, kappas) < _FAR).any():
+        steps[is_near] += np.log(_ratio_over_kappa(order[is_near], kappas[is_near]))
+        order[is_near] += 1.0
+    radius = np.hypot(order, kappas)
     log_power_ratio = (  # log(kappa^v / I_v(kappa)) + kappa
-        -order * (order / (kappa + radius))
+        -order * (order / (kappas + radius))
         + order * np.log(order + radius)
         + 0.5 * np.log(2.0 * np.pi * radius)
         - np.log(_expansion(_U, order, radius))
     )
-    return log_power_ratio + steps_sum - 0.5 * n_dimensions * np.log(2.0 * np.pi)
+    return _like(kappa, log_power_ratio + steps - 0.5 * n_dimensions * np.log(2.0 * np.pi))
 
 
-@jit
-def log_normalizer(n_dimensions, kappa):
-    """Return log C_d(kappa), the logarithm of the normalising constant of the density."""
+def log_normalizer(n_dimensions: int, kappa: Any) -> Any:
+    """Return log C_d(kappa), the logarithm of the normalising constant of the density; of a number or an array."""
     return log_normalizer_plus_kappa(n_dimensions, kappa) - kappa
 
 
-@jit
-def concentration(n_dimensions, resultant, largest):
+def concentration(n_dimensions: int, resultant: Any, largest: float) -> Any:
     """Return the kappa in [0, largest] with A_d(kappa) = resultant (the nearest end where there is none).
 
-    Newton's method on A_d, started at the approximation of Banerjee et al. (2005), Eq. 4.4, and kept between the two
-    bounds that follow from Amos (1974) and Simpson and Spector (1984), as in Hornik and Gruen (2014).
+    Of a number or an array. Newton's method on A_d, started at the approximation of Banerjee et al. (2005), Eq. 4.4,
+    and kept between the two bounds that follow from Amos (1974) and Simpson and Spector (1984), as in Hornik and Gruen
+    (2014).
     """
-    if resultant <= 0.0:
-        return 0.0
-    if resultant >= 1.0 or mean_resultant(n_dimensions, largest) <= resultant:
-        return largest
+    given = np.atleast_1d(np.asarray(resultant, np.float64))
+    found = np.where(given <= 0.0, 0.0, float(largest))
+    is_inside = (given > 0.0) & (given < min(1.0, mean_resultant(n_dimensions, largest)))
+    r = given[is_inside]
     half = 0.5 * n_dimensions - 0.5
-    low = min(_bound(resultant, half, np.sqrt(half * (half + 1.0))), largest)
-    high = min(_bound(resultant, half, half + 1.0), largest)
-    kappa = resultant * (n_dimensions - resultant * resultant) / ((1.0 - resultant) * (1.0 + resultant))
-    kappa = min(max(kappa, low), high)
+    low = np.minimum(_bound(r, half, np.sqrt(half * (half + 1.0))), largest)
+    high = np.minimum(_bound(r, half, half + 1.0), largest)
+    kappa = np.clip(r * (n_dimensions - r * r) / ((1.0 - r) * (1.0 + r)), low, high)
     for _ in range(_MAX_NEWTON):
         value = mean_resultant(n_dimensions, kappa)
-        error = value - resultant
-        if error > 0.0:
-            high = kappa
-        elif error < 0.0:
-            low = kappa
-        else:
-            break
-        slope = 1.0 - value * value - (n_dimensions - 1.0) * value / kappa if kappa > 0.0 else 1.0 / n_dimensions
-        following = kappa - error / slope if slope > 0.0 else low
-        if not (low < following < high):
-            following = 0.5 * (low + high)
-        if abs(following - kappa) <= 1e-15 * kappa:
-            kappa = following
-            break
+        error = value - r
+        low, high = np.where(error < 0.0, kappa, low), np.where(error > 0.0, kappa, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            following = kappa - error / (1.0 - value * value - (n_dimensions - 1.0) * value / kappa)
+        is_between = (low < following) & (following < high)
+        following = np.where(error == 0.0, kappa, np.where(is_between, following, 0.5 * (low + high)))
+        is_settled = np.abs(following - kappa) <= 1e-15 * kappa
         kappa = following
-    return kappa
+        if is_settled.all():
+            break
+    found[is_inside] = kappa
+    return _like(resultant, found)
 
 
-@jit(inner=True)
-def _bound(resultant, a, b):
+def _bound(resultant: FloatArray, a: float, b: float) -> FloatArray:
     """Return the kappa with resultant = kappa / (a + sqrt(kappa^2 + b^2))."""
     spread = (1.0 - resultant) * (1.0 + resultant)
     return resultant / spread * (a + np.sqrt(resultant * resultant * a * a + spread * b * b))
-
-
-@jit
-def log_normalizers(n_dimensions, kappas, out):
-    """Write log C_d(kappa) of each concentration into `out`, both float64 arrays of one length."""
-    for i in range(kappas.size):
-        out[i] = log_normalizer(n_dimensions, kappas[i])
-
-
-@jit(fastmath={"reassoc", "contract"})
-def rotate_tangents(rows, labels, reflectors, signs, gaps):
-    """Turn rows of normal numbers, in place, into unit rows with given cosines to their mean directions.
-
-    The last d - 1 numbers of a row give a uniform direction across the first axis; with the cosine w = 1 - gap to that
-    axis this is a draw about the axis, and one Householder reflection takes the axis to the mean direction.
-
-    `rows` of shape (n_rows, n_terms): standard normal numbers; overwritten. `labels` of shape (n_rows,): the cluster of
-    each row. `reflectors` of shape (n_clusters, n_terms): the normals u of the reflections x - 2 u (u.x). `signs` of
-    shape (n_clusters,): 1 or -1: the reflection takes `sign` times the first axis to the mean direction. `gaps` of
-    shape (n_rows,): 1 - w of each row, in [0, 2]: close to the mean, w itself would have no digits left.
-    """
-    n_terms = rows.shape[1]
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        reflector = reflectors[labels[i]]
-        square = 0.0
-        dot = 0.0
-        for t in range(1, n_terms):
-            value = np.float64(row[t])
-            square += value * value
-            dot += value * np.float64(reflector[t])
-        gap = gaps[i]
-        scale = np.sqrt(gap * (2.0 - gap) / square) if square > 0.0 else 0.0
-        along = signs[labels[i]] * (1.0 - gap)
-        twice = 2.0 * (scale * dot + along * np.float64(reflector[0]))
-        row[0] = along - twice * np.float64(reflector[0])
-        for t in range(1, n_terms):
-            row[t] = scale * np.float64(row[t]) - twice * np.float64(reflector[t])

@@ -15,8 +15,40 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.clustering.mixtures.vmf_functions import rotate_tangents
+from doccluster.kernels.jit import jit
 from doccluster.validation import RandomState, as_generator
+
+
+@jit(fastmath={"reassoc", "contract"})
+def rotate_tangents(rows, labels, reflectors, signs, gaps):
+    """Turn rows of normal numbers, in place, into unit rows with given cosines to their mean directions.
+
+    The last d - 1 numbers of a row give a uniform direction across the first axis; with the cosine w = 1 - gap to that
+    axis this is a draw about the axis, and one Householder reflection takes the axis to the mean direction.
+
+    `rows` of shape (n_rows, n_terms): standard normal numbers; overwritten. `labels` of shape (n_rows,): the cluster of
+    each row. `reflectors` of shape (n_clusters, n_terms): the normals u of the reflections x - 2 u (u.x). `signs` of
+    shape (n_clusters,): 1 or -1: the reflection takes `sign` times the first axis to the mean direction. `gaps` of
+    shape (n_rows,): 1 - w of each row, in [0, 2]: close to the mean, w itself would have no digits left.
+    """
+    n_terms = rows.shape[1]
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        reflector = reflectors[labels[i]]
+        square = 0.0
+        dot = 0.0
+        for t in range(1, n_terms):
+            value = np.float64(row[t])
+            square += value * value
+            dot += value * np.float64(reflector[t])
+        gap = gaps[i]
+        scale = np.sqrt(gap * (2.0 - gap) / square) if square > 0.0 else 0.0
+        along = signs[labels[i]] * (1.0 - gap)
+        twice = 2.0 * (scale * dot + along * np.float64(reflector[0]))
+        row[0] = along - twice * np.float64(reflector[0])
+        for t in range(1, n_terms):
+            row[t] = scale * np.float64(row[t]) - twice * np.float64(reflector[t])
+
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import row_blocks
-from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizers
+from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
 from doccluster.geometry.projection import times_table
 
 Floats = npt.NDArray[np.float64]
@@ -35,10 +35,8 @@ class MixtureParameters:
     @property
     def offsets(self) -> Floats:
         """Log weight plus log normaliser of each cluster; -inf where the weight is zero."""
-        logs = np.empty_like(self.kappas)
-        log_normalizers(self.means.shape[0], self.kappas, logs)
         with np.errstate(divide="ignore"):
-            return logs + np.log(self.weights)
+            return np.asarray(log_normalizer(self.means.shape[0], self.kappas) + np.log(self.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,4 +194,4 @@ def _concentrations(
     if concentration_rule == "shared":
         return np.full(lengths.size, concentration(n_terms, lengths.sum() / masses.sum(), largest))
     resultants = np.divide(lengths, masses, out=np.zeros_like(lengths), where=masses > 0)
-    return np.array([concentration(n_terms, resultant, largest) for resultant in resultants])
+    return np.asarray(concentration(n_terms, resultants, largest))
