@@ -52,6 +52,20 @@ def test_clusters_are_the_labels_with_names_and_scores(source, tmp_path):
     assert found.tolist() == [run.partition.labels[2], run.partition.labels[1]]
 
 
+def test_a_report_of_labels_needs_no_run(source, tmp_path, capsys):
+    folder, _, _ = source
+    page = tmp_path / "page.html"
+    asked = ["report", "--labels", str(folder / "labels.csv"), str(folder / "texts.jsonl"), "--json"]
+    with pytest.raises(SystemExit, match="0"):
+        main([*asked, "-o", str(page), "--no-map"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["output"], told["n_documents"], told["n_clusters"]) == (str(page), 36, 3)
+    assert "queen" in page.read_text(encoding="utf-8")
+    for wrong in ([*asked, "--with-texts"], ["report", str(folder), str(folder)]):
+        with pytest.raises(SystemExit, match="2"):
+            main(wrong)
+
+
 def test_labels_in_memory_are_in_the_order_of_the_documents_and_may_be_numbers(source, tmp_path):
     _, texts, labels = source
     numbers = np.array([{"sea": 5, "kitchen": 0, "7": 7, "-1": -1}[one] for one in labels])

@@ -250,25 +250,44 @@ def typed_command() -> str:
 
 
 @click.command("report", cls=Verb, short_help="Write the report of a finished run again.")
-@click.argument("folder", metavar="RUN_DIR")
+@click.argument("sources", nargs=-1, required=True, metavar="RUN_DIR|SRC...")
 @click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
+@click.option("--labels", metavar="FILE", help="Report the clusters in this file of the documents in SRC, as run does.")
 @map_option
 @texts_option
 @json_option
-def report_command(folder: str, output: str | None, with_map: bool | None, with_texts: bool, as_json: bool) -> None:
+def report_command(
+    sources: tuple[str, ...],
+    output: str | None,
+    labels: str | None,
+    with_map: bool | None,
+    with_texts: bool,
+    as_json: bool,
+) -> None:
     """Write the report of a finished run again, from what is in its folder.
 
-    With --with-texts the documents are read again from where the run found them.
+    With --with-texts the documents are read again from where the run found them. With --labels the report is of
+    clusters that another program found, and needs no run; `run --labels` has more options, and keeps the run.
     """
     from doccluster.artifacts.new_folder import check_file, new_file
     from doccluster.artifacts.run_folder import load_run
+    from doccluster.pipeline.main_line import run_pipeline
     from doccluster.pipeline.repeating import texts_of_run
     from doccluster.report import write_report
 
-    run = load_run(folder)
-    path = Path(output) if output is not None else Path(folder) / "report.html"
+    if labels is None and len(sources) > 1:
+        raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")
+    if labels is not None and with_texts:
+        raise click.UsageError("--labels and --with-texts go together in `doccluster run`.")
+    path = Path(output or ("report.html" if labels else Path(sources[0]) / "report.html"))
     check_file(path, overwrite=True)
-    texts = texts_of_run(folder, run) if with_texts else None
+    with progress_shown(quiet=as_json) as progress:
+        run = (
+            load_run(sources[0])
+            if labels is None
+            else run_pipeline(typed_source(sources), labels=labels, progress=progress)
+        )
+    texts = texts_of_run(sources[0], run) if with_texts else None
     with new_file(path) as written:
         write_report(run, written, with_map=with_map, texts=texts)
     if as_json:
