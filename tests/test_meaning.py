@@ -17,6 +17,7 @@ from doccluster.geometry import nearest_neighbours
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.pipeline.browsing import open_browser
 from doccluster.pipeline.repeating import repeat_run
+from doccluster.pipeline.searching import open_search
 from doccluster.vectors import write_matrix
 from doccluster.vectors.encoders import get_encoder
 from doccluster.vectors.meaning import meaning_of
@@ -413,6 +414,14 @@ def test_documents_are_scattered_by_words_and_meaning_and_searched_by_words(titl
     browser.search("village")
     words = open_browser(tmp_path / "words", n_clusters=3)
     assert max(len(set(topics[card.members])) for card in words.cards) > 1
+
+    def mixed(folder):  # groups of hits of several topics
+        found = open_search(folder).search("village garden", ranked_by="bm25")
+        kinds = [{topics[int(found.hits[place].id[1:])] for place in group.documents} for group in found.groups]
+        return [own for own in kinds if len(own) > 1]
+
+    assert mixed(tmp_path / "words")
+    assert mixed(tmp_path / "both") == []
 
 
 def test_the_number_of_clusters_is_chosen_by_both_and_a_run_without_a_number_takes_the_same(files):

@@ -33,6 +33,7 @@ def cluster_search_results(
     *,
     max_groups: int = MAX_GROUPS,
     language: str | Sequence[str] = "auto",
+    meaning: npt.NDArray[np.float32] | None = None,
     cut_at: float | None = None,
     n_threads: int | None = 1,
 ) -> GroupedHits:
@@ -48,6 +49,8 @@ def cluster_search_results(
         The most groups; how many there are follows from the hits.
     language : str or sequence of str
         As for `run_pipeline`.
+    meaning : array of shape (n_hits, n_dimensions), unit rows, optional
+        What the hits mean: they are grouped by it beside their words.
     cut_at : float in 0..1, optional
         Groups with a larger mean distance are not joined: the lower, the finer. By default it follows from the hits
         (`doccluster.retrieval.group_rows`).
@@ -91,7 +94,8 @@ def cluster_search_results(
     groups: list[HitGroup] = []
     if made is not None:
         made = _without_query(made, query)
-        labels[shown] = group_rows(made.vectors.matrix, max_groups, cut_at=cut_at, n_threads=n_threads)
+        own = None if meaning is None else meaning[shown]
+        labels[shown] = group_rows(made.vectors.matrix, max_groups, meaning=own, cut_at=cut_at, n_threads=n_threads)
         for copy, first in copy_of.items():
             labels[copy] = labels[first]
         groups = _described(made, labels, shown, checked, query, n_threads)

@@ -40,6 +40,7 @@ class SearchIndex(ShortRepr):
     rows: Any  # doccluster.geometry.Documents: unit rows, by which documents are neighbours
     # returns the cosine of each document to what a query means; of a run with an encoder
     cosines: Callable[[str], npt.NDArray[Any]] | None = None
+    meaning: npt.NDArray[np.float32] | None = None  # of a run that was clustered by it: unit rows, which group hits too
 
     def rank(self, query: str, n_hits: int | None = None, *, ranked_by: RankedBy = "neighbours") -> Integers:
         """Return the documents for a query, best first.
@@ -68,7 +69,8 @@ class SearchIndex(ShortRepr):
         best = self._ranked(query, scores, n_hits, ranked_by)
         place = {row: place for place, row in enumerate(best_documents(scores, max(N_RERANKED, n_hits)).tolist())}
         hits = [_as_hit(self.documents, row) for row in best.tolist()]
-        found = cluster_search_results(hits, query, max_groups=max_groups, language=language)
+        meaning = None if self.meaning is None else self.meaning[best]
+        found = cluster_search_results(hits, query, max_groups=max_groups, language=language, meaning=meaning)
         return replace(found, bm25_places=tuple(place.get(row) for row in best.tolist()))
 
     def _scores(self, query: str, ranked_by: str) -> npt.NDArray[np.float64]:
@@ -186,6 +188,7 @@ def _of_run(folder: str | Path) -> SearchIndex:
         Bm25Index.from_counts(run.vectors.counts, run.vectorizer),
         run.vectors.documents,
         lambda query: asking()(query),
+        None if run.by_meaning is None or run.vectors.meaning is None else run.vectors.meaning.rows,
     )
 
 

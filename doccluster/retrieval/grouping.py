@@ -19,6 +19,7 @@ from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tr
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents, latent_semantic_space, nearest_neighbours, smoothed_rows
+from doccluster.geometry.neighbours import joined_graph
 from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.validation import check_positive_int, unit_rows
 
@@ -42,7 +43,12 @@ Integers = npt.NDArray[np.int64]
 
 
 def group_rows(
-    rows: Any, max_groups: int = 10, *, cut_at: float | None = None, n_threads: int | None = None
+    rows: Any,
+    max_groups: int = 10,
+    *,
+    meaning: npt.NDArray[np.float32] | None = None,
+    cut_at: float | None = None,
+    n_threads: int | None = None,
 ) -> npt.NDArray[np.int64]:
     """Return the group of each row, the largest groups first, and -1 for rows that fit no group.
 
@@ -55,6 +61,8 @@ def group_rows(
     rows : csr array of shape (n_documents, n_terms), unit rows, no negative values
         Rows without terms fit no group.
     max_groups : int
+    meaning : array of shape (n_documents, n_dimensions), unit rows, optional
+        The same documents in a second space: neighbours in either are neighbours, and the rows stand side by side.
     cut_at : float in 0..1, optional
         By default 0.65, or 0.95 times the mean distance of all pairs of rows where that is less, but 0.3 at least.
 
@@ -68,12 +76,15 @@ def group_rows(
     if filled.size < SMALLEST:
         return labels
     known = sparse.csr_array(rows[filled])
-    points = _points(known, n_threads)
     n_neighbours = min(N_NEIGHBOURS, 1 + filled.size // ROWS_PER_NEIGHBOUR, filled.size - 1)
     graph = nearest_neighbours(known, n_neighbours, fold=None, n_threads=n_threads)
-    weights, smoothed = graph.symmetric(), points
+    weights, spaces = graph.symmetric(), [_points(known, n_threads)]
+    if meaning is not None:
+        spaces.append(meaning[filled].astype(np.float64))
+        weights = joined_graph(graph, meaning[filled], n_threads=n_threads).weights
     for _ in range(N_STEPS):  # each from where the last one ended: hits of one subtopic run together
-        smoothed = smoothed_rows(smoothed, weights, mixing=MIXING, n_steps=1)
+        spaces = [smoothed_rows(own, weights, mixing=MIXING, n_steps=1) for own in spaces]
+    smoothed = unit_rows(np.hstack(spaces), warn=False)
     joins = agglomerate(sparse.csr_array(smoothed), "average", n_threads=n_threads)
     cut = _cut(smoothed) if cut_at is None else cut_at
     n_groups = 1 + int(np.count_nonzero(joins[:, 2] > cut))

@@ -24,7 +24,7 @@ import pathlib
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,8 @@ from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit
 from doccluster.text.stemming import build_stemmer
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
+from doccluster.vectors.encoders import encode, get_encoder
+from doccluster.vectors.meaning import meaning_of
 from experiments.search_results.ambient import AmbientQuery, read_ambient
 from experiments.search_results.reading_cost import reading_cost, subtopic_search_length
 from experiments.search_results.two_words import newsgroup_queries
@@ -147,6 +149,15 @@ def group_by_k_means(hits: Sequence[SearchHit], text: str) -> GroupedHits:
     return GroupedHits(text, tuple(hits), tuple(HitGroup("", (), 0.0, own) for own in members), (), {})
 
 
+static_encoder = cache(partial(get_encoder, "static", n_threads=1))
+
+
+def group_by_both(hits: Sequence[SearchHit], text: str) -> GroupedHits:
+    """Return the groups of `cluster_search_results` by words and by what the static encoder makes of the hits."""
+    meaning = meaning_of(encode(static_encoder(), [one.text for one in hits]))
+    return cluster_search_results(hits, text, meaning=meaning.rows)
+
+
 def by_relevance(relevant: frozenset[int], description: str, found: GroupedHits) -> list[tuple[int, ...]]:
     """Return the groups, and Other, by their share of relevant hits; equal ones in their order."""
     groups = [*(one.documents for one in found.groups), *([found.other] if found.other else [])]
@@ -194,6 +205,7 @@ def _labels(found: GroupedHits) -> npt.NDArray[np.int64]:
 WAYS: dict[str, Callable[[Sequence[SearchHit], str], GroupedHits]] = {
     "k-means, k=10": group_by_k_means,
     "doccluster": cluster_search_results,
+    "words and meaning": group_by_both,
 }
 
 if __name__ == "__main__":
