@@ -104,6 +104,30 @@ def write_in_pieces(path: Path, pieces: Iterable[npt.NDArray[Any]], dtype: npt.D
         raise scratch_failed(path, error) from error
 
 
+def reserve_table(path: Path, shape: tuple[int, int], dtype: npt.DTypeLike) -> None:
+    """Make the file of a table whose rows `write_rows` fills in."""
+    header = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
+    try:
+        with path.open("wb") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+            file.truncate(file.tell() + shape[0] * shape[1] * np.dtype(dtype).itemsize)
+    except OSError as error:
+        raise scratch_failed(path, error) from error
+
+
+def write_rows(path: Path, first: int, rows: npt.NDArray[Any]) -> None:
+    """Write rows of a table into their place in its file; several processes may do so at once, each its own rows."""
+    try:
+        with path.open("r+b") as file:
+            with _one_header_at_a_time:
+                np.lib.format.read_magic(file)
+                np.lib.format.read_array_header_1_0(file)
+            file.seek(first * rows[:1].nbytes, os.SEEK_CUR)
+            file.write(rows.data)
+    except OSError as error:
+        raise scratch_failed(path, error) from error
+
+
 def scratch_failed(path: Path, error: OSError) -> InputError:
     """Return the error of a scratch folder that cannot be written to."""
     return InputError(

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.assign import centroid_similarities
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.executors import InMemory, Place, opened
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbours import Cells
 from doccluster.validation import RandomState, as_generator, check_positive_int
@@ -26,7 +27,7 @@ from doccluster.validation import RandomState, as_generator, check_positive_int
 CANDIDATES = 2000  # documents that each is compared with, about, so that the work grows with the documents alone
 LEAST_PROBES = 4
 SAMPLE_OF_CELL = 32  # documents for each cell that the centroids are made from
-BLOCK_SIMILARITIES = 2**22  # held at a time: 32 MiB
+BLOCK_SIMILARITIES = 2**20  # that each thread holds at a time: 8 MiB
 
 
 def search_cells(
@@ -35,15 +36,19 @@ def search_cells(
     n_probes: int | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
+    place: Place | None = None,
 ) -> Cells:
     """Return about sqrt(n) cells of unit rows (csr or dense, some filled), and those nearest to each row.
 
+    What stands for rows in files may be given, and a place where they are compared with the centroids.
+
     By default as many are nearest as hold some 2,000 documents, at least 4; more find more neighbours.
     """
-    n = rows.shape[0]
+    given = opened(rows)
+    n = given.shape[0]
     rng = as_generator(random_state)
-    is_sparse = sparse.issparse(rows)
-    filled = np.flatnonzero(np.diff(sparse.csr_array(rows).indptr) if is_sparse else rows.any(axis=1))
+    is_sparse = sparse.issparse(given)
+    filled = np.flatnonzero(np.diff(given.indptr) if is_sparse else given.any(axis=1))
     n_cells = min(number_of_cells(n), filled.size)
     if n_probes is None:
         n_probes = max(LEAST_PROBES, math.ceil(CANDIDATES * n_cells / n))
@@ -53,17 +58,23 @@ def search_cells(
     parameters = SphericalParameters(
         n_cells, init="random", n_init=1, max_iter=8, random_state=rng, n_threads=n_threads
     )
-    centroids = spherical_k_means(as_documents(rows[drawn]), parameters).centroids
+    centroids = spherical_k_means(as_documents(given[drawn]), parameters).centroids
     n_probes = min(n_probes, centroids.shape[0])
-    probes = np.empty((n, n_probes), dtype=np.int32)
-    for block in row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells)):
-        if is_sparse:
-            similarity = centroid_similarities(rows[block], centroids, n_threads=n_threads)
-        else:
-            with threadpool_limits(1, user_api="blas"):  # the same sums for any number of threads
-                similarity = rows[block] @ centroids.T
-        probes[block] = _largest(similarity, n_probes)
+    blocks = row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells))
+    with (place or InMemory(n_threads)).for_a_while() as inner, threadpool_limits(1, user_api="blas"):
+        shared = rows, inner.keep(centroids), n_probes
+        probes = np.array(opened(inner.table(nearest_centroids, blocks, n_probes, np.int32, *shared)))
     return Cells(probes[:, 0].astype(np.int64), probes)
+
+
+def nearest_centroids(block: slice, rows: Any, centroids: Any, n_probes: int) -> npt.NDArray[np.int64]:
+    """Return the cells nearest to each of some rows, nearest first."""
+    if sparse.issparse(rows):
+        similarity = centroid_similarities(rows[block], centroids, n_threads=1)
+    else:
+        with threadpool_limits(1, user_api="blas"):  # the same sums for any number of threads
+            similarity = rows[block] @ centroids.T
+    return _largest(similarity, n_probes)
 
 
 def search_bytes(n_documents: int, n_terms: int, n_entries: int) -> int:

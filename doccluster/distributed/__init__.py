@@ -12,7 +12,7 @@ from doccluster.base.lazy import offer
 
 _HOMES = {
     "MatrixBlock": "doccluster.distributed.matrix_block",
-    "Sequential": "doccluster.distributed.executors",
+    "Sequential": "doccluster.executors",
     "cluster_blocks": "doccluster.distributed.block_clustering",
     "connect": "doccluster.distributed.dask_workers",
     "write_block": "doccluster.distributed.matrix_block",
@@ -24,6 +24,6 @@ __getattr__, __dir__ = offer(__name__, _HOMES)
 if TYPE_CHECKING:
     from doccluster.distributed.block_clustering import cluster_blocks as cluster_blocks
     from doccluster.distributed.dask_workers import connect as connect
-    from doccluster.distributed.executors import Sequential as Sequential
     from doccluster.distributed.matrix_block import MatrixBlock as MatrixBlock
     from doccluster.distributed.matrix_block import write_block as write_block
+    from doccluster.executors import Sequential as Sequential

@@ -20,10 +20,10 @@ from doccluster.clustering.k_means.starts import draw_starts
 from doccluster.distributed.block_means import BlockMeans
 from doccluster.distributed.block_steps import release_fits
 from doccluster.distributed.checkpoints import Checkpoints, Progressed
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.seeds import BlockRows
 from doccluster.errors import InputError, NothingUsable
+from doccluster.executors import Executor
 from doccluster.validation import as_generator
 
 KEPT_BYTES = 2**30

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.progress import Progress, silent
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.joined_rows import JoinedRows
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
+from doccluster.executors import Executor
 from doccluster.geometry.cooccurrence import count_close, counts_added, documents_together
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.evidence import ClusterEvidence

@@ -28,9 +28,9 @@ from doccluster.distributed.block_steps import (
     take_labels,
 )
 from doccluster.distributed.cluster_table import TableVersion, centroids_of, chords, row_products
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.distributed.seeds import BlockRows
+from doccluster.executors import Executor
 
 Integers = npt.NDArray[np.int64]
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.near_copies import N_BANDS, Hashes, band_signatures, mark_alike
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock, csr_over
+from doccluster.executors import Executor
 from doccluster.scratch_files import open_array, write_array, write_in_pieces
 
 Rows = npt.NDArray[np.int64]

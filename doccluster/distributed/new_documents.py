@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from doccluster.clustering.linear_rule import LinearRule, decide
 from doccluster.corpus.stored_texts import TextRows
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.text_vectors import single_threaded
+from doccluster.executors import Executor
 from doccluster.labeling.placement import place_labels
 from doccluster.vectors.vectorize import unknown_term_shares, vectorize
 from doccluster.vectors.vectorizer import TfidfVectorizer

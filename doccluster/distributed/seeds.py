@@ -16,8 +16,8 @@ from scipy import sparse
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, frequency_order, reorder
 from doccluster.distributed.block_steps import has_terms
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.executors import Executor
 
 Integers = npt.NDArray[np.int64]
 

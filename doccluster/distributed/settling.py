@@ -28,8 +28,8 @@ from doccluster.clustering.mixtures.multinomial import (
     one_hot,
     settle,
 )
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.executors import Executor
 
 Labels = npt.NDArray[np.int64]
 

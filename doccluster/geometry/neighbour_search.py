@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from doccluster.kernels.jit import jit
-
-
-@jit(inner=True)
-def first_from(rows, low, high, bound):
-    """Return the first place in low..high of an ascending list whose row is at least `bound`."""
-    while low < high:
-        middle = (low + high) // 2
-        if rows[middle] < bound:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @jit(inner=True)
@@ -40,39 +25,42 @@ def insert(found, similarity, n_found, other, product):
     return min(n_found + 1, k)
 
 
-class ProbedCells(NamedTuple):
-    """An inverted file: rows that lie together by cell, and where the neighbours of each are looked for."""
+@jit
+def nearest_in_lists(rows, names, lists, others, k):
+    """Return the nearest of other rows to each row (Csr), by posting lists (Csr) of these others.
 
-    starts: npt.NDArray[np.int64]  # where the rows of each cell begin
-    names: npt.NDArray[np.int64]  # what each row is called in what is returned; ascending in each cell
-    probes: npt.NDArray[np.int32]  # (n_rows, n_probes) ascending and different cells in each row
+    `names` and `others` are what the rows and the others are called, ascending for the others; a row is not its own
+    neighbour.
+
+    Returned: `found`, `similarity` (int32 and float64 arrays of shape (len(names), k)): the names of the others,
+    nearest first, lowest on ties; -1 where there is none.
+    """
+    found, similarity = np.full((names.size, k), np.int32(-1)), np.zeros((names.size, k))
+    indptr, terms, values = rows
+    list_starts, list_rows, list_values = lists
+    sums = np.zeros(others.size)
+    for row in range(names.size):
+        for place in range(indptr[row], indptr[row + 1]):
+            value = np.float64(values[place])
+            for at in range(list_starts[terms[place]], list_starts[terms[place] + 1]):
+                sums[list_rows[at]] += value * list_values[at]
+        n_found = 0
+        for other in range(others.size):
+            if sums[other] > 0.0 and others[other] != names[row]:
+                n_found = insert(found[row], similarity[row], n_found, others[other], sums[other])
+            sums[other] = 0.0
+    return found, similarity
 
 
 @jit
-def nearest_in_cells(rows, lists, cells, wanted, k):
-    """Return the nearest other rows of the rows `wanted` among those of the cells that each one probes.
-
-    Returned: `found`, `similarity` (int32 and float64 arrays of shape (len(wanted), k)): the names of the rows, nearest
-    first, lowest on ties; -1 where there is none.
-    """
-    found, similarity = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
-    starts, names, probes = cells
-    indptr, terms, values = rows
-    list_starts, list_rows, list_values = lists
-    sums = np.zeros(names.size)
-    for line, row in enumerate(wanted):
-        for place in range(indptr[row], indptr[row + 1]):
-            at, end = list_starts[terms[place]], list_starts[terms[place] + 1]
-            value = np.float64(values[place])
-            for cell in probes[row]:
-                at = first_from(list_rows, at, end, starts[cell])
-                while at < end and list_rows[at] < starts[cell + 1]:
-                    sums[list_rows[at]] += value * list_values[at]
-                    at += 1
+def take_nearer(found, similarity, rows, other_found, other_similarity):
+    """Put what else was found for some rows into their lists of the nearest."""
+    k = found.shape[1]
+    for line, row in enumerate(rows):
         n_found = 0
-        for cell in probes[row]:
-            for other in range(starts[cell], starts[cell + 1]):
-                if sums[other] > 0.0 and other != row:
-                    n_found = insert(found[line], similarity[line], n_found, names[other], sums[other])
-                sums[other] = 0.0
-    return found, similarity
+        while n_found < k and found[row, n_found] >= 0:
+            n_found += 1
+        for place in range(k):
+            if other_found[line, place] >= 0:
+                other, product = other_found[line, place], other_similarity[line, place]
+                n_found = insert(found[row], similarity[row], n_found, other, product)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from threadpoolctl import threadpool_limits
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
+from doccluster.executors import ArrayFile, CsrFiles, InMemory, Place, opened
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.neighbour_search import ProbedCells, nearest_in_cells
+from doccluster.geometry.neighbour_search import nearest_in_lists, take_nearer
 from doccluster.kernels.arguments import Csr
 from doccluster.validation import check_positive_int, row_norms
 
@@ -25,6 +28,9 @@ FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of ea
 RUNS_FOR_EACH = 32  # of columns, for each neighbour that is wanted
 BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose search has one for each pair
 
+WIDE_ROWS = 2**14  # that are laid out for the search at a time
+
+Names = npt.NDArray[np.int64]
 Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # neighbours of some rows, and their cosines
 
 
@@ -85,6 +91,7 @@ def joined_graph(
     weight: float = 1.0,
     cells: Cells | None = None,
     n_threads: int | None = None,
+    place: Place | None = None,
 ) -> JoinedGraph:
     """Return the sum of a graph and `weight` times that of the neighbours of its families in another space.
 
@@ -97,8 +104,8 @@ def joined_graph(
            [0.86, 2.  , 0.  ]])
     """
     n_neighbors = graph.neighbours.shape[1]
-    own = None if cells is None else cells.take(graph.first)
-    other = nearest_neighbours(rows[graph.first], n_neighbors, fold=None, cells=own, n_threads=n_threads)
+    how = {"cells": cells, "only": graph.first, "n_threads": n_threads, "place": place}
+    other = nearest_neighbours(rows, n_neighbors, fold=None, **how)
     edges = sparse.csr_array((graph.first.size, graph.first.size))
     for one, share in ((graph, 1.0), (other, weight)):
         found = one.symmetric()
@@ -124,13 +131,15 @@ def nearest_neighbours(
     *,
     fold: float | None = FOLDED_FROM,
     cells: Cells | None = None,
+    only: npt.NDArray[np.int64] | None = None,
     n_threads: int | None = None,
+    place: Place | None = None,
 ) -> NeighbourGraph:
     """Return the nearest neighbours of the rows of a matrix by cosine, exact unless they are looked for in cells.
 
     Parameters
     ----------
-    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms), or what stands for one in files
         Rows need not be of unit length; rows without terms have no neighbours. Without cells the work for dense ones
         grows with the square of their number, and their memory with the number; the values of sparse ones are not
         negative.
@@ -141,8 +150,12 @@ def nearest_neighbours(
     cells : Cells, optional
         Where the neighbours are looked for (`doccluster.clustering.search_cells` makes them), in time that grows more
         slowly than with the square of the number of documents.
+    only : int64 array, optional
+        The rows that take part; all by default.
     n_threads : int, optional
         Changes no result.
+    place : Place, optional
+        Where the rows are searched; in memory, by threads, by default.
 
     Returns
     -------
@@ -154,32 +167,25 @@ def nearest_neighbours(
         If a value of a sparse matrix is negative.
     """
     n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
-    threads = resolve_threads(n_threads)
-    documents = as_documents(matrix, name="matrix")
-    search, search_cells = (_search, _search_cells) if documents.is_sparse else (_search_dense, _search_dense_cells)
-    rows = _rare_terms_first(documents.matrix) if documents.is_sparse else documents.unit.astype(np.float32, copy=False)
-    lists = np.empty((rows.shape[0], n_neighbors), dtype=np.int32), np.empty((rows.shape[0], n_neighbors))
-    families = first = np.arange(rows.shape[0], dtype=np.int64)
-    stale = first  # rows whose lists are to be made
-    while stale.size:
-        found = (
-            search(rows, stale, n_neighbors, threads)
-            if cells is None
-            else search_cells(rows, cells, stale, n_neighbors, threads)
-        )
-        lists[0][stale], lists[1][stale] = found
-        groups = _families(*lists, fold)
-        kept = np.unique(groups, return_index=True)[1].astype(np.int64)
-        if kept.size == groups.size:
-            break
-        # a list that names a copy lacks the neighbour that comes next, and further copies were perhaps not seen
-        is_kept = np.ones(groups.size + 1, dtype=bool)  # the last for -1
-        is_kept[:-1] = np.isin(np.arange(groups.size), kept)
-        stale = np.flatnonzero(~is_kept[lists[0][kept]].all(axis=1))
-        number = np.append(groups, -1).astype(np.int32)
-        lists = number[lists[0][kept]], lists[1][kept]
-        rows, first, families = rows[kept], first[kept], groups[families]
-        cells = None if cells is None else cells.take(kept)
+    with (place or InMemory(n_threads)).for_a_while() as inner:
+        rows, n_rows, search = _to_be_searched(matrix, inner)
+        first = np.arange(n_rows, dtype=np.int64) if only is None else only
+        lists = np.empty((first.size, n_neighbors), dtype=np.int32), np.empty((first.size, n_neighbors))
+        families = stale = np.arange(first.size, dtype=np.int64)  # rows whose lists are to be made
+        while stale.size:
+            own = None if cells is None else cells.take(first)
+            lists[0][stale], lists[1][stale] = search(inner, rows, first, own, stale, n_neighbors)
+            groups = _families(*lists, fold)
+            kept = np.unique(groups, return_index=True)[1].astype(np.int64)
+            if kept.size == groups.size:
+                break
+            # a list that names a copy lacks the neighbour that comes next, and further copies were perhaps not seen
+            is_kept = np.ones(groups.size + 1, dtype=bool)  # the last for -1
+            is_kept[:-1] = np.isin(np.arange(groups.size), kept)
+            stale = np.flatnonzero(~is_kept[lists[0][kept]].all(axis=1))
+            number = np.append(groups, -1).astype(np.int32)
+            lists = number[lists[0][kept]], lists[1][kept]
+            first, families = first[kept], groups[families]
     return NeighbourGraph(*lists, families, first)
 
 
@@ -215,99 +221,121 @@ def _families(
     return np.asarray(groups, dtype=np.int64)
 
 
-def _rare_terms_first(rows: Any) -> Any:
-    """Return unit rows in float32 whose columns are numbered from the rarest term to the most common."""
-    if rows.nnz and rows.data.min() < 0:
+def _to_be_searched(matrix: Any, place: Place) -> tuple[Any, int, Callable[..., Lists]]:
+    """Return the rows as they are searched, how many there are, and what searches them."""
+    is_stored = isinstance(matrix, ArrayFile | CsrFiles)
+    given = opened(matrix) if is_stored else as_documents(matrix, name="matrix")
+    if not sparse.issparse(given if is_stored else given.matrix):
+        rows = matrix if is_stored else given.unit.astype(np.float32, copy=False)
+        return rows, given.shape[0], _search_dense
+    rows, (n_rows, n_terms) = matrix if is_stored else given.matrix, given.shape
+    frequency = sum(place.map(frequencies_of, row_blocks(n_rows, WIDE_ROWS), rows), start=np.zeros(n_terms, np.int64))
+    rank = np.empty(n_terms, dtype=np.int32)
+    rank[np.argsort(frequency, kind="stable")] = np.arange(n_terms, dtype=np.int32)
+    return place.rows(rare_terms_first, row_blocks(n_rows, WIDE_ROWS), rows, place.keep(rank)), n_rows, _search_sparse
+
+
+def _search_sparse(place: Place, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
+    """Return the lists of the families `wanted` of csr rows."""
+    names = place.keep(first)
+    if cells is None:
+        lists = place.keep(sparse.csr_array(opened(rows)[first].T))
+        parts = [(None, wanted[block]) for block in row_blocks(wanted.size, BLOCK_ROWS)]
+        return _joined(place.map(nearest_by_terms, parts, rows, names, lists, k))
+    parts = _parts_of_cells(cells, wanted)
+    return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
+
+
+def _search_dense(place: Place, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
+    """Return the lists of the families `wanted` of dense rows, those with a product above 0."""
+    names = place.keep(first)
+    with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
+        if cells is None:
+            blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // first.size))
+            return _joined(place.map(nearest_by_products, [(None, wanted[own]) for own in blocks], rows, names, k))
+        parts = _parts_of_cells(cells, wanted)
+        return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_products, parts, rows, names, k), k)
+
+
+def _parts_of_cells(cells: Cells, wanted: Names) -> list[tuple[Names | None, Names]]:
+    """Return for each cell the families in it, and those of `wanted` that probe it."""
+    n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
+    members, probes = np.argsort(cells.labels, kind="stable"), cells.probes[wanted].ravel()
+    asking = np.argsort(probes, kind="stable")
+    ends = (np.searchsorted(own, np.arange(n_cells + 1)) for own in (cells.labels[members], probes[asking]))
+    found = (
+        (members[a:b], wanted[asking[c:d] // cells.probes.shape[1]])
+        for (a, b), (c, d) in zip(*map(pairwise, ends), strict=True)
+    )
+    return [(inside, asked) for inside, asked in found if inside.size and asked.size]
+
+
+def _nearest_of_all(
+    wanted: Names, n_families: int, parts: Sequence[tuple[Names | None, Names]], found: Iterable[Lists], k: int
+) -> Lists:
+    """Return the best of what was found in the cells."""
+    line = np.empty(n_families, np.int64)
+    line[wanted] = np.arange(wanted.size)
+    lists = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
+    for (_, asked), own in zip(parts, found, strict=True):
+        take_nearer(*lists, line[asked], *own)
+    return lists
+
+
+def _joined(parts: Iterable[Lists]) -> Lists:
+    found, similarity = zip(*parts, strict=True)
+    return np.concatenate(found), np.concatenate(similarity)
+
+
+# what a place is given to do with a block of rows, or with those who ask in a cell
+
+
+def frequencies_of(block: slice, rows: Any) -> npt.NDArray[np.int64]:
+    """Return in how many of some rows each term is."""
+    return document_frequencies(rows[block])
+
+
+def rare_terms_first(block: slice, rows: Any, rank: npt.NDArray[np.int32]) -> Any:
+    """Return some unit rows in float32 whose columns are numbered from the rarest term to the most common."""
+    own = rows[block]
+    if own.nnz and own.data.min() < 0:
         raise InputError(
             "the matrix has negative values", remedy="nearest neighbours need weights >= 0, such as tf-idf"
         )
-    frequency = document_frequencies(rows)
-    rank = np.empty(rows.shape[1], dtype=np.int32)
-    rank[np.argsort(frequency, kind="stable")] = np.arange(rows.shape[1], dtype=np.int32)
-    norms = row_norms(rows)
+    norms = row_norms(own)
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    data = (rows.data * np.repeat(scale, np.diff(rows.indptr))).astype(np.float32)
-    renumbered = sparse.csr_array((data, rank[rows.indices], rows.indptr.copy()), shape=rows.shape)
+    data = (own.data * np.repeat(scale, np.diff(own.indptr))).astype(np.float32)
+    renumbered = sparse.csr_array((data, rank[own.indices], own.indptr.copy()), shape=own.shape)
     renumbered.eliminate_zeros()  # the search takes a sum of 0 for one that nothing was added to
     renumbered.sort_indices()
     return renumbered
 
 
-def _search_cells(rows: Any, cells: Cells, wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
-    """Return the lists of the rows `wanted`, from the cells that they probe."""
-    n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
-    starts = np.concatenate([[0], np.cumsum(np.bincount(cells.labels, minlength=n_cells))])
-    names = np.argsort(cells.labels, kind="stable")  # the rows of a cell together
-    grouped = sparse.csr_array(rows[names])
-    is_wanted = np.zeros(names.size, dtype=bool)
-    is_wanted[wanted] = True
-    asked = np.flatnonzero(is_wanted[names])
-    by_row, by_term = Csr.of(grouped), Csr.of(sparse.csr_array(grouped.T))
-    probed = ProbedCells(starts, names, np.sort(cells.probes[names], axis=1))
-
-    def block(part: slice) -> Lists:
-        found, similarity = nearest_in_cells(by_row, by_term, probed, asked[part], k)
-        return found, similarity
-
-    found, similarity = _joined(share_blocks(block, row_blocks(asked.size, BLOCK_ROWS), n_threads=n_threads))
-    order = np.argsort(names[asked])
-    return found[order], similarity[order]
+def nearest_by_terms(part: tuple[Names | None, Names], rows: Any, names: Names, lists: Any, k: int) -> Lists:
+    """Return the nearest families to those that ask, among those inside; all, by the lists given, for None."""
+    inside, asked = part
+    if inside is None:
+        inside = np.arange(names.size)
+    else:
+        lists = sparse.csr_array(rows[names[inside]].T)
+    found, similarity = nearest_in_lists(Csr.of(rows[names[asked]]), asked, Csr.of(lists), inside, k)
+    return found, similarity
 
 
-def _search(rows: Any, wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
-    """Return the lists of the rows `wanted`: all rows are in one cell."""
-    n = rows.shape[0]
-    return _search_cells(rows, Cells(np.zeros(n, np.int64), np.zeros((n, 1), np.int32)), wanted, k, n_threads)
-
-
-def _search_dense(rows: npt.NDArray[np.float32], wanted: npt.NDArray[np.int64], k: int, n_threads: int) -> Lists:
-    """Return the lists of the rows `wanted`: the largest of their products with all rows, those above 0."""
-    from threadpoolctl import threadpool_limits
-
-    size = rows.shape[0]
-    others = np.ascontiguousarray(rows.T)
-
-    def block(part: slice) -> Lists:
-        names = wanted[part]
-        products = rows[names] @ others
-        products[np.arange(names.size), names] = -np.inf
-        return _largest_products(products, k)
-
-    blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // size))
-    with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
-        return _joined(share_blocks(block, blocks, n_threads=n_threads))
-
-
-def _search_dense_cells(
-    rows: npt.NDArray[np.float32], cells: Cells, wanted: npt.NDArray[np.int64], k: int, n_threads: int
-) -> Lists:
-    """Return the lists of the rows `wanted`: a list from each of the cells that a row probes, and the best of those."""
-    from threadpoolctl import threadpool_limits
-
-    n_probes = cells.probes.shape[1]
-    members, probes = np.argsort(cells.labels, kind="stable"), cells.probes[wanted].ravel()
-    asking = np.argsort(probes, kind="stable")
-    n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
-    ends = (np.searchsorted(own, np.arange(n_cells + 1)) for own in (cells.labels[members], probes[asking]))
-    parts = [(members[a:b], asking[c:d]) for (a, b), (c, d) in zip(*map(pairwise, ends), strict=True)]
-    found = np.full((wanted.size * n_probes, k), -1, dtype=np.int32)
-    similarity = np.zeros((wanted.size * n_probes, k), dtype=np.float32)
-
-    def search(part: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> None:
-        inside, all_asking = part
-        for block in row_blocks(all_asking.size, max(1, BLOCK_COSINES // max(inside.size, 1))):
-            places = all_asking[block]
-            names = wanted[places // n_probes]
-            products = rows[names] @ rows[inside].T
-            products[inside[None, :] == names[:, None]] = -np.inf
-            columns, similarity[places] = _largest_products(products, k)
-            found[places] = np.where(columns >= 0, inside[columns], -1)
-
+def nearest_by_products(part: tuple[Names | None, Names], rows: Any, names: Names, k: int) -> Lists:
+    """Return the nearest families to those that ask, among those inside, all for None, by their products."""
+    inside, asked = part
+    inside = np.arange(names.size) if inside is None else inside
+    others = rows if inside.size == len(rows) else rows[names[inside]]
+    parts = []
     with threadpool_limits(1, user_api="blas"):
-        share_blocks(search, [part for part in parts if part[0].size], n_threads=n_threads)
-    candidates, cosines = found.reshape(wanted.size, -1), similarity.reshape(wanted.size, -1).astype(np.float64)
-    best = np.lexsort((candidates, -cosines), axis=1)[:, :k]
-    return np.take_along_axis(candidates, best, axis=1), np.take_along_axis(cosines, best, axis=1)
+        for block in row_blocks(asked.size, max(1, BLOCK_COSINES // inside.size)):
+            own = asked[block]
+            products = rows[names[own]] @ others.T
+            products[inside[None, :] == own[:, None]] = -np.inf
+            columns, similarity = _largest_products(products, k)
+            parts.append((np.where(columns >= 0, inside[columns], -1).astype(np.int32), similarity))
+    return _joined(parts)
 
 
 def _largest_products(products: npt.NDArray[np.float32], k: int) -> Lists:
@@ -325,7 +353,3 @@ def _largest_products(products: npt.NDArray[np.float32], k: int) -> Lists:
     found, similarity = np.full((len(products), k), -1, dtype=np.int32), np.zeros((len(products), k))
     found[row, place], similarity[row, place] = column[order], np.minimum(cosines[order], 1.0)
     return found, similarity
-
-
-def _joined(parts: list[Lists]) -> Lists:
-    return np.concatenate([found for found, _ in parts]), np.concatenate([similarity for _, similarity in parts])

@@ -8,6 +8,7 @@ with local and global consistency", NIPS 16, section 2, applied to the rows them
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +18,19 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.blocks import resolve_threads, row_blocks
 from doccluster.errors import InputError
+from doccluster.executors import ArrayFile, CsrFiles, InMemory, Place, opened
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.tall_tables import gram_of_rows, rows_times_table, turned_rows
+from doccluster.geometry.tall_tables import gram_of_rows, rows_times_table, terms_times_table, turned_rows
 from doccluster.kernels.arguments import Csr
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]
 
 BLOCK_ROWS = 2048  # rows whose sums are added up before they join those of other blocks
+SUMMED_ROWS = 2**15  # the same, for sums that have a row for each term
+COLUMNS_AT_ONCE = 16  # of these
 OVERSAMPLING = 10  # directions beyond those asked for; they make the last ones accurate
 NEGLIGIBLE = 1e-13  # share of the largest eigenvalue below which a direction is rounding
 
@@ -45,16 +49,20 @@ class SemanticSpace(ShortRepr):
     components: Floats
     singular_values: Floats
 
-    def project(self, matrix: Any, *, n_threads: int | None = None) -> Floats:
-        """Return the coordinates of rows, float64 array of shape (n_documents, n_components)."""
-        rows = _csr(matrix)
-        if rows.shape[1] != self.components.shape[1]:
+    def project(self, matrix: Any, *, n_threads: int | None = None, place: Place | None = None) -> Any:
+        """Return the coordinates of rows, float64 of shape (n_documents, n_components), where `place` keeps them."""
+        rows, shape = _csr_in(matrix)
+        if shape[1] != self.components.shape[1]:
             raise InputError(
-                f"has {rows.shape[1]:,} columns",
+                f"has {shape[1]:,} columns",
                 argument="matrix",
                 expected=f"the {self.components.shape[1]:,} of the space",
             )
-        return times_table(rows, np.ascontiguousarray(self.components.T), resolve_threads(n_threads))
+        place = place or InMemory(n_threads)
+        with place.for_a_while() as inner:
+            table = inner.keep(np.ascontiguousarray(self.components.T))
+            blocks = row_blocks(shape[0], BLOCK_ROWS)
+            return place.table(products_of_rows, blocks, self.components.shape[0], np.float64, rows, None, table)
 
 
 def latent_semantic_space(
@@ -64,18 +72,21 @@ def latent_semantic_space(
     n_power_iterations: int = 4,
     random_state: RandomState = None,
     n_threads: int | None = None,
+    place: Place | None = None,
 ) -> SemanticSpace:
     """Return the truncated singular value decomposition of a matrix, the same for any number of threads.
 
     Parameters
     ----------
-    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms), or what stands for one in files
     n_components : int
         The number of directions; fewer come back where the matrix has a lower rank.
     n_power_iterations : int
         How often the sample of directions is passed through the matrix and back; more is more accurate.
     random_state : None, int or numpy Generator
     n_threads : int, optional
+    place : Place, optional
+        Where tables with a row for each document are made; in memory, by threads, by default.
 
     Returns
     -------
@@ -83,30 +94,52 @@ def latent_semantic_space(
     """
     n_components = check_positive_int(n_components, "n_components")
     threads = resolve_threads(n_threads)
-    given = _csr(matrix)
-    used = np.unique(given.indices)
-    rows = sparse.csr_array(
-        (given.data, np.searchsorted(used, given.indices), given.indptr), shape=(given.shape[0], used.size)
-    )
-    columns = sparse.csr_array(rows.T)
-    n_directions = min(n_components + OVERSAMPLING, *rows.shape)
-    sample = as_generator(random_state).standard_normal((used.size, n_directions))
-    found = _orthonormal(times_table(rows, sample, threads), threads)
-    for _ in range(n_power_iterations):
-        found = _orthonormal(times_table(rows, times_table(columns, found, threads), threads), threads)
-    found = _orthonormal(found, threads)
-    reduced = times_table(columns, found, threads)  # (n_terms, n_directions): the matrix seen from those directions
-    values, vectors = _eigen(reduced, threads)
+    rows, (n_rows, n_columns) = _csr_in(matrix)
+    with (place or InMemory(threads)).for_a_while() as inner:
+        wide = row_blocks(n_rows, SUMMED_ROWS)
+        used = np.flatnonzero(sum(inner.map(entries_of_columns, wide, rows)))
+        rank = np.zeros(n_columns, np.int32)
+        rank[used] = np.arange(used.size, dtype=np.int32)
+        rank = inner.keep(rank)
+        n_directions = min(n_components + OVERSAMPLING, n_rows, used.size)
+        blocks = row_blocks(n_rows, BLOCK_ROWS)
+
+        def seen_by_rows(table: Floats) -> Any:
+            kept = inner.keep(table)
+            return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, kept)
+
+        def seen_by_terms(table: Any, width: int) -> Floats:
+            total = np.zeros((used.size, width))
+            parts = [(some, columns) for some in wide for columns in row_blocks(width, COLUMNS_AT_ONCE)]
+            found = inner.map(products_of_terms, parts, rows, rank, table, used.size)
+            for (_, columns), part in zip(parts, found, strict=True):
+                total[:, columns] += part
+            return total
+
+        def orthonormal(table: Any, width: int) -> tuple[Any, int]:
+            values, vectors = _spread(table, width, n_rows, inner)
+            turn = vectors / np.sqrt(values)
+            return inner.table(turned_block, blocks, values.size, np.float64, table, turn), values.size
+
+        sample = as_generator(random_state).standard_normal((used.size, n_directions))
+        found, width = orthonormal(seen_by_rows(sample), n_directions)
+        for _ in range(n_power_iterations):
+            found, width = orthonormal(seen_by_rows(seen_by_terms(found, width)), width)
+        found, width = orthonormal(found, width)
+        reduced = seen_by_terms(found, width)  # (n_terms, width): the matrix seen from those directions
+    here = InMemory(threads)
+    values, vectors = _spread(reduced, width, used.size, here)
     kept = min(n_components, values.size)
     lengths = np.sqrt(values[:kept])
-    directions = _turned(reduced, vectors[:, :kept] / lengths, threads)
+    turn = np.ascontiguousarray(vectors[:, :kept] / lengths)
+    directions = here.table(turned_block, row_blocks(used.size, BLOCK_ROWS), kept, np.float64, reduced, turn)
     largest = np.abs(directions).argmax(axis=0)
-    components = np.zeros((kept, given.shape[1]))
+    components = np.zeros((kept, n_columns))
     components[:, used] = (directions * np.where(directions[largest, np.arange(kept)] < 0, -1.0, 1.0)).T
     return SemanticSpace(components, lengths)
 
 
-def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3) -> Floats:
+def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None) -> Any:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
     Each step is moved <- unit((1 - mixing) rows + mixing D^-1/2 A D^-1/2 moved), with A the weights of the graph and D
@@ -119,22 +152,29 @@ def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 
     graph : Documents or a symmetric csr array of shape (n_documents, n_documents), weights >= 0
     mixing : float in 0..1
     n_steps : int
+    place : Place, optional
+        Where the tables are made, and the result is kept; in memory by default. What stands for files may be given.
+
+    Returns
+    -------
+    float64 array of shape (n_documents, n_dimensions)
     """
-    graph, rows = as_documents(graph, name="graph").matrix, as_documents(rows, name="rows").matrix
-    if graph.shape != (rows.shape[0], rows.shape[0]):
+    graph, edges = _csr_in(graph, name="graph")
+    rows = rows if isinstance(rows, ArrayFile) else as_documents(rows, name="rows").matrix
+    n_rows, width = opened(rows).shape
+    if edges != (n_rows, n_rows):
         raise InputError(
-            f"has shape {graph.shape}",
-            argument="graph",
-            expected=f"a row and a column for each of {rows.shape[0]:,} rows",
+            f"has shape {edges}", argument="graph", expected=f"a row and a column for each of {n_rows:,} rows"
         )
-    degrees = np.asarray(graph.sum(axis=1)).ravel()
-    scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
-    normalised = sparse.csr_array(sparse.diags_array(scale) @ graph @ sparse.diags_array(scale))
-    share = np.where(degrees > 0, mixing, 0.0)[:, None]
-    own = moved = unit(rows)
-    for _ in range(n_steps):
-        moved = unit((1.0 - share) * own + share * (normalised @ moved))
-    return moved
+    place, blocks = place or InMemory(), row_blocks(n_rows, BLOCK_ROWS)
+    with place.for_a_while() as inner:
+        degrees = np.concatenate([np.empty(0), *inner.map(sums_of_rows, blocks, graph)])
+        scale = inner.keep(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0))
+        own = moved = inner.table(unit_block, blocks, width, np.float64, rows)
+        for step in range(n_steps):
+            where = place if step == n_steps - 1 else inner
+            moved = where.table(moved_block, blocks, width, np.float64, graph, scale, own, moved, mixing)
+        return moved if n_steps else place.keep(opened(own))
 
 
 def unit(rows: Any) -> Floats:
@@ -145,53 +185,86 @@ def unit(rows: Any) -> Floats:
     return dense / lengths[:, None]
 
 
-def _csr(matrix: Any) -> Any:
-    return sparse.csr_array(as_documents(matrix, name="matrix").matrix)
+def _csr_in(matrix: Any, name: str = "matrix") -> tuple[Any, tuple[int, int]]:
+    """Return a matrix as a csr array, or as what stands for one in files, and its shape."""
+    given = matrix if isinstance(matrix, CsrFiles) else sparse.csr_array(as_documents(matrix, name=name).matrix)
+    return given, opened(given).shape
 
 
 def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
     """Return a csr matrix times a dense table, both in float64; the same for any number of threads."""
-    arrays = Csr.of(matrix)
-    arrays = arrays._replace(data=arrays.data.astype(np.float64, copy=False))
-
-    def block(rows: slice) -> Floats:
-        return np.asarray(rows_times_table(arrays.block(rows), table))
-
-    parts = share_blocks(block, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
-    return np.concatenate([np.empty((0, table.shape[1])), *parts])
+    blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
+    found: Floats = InMemory(n_threads).table(products_of_rows, blocks, table.shape[1], np.float64, matrix, None, table)
+    return found
 
 
-def _orthonormal(table: Floats, n_threads: int) -> Floats:
-    """Return orthonormal columns that span those of a table; directions that are rounding are left out."""
-    values, vectors = _eigen(table, n_threads)
-    return _turned(table, vectors / np.sqrt(values), n_threads)
+# what a place is given to do with a block of rows
 
 
-def _turned(table: Floats, turn: Floats, n_threads: int) -> Floats:
-    turn = np.ascontiguousarray(turn)
-
-    def block(rows: slice) -> Floats:
-        return np.asarray(turned_rows(table[rows], turn))
-
-    parts = share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads)
-    return np.concatenate([np.empty((0, turn.shape[1])), *parts])
+def entries_of_columns(block: slice, matrix: Any) -> npt.NDArray[np.int64]:
+    """Return how many entries each column has in some rows."""
+    own = matrix.indices[matrix.indptr[block.start] : matrix.indptr[block.stop]]
+    return np.bincount(own, minlength=matrix.shape[1])
 
 
-def _eigen(table: Floats, n_threads: int) -> tuple[Floats, Floats]:
-    """Return the eigenvalues of the Gram matrix of the columns that are not rounding, descending, and its vectors."""
+def products_of_rows(block: slice, matrix: Any, rank: Any, table: Floats) -> Floats:
+    """Return some rows times a table; `rank` says which row of the table each column of the matrix has."""
+    return np.asarray(rows_times_table(_block_of(matrix, block, rank), table))
+
+
+def products_of_terms(part: tuple[slice, slice], matrix: Any, rank: Any, table: Floats, n_terms: int) -> Floats:
+    """Return the transpose of some rows times some columns of the table of these rows."""
+    block, columns = part
+    own = np.ascontiguousarray(table[block, columns])
+    return np.asarray(terms_times_table(_block_of(matrix, block, rank), own, n_terms))
+
+
+def gram_of_block(block: slice, table: Floats) -> Floats:
+    """Return the products of the columns of some rows of a table with one another, the upper half."""
+    return np.asarray(gram_of_rows(table[block]))
+
+
+def turned_block(block: slice, table: Floats, turn: Floats) -> Floats:
+    """Return some rows of a table times a small matrix."""
+    return np.asarray(turned_rows(table[block], turn))
+
+
+def sums_of_rows(block: slice, graph: Any) -> Floats:
+    """Return the sums of some rows."""
+    return np.asarray(graph[block].sum(axis=1)).ravel()
+
+
+def unit_block(block: slice, rows: Any) -> Floats:
+    """Return some rows made unit."""
+    return unit(rows[block])
+
+
+def moved_block(block: slice, graph: Any, scale: Floats, own: Floats, moved: Floats, mixing: float) -> Floats:
+    """Return some rows moved one step towards their neighbours."""
+    edges = graph[block]
+    edges.data = np.repeat(scale[block], np.diff(edges.indptr)) * edges.data * scale[edges.indices]
+    share = np.where(scale[block] > 0, mixing, 0.0)[:, None]
+    return unit((1.0 - share) * own[block] + share * (edges @ moved))
+
+
+def _block_of(matrix: Any, block: slice, rank: Any) -> Csr:
+    """Return some rows of a csr array in float64; the entries are copied only where their columns are renumbered."""
+    starts = matrix.indptr[block.start : block.stop + 1].astype(np.int64)
+    here = slice(int(starts[0]), int(starts[-1]))
+    columns = matrix.indices[here].astype(np.int32, copy=False)
+    columns = columns if rank is None else rank[columns]
+    return Csr(starts - starts[0], columns, matrix.data[here].astype(np.float64, copy=False))
+
+
+def _spread(table: Any, width: int, n_rows: int, place: Place) -> tuple[Floats, Floats]:
+    """Return how far the rows of a table spread, squared, in the directions in which they do, and these, descending.
+
+    They are eigenvalues and eigenvectors of the products of its columns; those that are rounding are left out.
+    """
+    parts = place.map(gram_of_block, row_blocks(n_rows, BLOCK_ROWS), table)
+    gram = sum(parts, start=np.zeros((width, width)))
     with threadpool_limits(1, user_api="blas"):  # whose sums are then the same for any number of threads
-        values, vectors = np.linalg.eigh(_gram(table, n_threads))
+        values, vectors = np.linalg.eigh(np.triu(gram) + np.triu(gram, 1).T)
     values, vectors = values[::-1], vectors[:, ::-1]
     n_kept = int(np.count_nonzero(values > NEGLIGIBLE * max(float(values.max(initial=0.0)), np.finfo(float).tiny)))
-    return values[:n_kept], vectors[:, :n_kept]
-
-
-def _gram(table: Floats, n_threads: int) -> Floats:
-    """Return the products of the columns of a table with one another."""
-
-    def block(rows: slice) -> Floats:
-        return np.asarray(gram_of_rows(table[rows]))
-
-    parts = share_blocks(block, row_blocks(table.shape[0], BLOCK_ROWS), n_threads=n_threads)
-    gram = sum(parts, start=np.zeros((table.shape[1], table.shape[1])))
-    return np.triu(gram) + np.triu(gram, 1).T
+    return values[:n_kept], np.ascontiguousarray(vectors[:, :n_kept])

@@ -27,6 +27,20 @@ def rows_times_table(rows, table):
 
 
 @jit
+def terms_times_table(rows, table, n_terms):
+    """Return the transpose of some rows (Csr) times a dense table, which has a row for each of them."""
+    indptr, indices, data = rows
+    width = table.shape[1]
+    out = np.zeros((n_terms, width))
+    for row in range(indptr.size - 1):
+        for position in range(indptr[row], indptr[row + 1]):
+            value, term = data[position], indices[position]
+            for column in range(width):
+                out[term, column] += value * table[row, column]
+    return out
+
+
+@jit
 def gram_of_rows(rows):
     """Return the sum of the outer products of the rows of a table with themselves; only its upper half is filled.
 

@@ -24,7 +24,7 @@ from doccluster.validation import check_positive_int
 
 if TYPE_CHECKING:
     from doccluster.distributed.checkpoints import Checkpoints
-    from doccluster.distributed.executors import Executor
+    from doccluster.executors import Executor
     from doccluster.pipeline.in_blocks import BlockWork
 
 SETTLED, SMOOTHED = "settled", "smoothed"
@@ -108,7 +108,7 @@ def block_work(
     announce: Announce | None = None,
 ) -> Iterator[BlockWork]:
     """Yield workers, of a cluster or of this process, and a folder that all of them see, removed at the end."""
-    from doccluster.distributed.executors import Sequential  # most runs are in one process, and import none of this
+    from doccluster.executors import Sequential  # most runs are in one process, and import none of this
     from doccluster.pipeline.in_blocks import BlockWork
 
     with ExitStack() as stack:

@@ -29,12 +29,12 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
-from doccluster.distributed.executors import Executor
 from doccluster.distributed.joined_rows import JoinedRows, joined_rows, likely_copies
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
 from doccluster.distributed.settling import settle_blocks
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
+from doccluster.executors import Executor
 from doccluster.labeling import Placement
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, fit_of
