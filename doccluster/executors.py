@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -238,31 +237,16 @@ class InFiles:
 
     def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: Any) -> CsrFiles:
         """Return the csr array whose rows of each block are ``function(block, *shared)``."""
-        with self.for_a_while() as pieces:
-            folders = list(self.executor.map(write_piece, blocks, str(pieces.folder), function, *shared))
-            found = [(piece, piece.open()) for piece in folders]
-            return self.joined([matrix for _, matrix in found])
-
-    def joined(self, parts: Sequence[Any]) -> CsrFiles:
-        """Return csr arrays, one below the other, as one in files."""
-        folder, n_entries = self._new(""), sum(int(part.indptr[-1]) for part in parts)
-        folder.mkdir()
-        ends = accumulate((int(part.indptr[-1]) for part in parts), initial=0)
-        starts = np.concatenate(
-            [[0], *(at + part.indptr[1:].astype(np.int64) for at, part in zip(ends, parts, strict=False))]
-        )
-        index_type = np.int32 if n_entries <= np.iinfo(np.int32).max else np.int64
-        write_array(folder / "starts.npy", starts.astype(index_type))
-        write_in_pieces(folder / "data.npy", (part.data for part in parts), parts[0].dtype, n_entries)
-        write_in_pieces(folder / "indices.npy", (part.indices for part in parts), index_type, n_entries)
-        return CsrFiles(str(folder), parts[0].shape[1])
+        with self.for_a_while() as inner:
+            pieces = list(self.executor.map(write_piece, blocks, str(inner.folder), function, *shared))
+            return join_rows(self._new(""), lambda: (piece.open() for piece in pieces))
 
     def keep(self, array: Any) -> Any:
         """Return a stand-in for an array, dense or csr, that is written to files; of one that is a stand-in, itself."""
         if isinstance(array, ArrayFile | CsrFiles):
             return array
         if not isinstance(array, np.ndarray):
-            return self.joined([array])
+            return join_rows(self._new(""), lambda: (array,))
         path = self._new(".npy")
         write_array(path, array)
         return ArrayFile(str(path))
@@ -299,6 +283,24 @@ def write_piece(block: slice, folder: str, function: Callable[..., Any], *shared
     rows, own = call_opened(block, function, *shared), Path(folder) / f"rows-{block.start}"
     write_arrays(own, {"data.npy": rows.data, "indices.npy": rows.indices, "starts.npy": rows.indptr})
     return CsrFiles(str(own), rows.shape[1])
+
+
+def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:
+    """Write csr arrays, one below the other, as one to a folder; `parts` is called for each of its files.
+
+    Raises InputError if there is no room.
+    """
+    folder.mkdir(exist_ok=True)
+    starts, shape, dtype = [np.zeros(1, np.int64)], (0, 0), np.dtype(np.float32)
+    for part in parts():
+        starts.append(starts[-1][-1] + part.indptr[1:].astype(np.int64))
+        shape, dtype = part.shape, part.dtype
+    whole = np.concatenate(starts)
+    index_type = np.int32 if whole[-1] <= np.iinfo(np.int32).max else np.int64
+    write_array(folder / "starts.npy", whole.astype(index_type))
+    write_in_pieces(folder / "data.npy", (part.data for part in parts()), dtype, int(whole[-1]))
+    write_in_pieces(folder / "indices.npy", (part.indices for part in parts()), index_type, int(whole[-1]))
+    return CsrFiles(str(folder), shape[1])
 
 
 def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:

@@ -121,8 +121,8 @@ WORK = {
     "multinomials": (multinomials, "clustering.mixtures.multinomial", "share_blocks", "BLOCK_ROWS", 7),
     "linear rule": (linear_rule, "clustering.linear_rule", "map_blocks", "BLOCK_ROWS", 7),
     "tree": (tree, "clustering.hierarchical.agglomeration", "map_blocks", "BLOCK_ROWS", 7),
-    "neighbours": (neighbours, "geometry.neighbours", "share_blocks", "BLOCK_ROWS", 7),
-    "semantic space": (space, "geometry.projection", "share_blocks", "BLOCK_ROWS", 7),
+    "neighbours": (neighbours, "geometry.neighbours", "executors.map_blocks", "BLOCK_ROWS", 7),
+    "semantic space": (space, "geometry.projection", "executors.map_blocks", "BLOCK_ROWS", 7),
     "weights": (weights, "vectors.weighting", "map_blocks", "_ROWS_PER_BLOCK", 7),
     "means": (means, "clustering.k_means.running_means", "row_blocks", "BLOCK_CELLS", 16),
     "cells": (cells, "clustering.search_cells", "row_blocks", "BLOCK_SIMILARITIES", 60),
@@ -135,7 +135,10 @@ def test_blocks_of_seven_rows_in_three_threads_give_what_one_block_gives(work, m
     act, name, mapping, limit, tiny = WORK[work]
     module = importlib.import_module(f"doccluster.{name}")
     expected = act(1)
-    passed = Passed(monkeypatch, module, mapping)
+    *elsewhere, mapping = mapping.split(".")
+    passed = Passed(
+        monkeypatch, importlib.import_module(f"doccluster.{elsewhere[0]}") if elsewhere else module, mapping
+    )
     monkeypatch.setattr(module, limit, tiny)
     for found, wanted in zip(act(3), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)

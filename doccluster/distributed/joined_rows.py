@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.near_copies import N_BANDS, Hashes, band_signatures, mark_alike
-from doccluster.distributed.matrix_block import MatrixBlock, csr_over
-from doccluster.executors import Executor
+from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.executors import CsrFiles, Executor, csr_over, join_rows
 from doccluster.scratch_files import open_array, write_array, write_in_pieces
 
 Rows = npt.NDArray[np.int64]
 
-_INT32_MAX = int(np.iinfo(np.int32).max)
-
 
 @dataclass(frozen=True)
-class JoinedRows:
+class JoinedRows(CsrFiles):
     """The rows of all blocks in the files that `joined_rows` wrote, which every worker sees.
 
     Take a few thousand at a time: pages of mapped files count for the memory of a worker until its call is over.
     """
 
-    folder: str
-    n_columns: int
-
     @property
     def matrix(self) -> Any:
         """The rows as a csr array over the files."""
-        data, indices, starts = (self._open(name) for name in ("data", "indices", "starts"))
-        return csr_over(data, indices, starts, (starts.size - 1, self.n_columns))
+        return self.open()
 
     def take(self, rows: Rows) -> Any:
         """Return some rows, csr array; of the files only their pages are read."""
@@ -66,19 +59,11 @@ def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any |
 
     Raises InputError if there is no room.
     """
-    n_entries = sum(block.n_entries for block in blocks)
-    index_type = np.int32 if n_entries <= _INT32_MAX else np.int64
-    ends = accumulate((block.n_entries for block in blocks), initial=0)
-    starts = [np.zeros(1, np.int64), *(at + block.matrix.indptr[1:] for at, block in zip(ends, blocks, strict=False))]
-    paths = {name: folder / f"{name}.npy" for name in ("data", "indices", "counts", "starts")}
-    write_array(paths["starts"], np.concatenate(starts).astype(np.int64))
-    write_in_pieces(paths["data"], (block.matrix.data for block in blocks), np.float32, n_entries)
-    write_in_pieces(paths["indices"], (block.matrix.indices for block in blocks), index_type, n_entries)
-    rows = JoinedRows(str(folder), blocks[0].n_columns).matrix
+    rows = join_rows(folder, lambda: (block.matrix for block in blocks)).open()
     if any(block.counts is None for block in blocks):
         return rows, None
-    write_in_pieces(paths["counts"], (block.counts.data for block in blocks), np.float32, n_entries)  # type: ignore[union-attr]
-    return rows, csr_over(open_array(paths["counts"]), rows.indices, rows.indptr, rows.shape)
+    write_in_pieces(folder / "counts.npy", (block.counts.data for block in blocks), np.float32, rows.nnz)  # type: ignore[union-attr]
+    return rows, CsrFiles(str(folder), rows.shape[1], values="counts").open()
 
 
 def likely_copies(executor: Executor, blocks: Sequence[MatrixBlock], joined_rows: JoinedRows, folder: Path) -> Rows:

@@ -12,12 +12,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.sparse_structure import checked_csr
+from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
+from doccluster.executors import ArrayFile, CsrFiles, csr_over, opened
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.rows import Rows
 from doccluster.scratch_files import open_array, write_arrays
 
 COUNTS = "counts.npy"
+TABLE_ROWS = 2**13  # of a table, in a block
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,42 @@ class MatrixBlock:
         return open_array(Path(self.folder) / name)
 
 
+@dataclass(frozen=True)
+class TableBlock(MatrixBlock):
+    """Consecutive rows of a table that lies whole in files, dense or csr; its folder is only a name."""
+
+    table: ArrayFile | CsrFiles
+
+    @property
+    def matrix(self) -> Any:
+        """The rows, csr array of shape (n_rows, n_columns) over the files, with every column where they are dense."""
+        whole = opened(self.table)
+        if sparse.issparse(whole):
+            starts = whole.indptr[self.first : self.first + self.n_rows + 1]
+            here = slice(int(starts[0]), int(starts[-1]))
+            return csr_over(whole.data[here], whole.indices[here], starts - starts[0], (self.n_rows, self.n_columns))
+        columns = np.tile(np.arange(self.n_columns, dtype=np.int32), self.n_rows)
+        starts = np.arange(self.n_rows + 1, dtype=np.int64) * self.n_columns
+        return csr_over(whole[self.places].ravel(), columns, starts, (self.n_rows, self.n_columns))
+
+    @property
+    def counts(self) -> Any | None:
+        """None: a table has none."""
+        return None
+
+
+def blocks_of_table(table: ArrayFile | CsrFiles) -> list[TableBlock]:
+    """Return the rows of a table in files as blocks."""
+    whole = opened(table)
+    found, width = [], whole.shape[1]
+    for rows in row_blocks(whole.shape[0], TABLE_ROWS):
+        size = rows.stop - rows.start
+        is_sparse = sparse.issparse(whole)
+        n_entries = int(whole.indptr[rows.stop] - whole.indptr[rows.start]) if is_sparse else size * width
+        found.append(TableBlock(f"{table}-{rows.start}", rows.start, size, width, n_entries, table))
+    return found
+
+
 def in_their_places(
     blocks: Sequence[MatrixBlock], found: Iterable[Mapping[str, npt.NDArray[Any]]]
 ) -> dict[str, npt.NDArray[Any]]:
@@ -82,16 +121,6 @@ def in_their_places(
         for name, values in own.items():
             whole.setdefault(name, np.empty(n_documents, values.dtype))[block.places] = values
     return whole
-
-
-def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:
-    """Return a csr array over arrays that are mapped from disk; the columns of each row ascend.
-
-    The starts get the type of the columns: else scipy would copy the columns.
-    """
-    matrix = sparse.csr_array((data, indices, starts.astype(indices.dtype)), shape=shape)
-    matrix.has_canonical_format = True
-    return matrix
 
 
 def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any | None = None) -> MatrixBlock:

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.stored_texts import TextRows
-from doccluster.distributed.matrix_block import MatrixBlock, csr_over, write_block
-from doccluster.executors import Executor
+from doccluster.distributed.matrix_block import MatrixBlock, write_block
+from doccluster.executors import Executor, csr_over
 from doccluster.geometry.documents import as_documents
 from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.scratch_files import open_array, write_arrays

@@ -31,6 +31,7 @@ BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose sear
 WIDE_ROWS = 2**14  # that are laid out for the search at a time
 
 Names = npt.NDArray[np.int64]
+Part = tuple[Names | None, Names]  # families among which neighbours are looked for, None for all, and who asks
 Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # neighbours of some rows, and their cosines
 
 
@@ -104,8 +105,9 @@ def joined_graph(
            [0.86, 2.  , 0.  ]])
     """
     n_neighbors = graph.neighbours.shape[1]
-    how = {"cells": cells, "only": graph.first, "n_threads": n_threads, "place": place}
-    other = nearest_neighbours(rows, n_neighbors, fold=None, **how)
+    other = nearest_neighbours(
+        rows, n_neighbors, fold=None, cells=cells, only=graph.first, n_threads=n_threads, place=place
+    )
     edges = sparse.csr_array((graph.first.size, graph.first.size))
     for one, share in ((graph, 1.0), (other, weight)):
         found = one.symmetric()
@@ -240,7 +242,7 @@ def _search_sparse(place: Place, rows: Any, first: Names, cells: Cells | None, w
     names = place.keep(first)
     if cells is None:
         lists = place.keep(sparse.csr_array(opened(rows)[first].T))
-        parts = [(None, wanted[block]) for block in row_blocks(wanted.size, BLOCK_ROWS)]
+        parts: list[Part] = [(None, wanted[block]) for block in row_blocks(wanted.size, BLOCK_ROWS)]
         return _joined(place.map(nearest_by_terms, parts, rows, names, lists, k))
     parts = _parts_of_cells(cells, wanted)
     return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
@@ -257,7 +259,7 @@ def _search_dense(place: Place, rows: Any, first: Names, cells: Cells | None, wa
         return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_products, parts, rows, names, k), k)
 
 
-def _parts_of_cells(cells: Cells, wanted: Names) -> list[tuple[Names | None, Names]]:
+def _parts_of_cells(cells: Cells, wanted: Names) -> list[Part]:
     """Return for each cell the families in it, and those of `wanted` that probe it."""
     n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
     members, probes = np.argsort(cells.labels, kind="stable"), cells.probes[wanted].ravel()
@@ -270,9 +272,7 @@ def _parts_of_cells(cells: Cells, wanted: Names) -> list[tuple[Names | None, Nam
     return [(inside, asked) for inside, asked in found if inside.size and asked.size]
 
 
-def _nearest_of_all(
-    wanted: Names, n_families: int, parts: Sequence[tuple[Names | None, Names]], found: Iterable[Lists], k: int
-) -> Lists:
+def _nearest_of_all(wanted: Names, n_families: int, parts: Sequence[Part], found: Iterable[Lists], k: int) -> Lists:
     """Return the best of what was found in the cells."""
     line = np.empty(n_families, np.int64)
     line[wanted] = np.arange(wanted.size)
@@ -311,7 +311,7 @@ def rare_terms_first(block: slice, rows: Any, rank: npt.NDArray[np.int32]) -> An
     return renumbered
 
 
-def nearest_by_terms(part: tuple[Names | None, Names], rows: Any, names: Names, lists: Any, k: int) -> Lists:
+def nearest_by_terms(part: Part, rows: Any, names: Names, lists: Any, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside; all, by the lists given, for None."""
     inside, asked = part
     if inside is None:
@@ -322,7 +322,7 @@ def nearest_by_terms(part: tuple[Names | None, Names], rows: Any, names: Names, 
     return found, similarity
 
 
-def nearest_by_products(part: tuple[Names | None, Names], rows: Any, names: Names, k: int) -> Lists:
+def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside, all for None, by their products."""
     inside, asked = part
     inside = np.arange(names.size) if inside is None else inside

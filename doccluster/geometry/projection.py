@@ -8,7 +8,6 @@ with local and global consistency", NIPS 16, section 2, applied to the rows them
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 

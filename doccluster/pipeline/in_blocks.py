@@ -6,8 +6,9 @@ workers of a cluster. What follows (labels, scores, the report) reads the rows f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
-from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
+from doccluster.clustering.k_means.spherical import SphericalParameters, found_by
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
-from doccluster.clustering.task import Found
+from doccluster.clustering.smoothed.document_task import found_of
 from doccluster.corpus import Corpus
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reading import as_paths
@@ -29,12 +30,12 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
+from doccluster.distributed.document_blocks import BlockDocuments
 from doccluster.distributed.joined_rows import JoinedRows, joined_rows, likely_copies
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
-from doccluster.distributed.settling import settle_blocks
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
-from doccluster.executors import Executor
+from doccluster.executors import CsrFiles, Executor, InFiles
 from doccluster.labeling import Placement
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, fit_of
@@ -46,11 +47,6 @@ from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.record import DocumentTable
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.defaults import choose_vectorizer
-
-NOT_SMOOTHED = (
-    "Neighbours were left aside, since finding them takes all documents in one process: the clusters are those of "
-    "--quality fast."
-)
 
 
 @dataclass
@@ -130,35 +126,24 @@ class BlockWork(Work):
         digests = in_their_places(blocks, of_blocks)["digests"]
         order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
+        asked_for = (settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__)
+        key = checksum([repr(asked_for), digests.view(np.uint8).data])
+        del digests
+        how: dict[str, Any] = {
+            "keep_bytes": self.keep_bytes,
+            "checkpoints": self.checkpoints and self.checkpoints.of(key),
+        }
         known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
         if settings.algorithm == SPHERICAL:
             parameters = SphericalParameters(**known, **options)
+            given = self.executor, blocks, parameters
+            found = found_by(partial(cluster_blocks, *given, scratch=self.folder, order=order, **how))
         else:
-            asked = DocumentParameters(**known, **{"quality": "fast", **options})
-            asked.check(len(vectors.ids))
-            names = ("init", "n_init", "max_iter", "tol", "refine", "max_memory")
-            parameters = SphericalParameters(**known, **{name: getattr(asked, name) for name in names})
-        checkpoints = None
-        if self.checkpoints is not None:
-            asked_for = (settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__)
-            checkpoints = self.checkpoints.of(checksum([repr(asked_for), digests.view(np.uint8).data]))
-        del digests
-        interrupted = False
-        try:
-            fit = cluster_blocks(
-                self.executor,
-                blocks,
-                parameters,
-                scratch=self.folder,
-                order=order,
-                keep_bytes=self.keep_bytes,
-                checkpoints=checkpoints,
-            )
-        except FitInterrupted as stopped:
-            if stopped.so_far is None:
-                raise
-            fit, interrupted = stopped.so_far, True
-        found = self._settled(blocks, fit, settings, interrupted=interrupted, progress=progress)
+            quality = {algorithm: name for name, algorithm in QUALITIES.items()}[settings.algorithm]
+            known |= {"quality": quality, "n_threads": self.n_threads, **options}
+            rows, counts = (CsrFiles(str(self.folder), vectors.n_terms, values) for values in ("data", "counts"))
+            held = BlockDocuments(InFiles(self.executor, self.folder), blocks, rows, counts, order)
+            found = found_of(held.cluster(DocumentParameters(**known), **how))
         return fit_of(found, vectors.matrix), Wanted(int(settings.n_clusters))
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> BlockEvidence:
@@ -170,24 +155,6 @@ class BlockWork(Work):
     def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:
         """Return how each document sits in its cluster."""
         return place_in_blocks(self.executor, self.so_far.blocks, fit.partition, fit.centroids)
-
-    def _settled(
-        self,
-        blocks: Sequence[MatrixBlock],
-        fit: SphericalFit,
-        settings: RunSettings,
-        *,
-        interrupted: bool,
-        progress: Progress,
-    ) -> Found:
-        starts = (fit.labels, *fit.other_labels)
-        if settings.algorithm == SPHERICAL or interrupted:
-            centroids = fit.centroids if settings.algorithm == SPHERICAL else None
-            return Found(fit.labels, centroids, starts=starts, notes=fit.notes, interrupted=interrupted)
-        assert isinstance(settings.n_clusters, int)
-        settled = settle_blocks(self.executor, blocks, fit.labels, settings.n_clusters, progress=progress)
-        left_out = (NOT_SMOOTHED,) if settings.algorithm == QUALITIES["default"] else ()
-        return Found(settled.labels, rule=settled.parameters.rule, starts=starts, notes=fit.notes, left_out=left_out)
 
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say in a line what a stage took: its rate, the workers, and the bytes that travelled in it."""

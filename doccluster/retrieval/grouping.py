@@ -103,7 +103,8 @@ def _points(rows: sparse.csr_array, n_threads: int | None) -> npt.NDArray[np.flo
         return np.asarray(rows.toarray(), dtype=np.float64)
     n_components = min(N_COMPONENTS, rows.shape[1])
     space = latent_semantic_space(rows, n_components, n_power_iterations=1, random_state=0, n_threads=n_threads)
-    return space.project(rows, n_threads=n_threads)
+    found: npt.NDArray[np.float64] = space.project(rows, n_threads=n_threads)
+    return found
 
 
 def _cut(points: npt.NDArray[np.float64]) -> float:

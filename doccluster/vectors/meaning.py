@@ -71,12 +71,17 @@ class Meaning(ShortRepr):
 
         The cosine of two of them is the weighted mean of the cosines in the two spaces.
         """
-        rows = np.float32(np.sqrt(self.weight)) * self.rows
-        if sparse.issparse(words):
-            both = sparse.csr_array(sparse.hstack([words, sparse.csr_array(rows)]))
-        else:
-            both = np.hstack([words, rows])
-        return unit_rows(both, warn=False).astype(np.float32)
+        return beside(words, self.rows, self.weight)
+
+
+def beside(words: Any, meaning: Floats, weight: float) -> Any:
+    """Return unit rows that hold words and meaning side by side, as `Meaning.beside` does."""
+    rows = np.float32(np.sqrt(weight)) * meaning
+    if sparse.issparse(words):
+        both = sparse.csr_array(sparse.hstack([words, sparse.csr_array(rows)]))
+    else:
+        both = np.hstack([words, rows])
+    return unit_rows(both, warn=False).astype(np.float32)
 
 
 def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, weight: float = 1.0) -> Meaning:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -262,9 +263,14 @@ def find_spherical(task: Task) -> Found:
     parameters = SphericalParameters(
         task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
     )
+    return found_by(partial(spherical_k_means, task.documents, parameters))
+
+
+def found_by(fit_now: Callable[[], SphericalFit]) -> Found:
+    """Return what a fit finds; on Ctrl-C the best so far, where there is one."""
     interrupted = False
     try:
-        fit = spherical_k_means(task.documents, parameters)
+        fit = fit_now()
     except FitInterrupted as stopped:
         if stopped.so_far is None:
             raise

@@ -15,7 +15,7 @@ from doccluster.base.sizes import parse_size
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeding import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
-from doccluster.clustering.mixtures.multinomial import Multinomials, settle_labels
+from doccluster.clustering.mixtures.multinomial import Multinomials, Settled, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
     Graph,
     cells_of,
@@ -27,6 +27,7 @@ from doccluster.clustering.smoothed.document_spaces import (
     shared_term_rows,
     side_by_side,
 )
+from doccluster.executors import InMemory, Place, opened
 from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.sums import sums_by_label
@@ -104,9 +105,9 @@ class SmoothedRows(NamedTuple):
     `moved_once` are the rows after one step of smoothing, for counting clusters: more steps blur small ones.
     """
 
-    points: npt.NDArray[np.float32]
+    points: Any
     graph: Graph
-    moved_once: npt.NDArray[np.float32] | None = None
+    moved_once: Any = None
 
 
 def smooth_documents(
@@ -116,7 +117,7 @@ def smooth_documents(
 
     The arguments are those of `cluster_documents`.
     """
-    work = _Work(rows, counts, parameters, meaning)
+    work = DocumentWork(rows, counts, parameters, meaning)
     return None if work.no_graph() else work.smoothed(for_counting=True)
 
 
@@ -140,16 +141,28 @@ def cluster_documents(
     none) spherical k-means begins, once, at the means of the clusters.
     """
     parameters.check(rows.shape[0])
-    work = _Work(rows, counts, parameters, meaning)
+    work = DocumentWork(rows, counts, parameters, meaning)
     work.made, work.start = smoothed, start
     return work.run()
 
 
-class _Work:
-    """One fit: what it works on, and what is to be reported of it."""
+class DocumentWork:
+    """One fit: what it works on, where, and what is to be reported of it.
 
-    def __init__(self, rows: Any, counts: Any | None, parameters: DocumentParameters, meaning: Meaning | None) -> None:
+    `rows`, `counts` and the rows of the meaning may stand for files, which `place` then works on.
+    """
+
+    def __init__(
+        self,
+        rows: Any,
+        counts: Any | None,
+        parameters: DocumentParameters,
+        meaning: Meaning | None,
+        place: Place | None = None,
+    ) -> None:
         self.rows, self.counts, self.parameters, self.meaning = rows, counts, parameters, meaning
+        self.place = place or InMemory(parameters.n_threads)
+        self.is_sparse = sparse.issparse(opened(rows))
         self.rng = as_generator(parameters.random_state)
         self.progress = parameters.progress or silent
         self.left_out: list[str] = []
@@ -168,7 +181,7 @@ class _Work:
         fit = self._spherical(points, init=self._means_to_start_from(points))
         labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
         labels, mixture = self._settled(labels)
-        if self.counts is None and sparse.issparse(self.rows):  # dense rows never hold any
+        if self.counts is None and self.is_sparse:  # dense rows never hold any
             self.left_out.append(NOT_SETTLED)
         self._count_clusters(labels)
         told = tuple(self.left_out), tuple(self.notes)
@@ -179,30 +192,33 @@ class _Work:
         asked, found = self.parameters.n_clusters, np.unique(labels).size
         if found == asked:
             return
-        if has_as_many_rows(self.rows, asked):
+        if has_as_many_rows(opened(self.rows), asked):
             self.left_out.append(f"By the counts of terms, {asked - found:,} of the {asked:,} clusters came out empty.")
         else:
             self.notes.append(f"fewer distinct rows than the {asked} clusters asked for; {found} are returned.")
 
     def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
-        if sparse.issparse(self.rows) and self.rows.nnz and self.rows.data.min() < 0:
+        rows = opened(self.rows)
+        if self.is_sparse and rows.nnz and rows.data.min() < 0:
             return "the rows have negative values"
         return None
 
     def _points(self, refused: str | None) -> Any:
         """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
         asked = self.parameters
-        unsmoothed = self.rows if self.meaning is None else self.meaning.beside(self.rows)
-        if asked.quality == "fast" or refused or asked.n_clusters == 1:
-            return unsmoothed
-        points = (self.made or self.smoothed()).points
-        if has_as_many_rows(points, asked.n_clusters):
-            return points
-        self.left_out.append(
-            f"Neighbours were left aside: fewer than {asked.n_clusters:,} documents would still differ."
-        )
-        return unsmoothed
+        if asked.quality != "fast" and not refused and asked.n_clusters > 1:
+            points = (self.made or self.smoothed()).points
+            if has_as_many_rows(opened(points), asked.n_clusters):
+                return points
+            self.left_out.append(
+                f"Neighbours were left aside: fewer than {asked.n_clusters:,} documents would still differ."
+            )
+        return self.rows if self.meaning is None else self.unsmoothed(self.meaning)
+
+    def unsmoothed(self, meaning: Meaning) -> Any:
+        """Return words and meaning side by side, as they are."""
+        return meaning.beside(self.rows)
 
     def _means_to_start_from(self, points: Any) -> Any:
         """Return the directions of the sums of the clusters to start from; None where there are none."""
@@ -217,9 +233,9 @@ class _Work:
 
         A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
         """
-        asked = self.parameters
+        asked, spaces = self.parameters, list[Any]()
         graph: Graph
-        if not sparse.issparse(self.rows):
+        if not self.is_sparse:
             graph, spaces = neighbour_graph(self.rows, asked.n_neighbors, **self._how), [self.rows]
         elif self.counts is None:
             graph = self._joined(self._graph(self.rows))
@@ -228,8 +244,9 @@ class _Work:
             logarithms, half = self._weighted("l"), -(-asked.n_components // 2)
             graph = self._joined(self._graph(logarithms))
             spaces = [reduced_rows(rows, half, **self._how) for rows in (logarithms, self.rows)]
-        once = self._moved(spaces, graph, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
-        return SmoothedRows(self._moved(spaces, graph, mixing=asked.mixing), graph, once)
+        edges = self.place.keep(graph.symmetric())
+        once = self._moved(spaces, graph, edges, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
+        return SmoothedRows(self._moved(spaces, graph, edges, mixing=asked.mixing), graph, once)
 
     def _joined(self, graph: NeighbourGraph) -> Graph:
         """Return a graph of neighbours by words with that of neighbours by meaning added, where there is meaning."""
@@ -237,27 +254,28 @@ class _Work:
             return graph
         self.progress("neighbours", 0)
         rows, n_threads = self.meaning.rows, self.parameters.n_threads
-        cells = cells_of(rows, self.rng, n_threads)
-        return joined_graph(graph, rows, weight=self.meaning.weight, cells=cells, n_threads=n_threads)
+        cells = cells_of(rows, self.rng, n_threads, self.place)
+        return joined_graph(graph, rows, weight=self.meaning.weight, cells=cells, n_threads=n_threads, place=self.place)
 
     def _graph(self, rows: Any) -> NeighbourGraph:
         asked = self.parameters
-        if asked.max_memory is not None:
+        if asked.max_memory is not None and opened(rows) is rows:
             check_memory(rows, asked.n_components, asked.n_neighbors, parse_size(asked.max_memory))
         return neighbour_graph(rows, asked.n_neighbors, **self._how)
 
-    def _moved(self, spaces: list[Any], graph: Graph, **how: Any) -> npt.NDArray[np.float32]:
+    def _moved(self, spaces: list[Any], graph: Graph, edges: Any, **how: Any) -> Any:
         """Return rows of all spaces, each moved towards its neighbours, side by side; then those of the meaning."""
-        points = side_by_side(*(moved_rows(rows, graph, **how) for rows in spaces))
-        if self.meaning is None or not sparse.issparse(self.rows):
-            return points
-        meaning = replace(self.meaning, rows=moved_rows(self.meaning.rows, graph, **how))
-        found: npt.NDArray[np.float32] = meaning.beside(points)
-        return found
+        with self.place.for_a_while() as inner:
+            moved = [moved_rows(rows, graph, edges, inner, **how) for rows in spaces]
+            meaning = self.meaning if self.is_sparse else None
+            if meaning is not None:
+                meaning = replace(meaning, rows=moved_rows(meaning.rows, graph, edges, inner, **how))
+            return side_by_side(self.place, *moved, meaning=meaning)
 
     @property
     def _how(self) -> dict[str, Any]:
-        return {"rng": self.rng, "n_threads": self.parameters.n_threads, "progress": self.progress}
+        asked = self.parameters
+        return {"rng": self.rng, "n_threads": asked.n_threads, "progress": self.progress, "place": self.place}
 
     def _spherical(self, points: Any, *, init: Init | None = None) -> SphericalFit:
         """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""
@@ -275,7 +293,7 @@ class _Work:
             progress=self.progress,
         )
         try:
-            found = spherical_k_means(Documents(points), parameters)  # checked at the door, or made here
+            found = self.spherical_k_means(points, parameters)
         except FitInterrupted as stopped:
             if stopped.so_far is None:
                 raise
@@ -283,19 +301,25 @@ class _Work:
         self.n_iter = found.n_iter
         return found
 
+    def spherical_k_means(self, points: Any, parameters: SphericalParameters) -> SphericalFit:
+        """Return the best of the starts, for rows that were checked at the door or made here."""
+        return spherical_k_means(Documents(points), parameters)
+
+    def settle(self, counts: Any, labels: Labels) -> Settled:
+        """Return the labels and the mixture where expectation maximisation ends."""
+        asked = self.parameters
+        return settle_labels(counts, labels, asked.n_clusters, n_threads=asked.n_threads, progress=self.progress)
+
     def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
         """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
         if self.counts is None or self.interrupted or self._counts_say_little():
             return labels, None
-        asked = self.parameters
         try:
-            settled = settle_labels(
-                self.counts, labels, asked.n_clusters, n_threads=asked.n_threads, progress=self.progress
-            )
+            settled = self.settle(self.counts, labels)
         except KeyboardInterrupt:
             self.interrupted = True
             return labels, None
-        has_words = np.diff(self.counts.indptr) > 0  # of the others only their meaning tells anything
+        has_words = np.diff(opened(self.counts).indptr) > 0  # of the others only their meaning tells anything
         found = settled.labels if self.meaning is None else np.where(has_words, settled.labels, labels)
         return found.astype(np.int64), settled.parameters
 
@@ -303,12 +327,12 @@ class _Work:
         """Return whether documents have a meaning, and few words."""
         if self.meaning is None or self.counts is None:
             return False
-        n_words = float(self.counts.sum(dtype=np.float64))
-        return n_words < SETTLED_FROM * int(self.rows.shape[0])
+        counts = opened(self.counts)
+        return float(counts.data.sum(dtype=np.float64)) < SETTLED_FROM * int(counts.shape[0])
 
     def _weighted(self, term: TermPart) -> Any:
         """Return the rows of the counts, weighted anew."""
         assert self.counts is not None
         asked = self.parameters
         weighting = Weighting(term=term)
-        return shared_term_rows(self.counts, asked.n_clusters, weighting=weighting, n_threads=asked.n_threads).rows
+        return shared_term_rows(self.counts, asked.n_clusters, weighting=weighting, place=self.place).rows

@@ -10,8 +10,10 @@ from scipy import sparse
 
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
+from doccluster.blocks import row_blocks
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
+from doccluster.executors import InMemory, Place, opened
 from doccluster.geometry import (
     Documents,
     NeighbourGraph,
@@ -20,51 +22,86 @@ from doccluster.geometry import (
     smoothed_rows,
 )
 from doccluster.geometry.neighbours import FOLDED_FROM, Cells, JoinedGraph
-from doccluster.geometry.projection import OVERSAMPLING, unit
+from doccluster.geometry.projection import BLOCK_ROWS, OVERSAMPLING, unit
+from doccluster.vectors.meaning import Meaning, beside
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
 EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the nearest cells,
 DENSE_EXACT_UP_TO = 100_000  # and those of dense rows, whose products are quick
 POWER_ITERATIONS = 1  # rows that are moved towards their neighbours need no exact directions
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
+COUNTED_ROWS = 2**14  # that are weighted at a time
 LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
 
 Graph = NeighbourGraph | JoinedGraph
 
 
 def neighbour_graph(
-    rows: Any, n_neighbors: int, *, rng: np.random.Generator, n_threads: int | None, progress: Progress
+    rows: Any,
+    n_neighbors: int,
+    *,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    progress: Progress,
+    place: Place | None = None,
 ) -> NeighbourGraph:
     """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
     progress("neighbours", 0)
-    cells, fold = cells_of(rows, rng, n_threads), FOLDED_FROM if sparse.issparse(rows) else None
-    return nearest_neighbours(Documents(rows), n_neighbors, fold=fold, cells=cells, n_threads=n_threads)
+    cells, fold = cells_of(rows, rng, n_threads, place), FOLDED_FROM if sparse.issparse(opened(rows)) else None
+    given = rows if opened(rows) is not rows else Documents(rows)  # checked by the estimator, or in files
+    return nearest_neighbours(given, n_neighbors, fold=fold, cells=cells, n_threads=n_threads, place=place)
 
 
-def cells_of(rows: Any, rng: np.random.Generator, n_threads: int | None) -> Cells | None:
+def cells_of(rows: Any, rng: np.random.Generator, n_threads: int | None, place: Place | None = None) -> Cells | None:
     """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
-    is_sparse = sparse.issparse(rows)
-    is_large = rows.shape[0] > (EXACT_UP_TO if is_sparse else DENSE_EXACT_UP_TO)
-    is_filled = is_large and (rows.nnz if is_sparse else rows.any())
-    return search_cells(rows, random_state=rng, n_threads=n_threads) if is_filled else None
+    given = opened(rows)
+    is_sparse = sparse.issparse(given)
+    is_large = given.shape[0] > (EXACT_UP_TO if is_sparse else DENSE_EXACT_UP_TO)
+    is_filled = is_large and (given.nnz if is_sparse else given.any())
+    return search_cells(rows, random_state=rng, n_threads=n_threads, place=place) if is_filled else None
 
 
 def reduced_rows(
-    rows: Any, n_components: int, *, rng: np.random.Generator, n_threads: int | None, progress: Progress
-) -> npt.NDArray[np.float64]:
-    """Return csr unit rows in the space of latent semantic analysis."""
+    rows: Any,
+    n_components: int,
+    *,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    progress: Progress,
+    place: Place | None = None,
+) -> Any:
+    """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
     progress("project", 0)
-    documents = Documents(rows)  # checked by the estimator
+    given = rows if opened(rows) is not rows else Documents(rows)
     space = latent_semantic_space(
-        documents, n_components, n_power_iterations=POWER_ITERATIONS, random_state=rng, n_threads=n_threads
+        given,
+        n_components,
+        n_power_iterations=POWER_ITERATIONS,
+        random_state=rng,
+        n_threads=n_threads,
+        place=place,
     )
-    return space.project(documents, n_threads=n_threads)[:, :n_components]
+    return space.project(given, n_threads=n_threads, place=place)
 
 
-def moved_rows(rows: Any, graph: Graph, *, mixing: float, n_steps: int = 3) -> npt.NDArray[np.float32]:
-    """Return dense unit rows, each moved towards its neighbours in a graph; copies share one place."""
-    moved = smoothed_rows(Documents(rows[graph.first]), Documents(graph.symmetric()), mixing=mixing, n_steps=n_steps)
-    return moved[graph.families].astype(np.float32)
+def moved_rows(rows: Any, graph: Graph, edges: Any, place: Place, *, mixing: float, n_steps: int = 3) -> Any:
+    """Return dense unit rows, each moved towards its neighbours in a graph, a float32 table; copies share one place.
+
+    `edges` are the weights of the graph, where `place` keeps them.
+    """
+    (n_rows, width), n_families = opened(rows).shape, graph.first.size
+    with place.for_a_while() as inner:
+        own = inner.table(
+            taken_rows, row_blocks(n_families, BLOCK_ROWS), width, np.float64, rows, inner.keep(graph.first)
+        )
+        moved = smoothed_rows(own, edges, mixing=mixing, n_steps=n_steps, place=inner)
+        families = inner.keep(graph.families)
+        return place.table(taken_rows, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, moved, families)
+
+
+def taken_rows(block: slice, table: Any, places: npt.NDArray[np.int64]) -> Any:
+    """Return some rows of a table: those at some of the places."""
+    return table[places[block]]
 
 
 def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> None:
@@ -85,9 +122,19 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> 
         )
 
 
-def side_by_side(*parts: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return the unit rows of tables of the same documents, one beside the other."""
-    return unit(np.hstack(parts)).astype(np.float32)
+def side_by_side(place: Place, *tables: Any, meaning: Meaning | None = None) -> Any:
+    """Return the unit rows of tables of the same documents, one beside the other, and those of their meaning."""
+    shapes = [opened(table).shape for table in tables]
+    rows, weight = (None, 0.0) if meaning is None else (meaning.rows, meaning.weight)
+    width = sum(own for _, own in shapes) + (0 if rows is None else opened(rows).shape[1])
+    blocks = row_blocks(shapes[0][0], BLOCK_ROWS)
+    return place.table(block_side_by_side, blocks, width, np.float32, rows, weight, *tables)
+
+
+def block_side_by_side(block: slice, meaning: Any, weight: float, *tables: Any) -> Any:
+    """Return some rows of the tables beside one another."""
+    words = unit(np.hstack([table[block] for table in tables])).astype(np.float32)
+    return words if meaning is None else beside(words, meaning[block], weight)
 
 
 def holds_counts(matrix: Any) -> bool:
@@ -105,24 +152,38 @@ class WeighedRows(NamedTuple):
 
 
 def shared_term_rows(
-    counts: Any, n_clusters: int, *, weighting: Weighting | None = None, n_threads: int | None = None
+    counts: Any,
+    n_clusters: int,
+    *,
+    weighting: Weighting | None = None,
+    n_threads: int | None = None,
+    place: Place | None = None,
 ) -> WeighedRows:
-    """Return the unit rows of counts as `weighted_rows` has them.
+    """Return the unit rows of counts as `weighted_rows` has them, where `place` keeps them.
 
     The factors are idf as `TfidfVectorizer` takes it, but 0 for terms of one document, which make no document like
     another. Where fewer than `n_clusters` of the rows would then differ these terms keep their idf.
     """
-    frequency = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
-    factors = collection_weights(
-        frequency, counts.shape[0], weighting=parse_weighting("tfidf"), dtype=np.dtype(np.float32)
-    )
+    place, (n_rows, n_terms) = place or InMemory(n_threads), opened(counts).shape
+    blocks = row_blocks(n_rows, COUNTED_ROWS)
+    frequency, mean_length = np.zeros(n_terms, np.int64), 0.0
+    for present, total in place.map(counted_terms, blocks, counts):
+        frequency += present
+        mean_length += total / n_rows
+    factors = collection_weights(frequency, n_rows, weighting=parse_weighting("tfidf"), dtype=np.dtype(np.float32))
     assert factors is not None  # this weighting has them
     shared = np.where(frequency > 1, factors, 0).astype(np.float32)
-    rows = weighted_rows(counts, shared, weighting=weighting, n_threads=n_threads)
-    if has_as_many_rows(rows, n_clusters) or not (frequency == 1).any():
+    how = weighting or parse_weighting("tfidf"), max(mean_length, 1.0)
+    rows = place.rows(weighted_block, blocks, counts, shared, *how)
+    if has_as_many_rows(opened(rows), n_clusters) or not (frequency == 1).any():
         return WeighedRows(rows, shared, keeps_single=False)
-    rows = weighted_rows(counts, factors, weighting=weighting, n_threads=n_threads)
-    return WeighedRows(rows, factors, keeps_single=True)
+    return WeighedRows(place.rows(weighted_block, blocks, counts, factors, *how), factors, keeps_single=True)
+
+
+def counted_terms(block: slice, counts: Any) -> tuple[npt.NDArray[np.int64], float]:
+    """Return in how many of some rows each term occurs, and the sum of the counts."""
+    own = counts[block]
+    return np.bincount(own.indices[own.data > 0], minlength=own.shape[1]), float(own.data.sum(dtype=np.float64))
 
 
 def has_as_many_rows(points: Any, number: int) -> bool:
@@ -153,16 +214,24 @@ def _entries(points: Any, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 def weighted_rows(
-    counts: Any,
-    factors: npt.NDArray[np.float32],
-    *,
-    weighting: Weighting | None = None,
-    n_threads: int | None = None,
+    counts: Any, factors: npt.NDArray[np.float32], *, weighting: Weighting | None = None, n_threads: int | None = None
 ) -> Any:
     """Return the unit rows of counts, float32 csr array: the part of the document times the factor of each term."""
-    rows = sparse.csr_array(counts, dtype=np.float32, copy=True)
+    mean_length = max(float(counts.data.sum(dtype=np.float64)) / counts.shape[0], 1.0)
+    every = slice(0, counts.shape[0])
+    return weighted_block(every, counts, factors, weighting or parse_weighting("tfidf"), mean_length, n_threads)
+
+
+def weighted_block(
+    block: slice,
+    counts: Any,
+    factors: npt.NDArray[np.float32],
+    weighting: Weighting,
+    mean_length: float,
+    n_threads: int | None = 1,
+) -> Any:
+    """Return the unit rows of some documents; `mean_length` is that of all."""
+    rows = sparse.csr_array(counts[block], dtype=np.float32, copy=True)
     rows.eliminate_zeros()  # a logarithm has no value there
-    mean_length = float(rows.data.sum(dtype=np.float64)) / rows.shape[0]
-    weighting = weighting or parse_weighting("tfidf")
-    weigh_rows(rows, factors, weighting=weighting, mean_length=max(mean_length, 1.0), n_threads=n_threads)
+    weigh_rows(rows, factors, weighting=weighting, mean_length=mean_length, n_threads=n_threads)
     return rows

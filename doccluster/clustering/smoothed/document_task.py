@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from dataclasses import replace
+
+from doccluster.clustering.smoothed.document_clusters import DocumentFit, DocumentParameters, cluster_documents
 from doccluster.clustering.task import Found, Task
 
 
@@ -22,12 +24,11 @@ def find_documents(task: Task, quality: str) -> Found:
     fit = cluster_documents(
         task.rows, task.counts, parameters, meaning=task.meaning, smoothed=task.smoothed, start=start
     )
-    return Found(
-        fit.labels,
-        rule=None if fit.mixture is None else fit.mixture.rule,
-        starts=fit.starts,
-        left_out=fit.left_out,
-        notes=fit.notes,
-        interrupted=fit.interrupted,
-        from_start=start is not None,
-    )
+    return replace(found_of(fit), from_start=start is not None)
+
+
+def found_of(fit: DocumentFit) -> Found:
+    """Return a fit as any algorithm returns it."""
+    rule = None if fit.mixture is None else fit.mixture.rule
+    told = fit.left_out, fit.notes, fit.interrupted
+    return Found(fit.labels, None, rule, fit.starts, *told)
