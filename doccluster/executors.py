@@ -148,7 +148,7 @@ def opened(value: Any) -> Any:
     return value.open() if isinstance(value, ArrayFile | CsrFiles) else value
 
 
-class Place(Protocol):
+class TablePlace(Protocol):
     """Where tables that have a row for each document are made, a range of rows at a time, and kept.
 
     What a place gives back may be a stand-in for files: `opened` turns it into an array. Functions that a place calls
@@ -171,7 +171,7 @@ class Place(Protocol):
         """Return an array, dense or csr, as functions are to be given it."""
         ...
 
-    def for_a_while(self) -> AbstractContextManager[Place]:
+    def for_a_while(self) -> AbstractContextManager[TablePlace]:
         """Yield a place whose tables are gone at the end."""
         ...
 
@@ -209,7 +209,7 @@ class InMemory:
         return array
 
     @contextmanager
-    def for_a_while(self) -> Iterator[Place]:
+    def for_a_while(self) -> Iterator[TablePlace]:
         """Yield this place."""
         yield self
 

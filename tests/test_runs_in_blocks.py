@@ -22,6 +22,7 @@ from doccluster.corpus.parts import FilesInParts
 from doccluster.distributed import Sequential
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
+from doccluster.executors import InFiles
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
 from doccluster.pipeline.main_line import run_pipeline
@@ -232,9 +233,38 @@ def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
     assert not (tmp_path / "counts").exists()
 
 
-def test_a_quality_that_needs_one_process_says_which_one_ran(tmp_path):
-    run = run_newsroom(None, quality="default", algorithm=None, scratch=tmp_path)
-    assert any("those of --quality fast" in note for note in run.notes)
+@pytest.fixture
+def tables_made(monkeypatch):
+    """The names of the functions that made tables in the scratch folder."""
+    made, table = [], InFiles.table
+
+    def noted(self, function, *others):
+        made.append(function.__name__)
+        return table(self, function, *others)
+
+    monkeypatch.setattr(InFiles, "table", noted)
+    return made
+
+
+@pytest.mark.parametrize("exact_up_to", [20_000, 100])
+def test_the_default_quality_is_the_same_in_blocks_however_divided(
+    tmp_path, monkeypatch, cluster, tables_made, exact_up_to
+):
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.EXACT_UP_TO", exact_up_to)
+    asked = {"quality": "default", "algorithm": None, "clustering": {"n_init": 3}}
+    run_newsroom(tmp_path / "one", **asked)
+    assert not tables_made
+    run = run_newsroom(tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=2, **asked)
+    assert run.notes == ()
+    assert {"products_of_rows", "turned_block", "moved_block", "block_side_by_side"} <= set(tables_made)
+    assert ("nearest_centroids" in tables_made) == (exact_up_to == 100)
+    monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**15)
+    monkeypatch.setattr("doccluster.distributed.matrix_block.TABLE_ROWS", 100)
+    with cluster.get_client() as client:
+        run_newsroom(tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **asked)
+    for folder in ("disk", "workers"):
+        assert_same_files(tmp_path / folder, tmp_path / "one")
+    assert list((tmp_path / "scratch").iterdir()) == []
 
 
 def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path, monkeypatch):

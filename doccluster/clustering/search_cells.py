@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.assign import centroid_similarities
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
-from doccluster.executors import InMemory, Place, opened
+from doccluster.executors import InMemory, TablePlace, opened
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbours import Cells
 from doccluster.validation import RandomState, as_generator, check_positive_int
@@ -36,7 +36,7 @@ def search_cells(
     n_probes: int | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> Cells:
     """Return about sqrt(n) cells of unit rows (csr or dense, some filled), and those nearest to each row.
 

@@ -17,7 +17,7 @@ from doccluster.base.short_repr import ShortRepr
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
-from doccluster.executors import ArrayFile, CsrFiles, InMemory, Place, opened
+from doccluster.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbour_search import nearest_in_lists, take_nearer
 from doccluster.kernels.arguments import Csr
@@ -92,7 +92,7 @@ def joined_graph(
     weight: float = 1.0,
     cells: Cells | None = None,
     n_threads: int | None = None,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> JoinedGraph:
     """Return the sum of a graph and `weight` times that of the neighbours of its families in another space.
 
@@ -135,7 +135,7 @@ def nearest_neighbours(
     cells: Cells | None = None,
     only: npt.NDArray[np.int64] | None = None,
     n_threads: int | None = None,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> NeighbourGraph:
     """Return the nearest neighbours of the rows of a matrix by cosine, exact unless they are looked for in cells.
 
@@ -156,7 +156,7 @@ def nearest_neighbours(
         The rows that take part; all by default.
     n_threads : int, optional
         Changes no result.
-    place : Place, optional
+    place : TablePlace, optional
         Where the rows are searched; in memory, by threads, by default.
 
     Returns
@@ -223,7 +223,7 @@ def _families(
     return np.asarray(groups, dtype=np.int64)
 
 
-def _to_be_searched(matrix: Any, place: Place) -> tuple[Any, int, Callable[..., Lists]]:
+def _to_be_searched(matrix: Any, place: TablePlace) -> tuple[Any, int, Callable[..., Lists]]:
     """Return the rows as they are searched, how many there are, and what searches them."""
     is_stored = isinstance(matrix, ArrayFile | CsrFiles)
     given = opened(matrix) if is_stored else as_documents(matrix, name="matrix")
@@ -237,7 +237,7 @@ def _to_be_searched(matrix: Any, place: Place) -> tuple[Any, int, Callable[..., 
     return place.rows(rare_terms_first, row_blocks(n_rows, WIDE_ROWS), rows, place.keep(rank)), n_rows, _search_sparse
 
 
-def _search_sparse(place: Place, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
+def _search_sparse(place: TablePlace, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
     """Return the lists of the families `wanted` of csr rows."""
     names = place.keep(first)
     if cells is None:
@@ -248,7 +248,7 @@ def _search_sparse(place: Place, rows: Any, first: Names, cells: Cells | None, w
     return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
 
 
-def _search_dense(place: Place, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
+def _search_dense(place: TablePlace, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
     """Return the lists of the families `wanted` of dense rows, those with a product above 0."""
     names = place.keep(first)
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number

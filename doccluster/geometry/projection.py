@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import resolve_threads, row_blocks
 from doccluster.errors import InputError
-from doccluster.executors import ArrayFile, CsrFiles, InMemory, Place, opened
+from doccluster.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.tall_tables import gram_of_rows, rows_times_table, terms_times_table, turned_rows
 from doccluster.kernels.arguments import Csr
@@ -48,7 +48,7 @@ class SemanticSpace(ShortRepr):
     components: Floats
     singular_values: Floats
 
-    def project(self, matrix: Any, *, n_threads: int | None = None, place: Place | None = None) -> Any:
+    def project(self, matrix: Any, *, n_threads: int | None = None, place: TablePlace | None = None) -> Any:
         """Return the coordinates of rows, float64 of shape (n_documents, n_components), where `place` keeps them."""
         rows, shape = _csr_in(matrix)
         if shape[1] != self.components.shape[1]:
@@ -71,7 +71,7 @@ def latent_semantic_space(
     n_power_iterations: int = 4,
     random_state: RandomState = None,
     n_threads: int | None = None,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> SemanticSpace:
     """Return the truncated singular value decomposition of a matrix, the same for any number of threads.
 
@@ -84,7 +84,7 @@ def latent_semantic_space(
         How often the sample of directions is passed through the matrix and back; more is more accurate.
     random_state : None, int or numpy Generator
     n_threads : int, optional
-    place : Place, optional
+    place : TablePlace, optional
         Where tables with a row for each document are made; in memory, by threads, by default.
 
     Returns
@@ -138,7 +138,9 @@ def latent_semantic_space(
     return SemanticSpace(components, lengths)
 
 
-def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None) -> Any:
+def smoothed_rows(
+    rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3, place: TablePlace | None = None
+) -> Any:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
     Each step is moved <- unit((1 - mixing) rows + mixing D^-1/2 A D^-1/2 moved), with A the weights of the graph and D
@@ -151,7 +153,7 @@ def smoothed_rows(rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 
     graph : Documents or a symmetric csr array of shape (n_documents, n_documents), weights >= 0
     mixing : float in 0..1
     n_steps : int
-    place : Place, optional
+    place : TablePlace, optional
         Where the tables are made, and the result is kept; in memory by default. What stands for files may be given.
 
     Returns
@@ -255,7 +257,7 @@ def _block_of(matrix: Any, block: slice, rank: Any) -> Csr:
     return Csr(starts - starts[0], columns, matrix.data[here].astype(np.float64, copy=False))
 
 
-def _spread(table: Any, width: int, n_rows: int, place: Place) -> tuple[Floats, Floats]:
+def _spread(table: Any, width: int, n_rows: int, place: TablePlace) -> tuple[Floats, Floats]:
     """Return how far the rows of a table spread, squared, in the directions in which they do, and these, descending.
 
     They are eigenvalues and eigenvectors of the products of its columns; those that are rounding are left out.

@@ -27,7 +27,7 @@ from doccluster.clustering.smoothed.document_spaces import (
     shared_term_rows,
     side_by_side,
 )
-from doccluster.executors import InMemory, Place, opened
+from doccluster.executors import InMemory, TablePlace, opened
 from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.sums import sums_by_label
@@ -158,7 +158,7 @@ class DocumentWork:
         counts: Any | None,
         parameters: DocumentParameters,
         meaning: Meaning | None,
-        place: Place | None = None,
+        place: TablePlace | None = None,
     ) -> None:
         self.rows, self.counts, self.parameters, self.meaning = rows, counts, parameters, meaning
         self.place = place or InMemory(parameters.n_threads)

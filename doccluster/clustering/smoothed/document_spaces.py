@@ -13,7 +13,7 @@ from doccluster.base.sizes import format_size
 from doccluster.blocks import row_blocks
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.executors import InMemory, Place, opened
+from doccluster.executors import InMemory, TablePlace, opened
 from doccluster.geometry import (
     Documents,
     NeighbourGraph,
@@ -43,7 +43,7 @@ def neighbour_graph(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> NeighbourGraph:
     """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
     progress("neighbours", 0)
@@ -52,7 +52,9 @@ def neighbour_graph(
     return nearest_neighbours(given, n_neighbors, fold=fold, cells=cells, n_threads=n_threads, place=place)
 
 
-def cells_of(rows: Any, rng: np.random.Generator, n_threads: int | None, place: Place | None = None) -> Cells | None:
+def cells_of(
+    rows: Any, rng: np.random.Generator, n_threads: int | None, place: TablePlace | None = None
+) -> Cells | None:
     """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
     given = opened(rows)
     is_sparse = sparse.issparse(given)
@@ -68,7 +70,7 @@ def reduced_rows(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> Any:
     """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
     progress("project", 0)
@@ -84,7 +86,7 @@ def reduced_rows(
     return space.project(given, n_threads=n_threads, place=place)
 
 
-def moved_rows(rows: Any, graph: Graph, edges: Any, place: Place, *, mixing: float, n_steps: int = 3) -> Any:
+def moved_rows(rows: Any, graph: Graph, edges: Any, place: TablePlace, *, mixing: float, n_steps: int = 3) -> Any:
     """Return dense unit rows, each moved towards its neighbours in a graph, a float32 table; copies share one place.
 
     `edges` are the weights of the graph, where `place` keeps them.
@@ -122,7 +124,7 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> 
         )
 
 
-def side_by_side(place: Place, *tables: Any, meaning: Meaning | None = None) -> Any:
+def side_by_side(place: TablePlace, *tables: Any, meaning: Meaning | None = None) -> Any:
     """Return the unit rows of tables of the same documents, one beside the other, and those of their meaning."""
     shapes = [opened(table).shape for table in tables]
     rows, weight = (None, 0.0) if meaning is None else (meaning.rows, meaning.weight)
@@ -157,7 +159,7 @@ def shared_term_rows(
     *,
     weighting: Weighting | None = None,
     n_threads: int | None = None,
-    place: Place | None = None,
+    place: TablePlace | None = None,
 ) -> WeighedRows:
     """Return the unit rows of counts as `weighted_rows` has them, where `place` keeps them.
 
