@@ -144,7 +144,7 @@ class CsrFiles:
 
 
 def opened(value: Any) -> Any:
-    """Return what a stand-in for files stands for, anything else as it is."""
+    """Return the array that a stand-in for files stands for, anything else as it is."""
     return value.open() if isinstance(value, ArrayFile | CsrFiles) else value
 
 

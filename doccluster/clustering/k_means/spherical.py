@@ -267,7 +267,7 @@ def find_spherical(task: Task) -> Found:
 
 
 def found_by(fit_now: Callable[[], SphericalFit]) -> Found:
-    """Return what a fit finds; on Ctrl-C the best so far, where there is one."""
+    """Return the clusters that a fit finds; on Ctrl-C the best so far, where there is one."""
     interrupted = False
     try:
         fit = fit_now()
