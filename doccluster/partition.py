@@ -188,3 +188,15 @@ def label_list(labels: Iterable[Any], name: str) -> list[Any]:
         return list(labels)
     except TypeError as error:
         raise InputError(f"is not a sequence of labels: {error}", argument=name) from error
+
+
+def numbered_by_first(labels: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+    """Return labels numbered from 0 in the order in which they occur.
+
+    >>> numbered_by_first(np.array([7, 2, 7, 0]))
+    array([0, 1, 0, 2])
+    """
+    _, first, numbers = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[numbers]

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.kernels.jit import jit
+from doccluster.partition import numbered_by_first
 
 MOST_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
 LEAST_GAIN = 1e-12
@@ -94,54 +95,6 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
     return n_moves
 
 
-@jit
-def number_in_order(labels):
-    """Number communities from 0 in the order in which they occur, changing `labels`, and return how many there are."""
-    numbers, count = np.full(labels.size, -1), 0
-    for node in range(labels.size):
-        community = labels[node]
-        if numbers[community] < 0:
-            numbers[community] = count
-            count += 1
-        labels[node] = numbers[community]
-    return count
-
-
-@jit
-def graph_between(starts, neighbours, weights, labels, n_communities):
-    """Return the graph whose nodes are communities, as a csr matrix: the sums of the weights between and within them.
-
-    The first three arguments are as in `move_nodes`; labels are of 0..n_communities-1.
-    """
-    firsts = np.zeros(n_communities + 1, np.int64)
-    for node in range(labels.size):
-        firsts[labels[node] + 1] += 1
-    for community in range(n_communities):
-        firsts[community + 1] += firsts[community]
-    members, filled = np.empty(labels.size, np.int64), firsts[:-1].copy()
-    for node in range(labels.size):
-        members[filled[labels[node]]] = node
-        filled[labels[node]] += 1
-    new_starts = np.zeros(n_communities + 1, np.int64)
-    new_neighbours, new_weights = np.empty(neighbours.size, np.int64), np.empty(neighbours.size)
-    sums, last_seen, end = np.zeros(n_communities), np.full(n_communities, -1), 0
-    for community in range(n_communities):
-        begin = end
-        for member in members[firsts[community] : firsts[community + 1]]:
-            for place in range(starts[member], starts[member + 1]):
-                other = labels[neighbours[place]]
-                if last_seen[other] != community:
-                    last_seen[other] = community
-                    new_neighbours[end] = other
-                    end += 1
-                sums[other] += weights[place]
-        for place in range(begin, end):
-            new_weights[place] = sums[new_neighbours[place]]
-            sums[new_neighbours[place]] = 0.0
-        new_starts[community + 1] = end
-    return new_starts, new_neighbours[:end].copy(), new_weights[:end].copy()
-
-
 ROUNDS = 2  # of moving nodes, then communities
 Labels = npt.NDArray[np.int64]
 
@@ -157,38 +110,36 @@ def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator
     >>> communities(two_pairs, rng=np.random.default_rng(0))
     array([0, 0, 1, 1])
     """
-    edges = _edges(graph)
-    degrees = np.bincount(np.repeat(np.arange(graph.shape[0]), np.diff(edges[0])), edges[2], graph.shape[0])
-    labels = np.arange(graph.shape[0])
-    if not degrees.any():
+    graph, labels = sparse.csr_array(graph, dtype=np.float64), np.arange(graph.shape[0])
+    total = graph.sum()
+    if not total:
         return labels
-    pull = resolution / degrees.sum()
+    pull = resolution / total
     for _ in range(ROUNDS):
-        moved = move_nodes(*edges, degrees, labels, rng.permutation(labels.size), pull)
-        number_in_order(labels)
-        joined = _joined(edges, degrees, labels, pull, rng)
-        if not moved and not joined:
+        labels, has_moved = _moved(graph, labels, pull, rng)
+        labels, has_joined = _joined(graph, labels, pull, rng)
+        if not has_moved and not has_joined:
             break
-    move_nodes(*edges, degrees, labels, rng.permutation(labels.size), pull)
-    number_in_order(labels)
-    return labels
+    return _moved(graph, labels, pull, rng)[0]
 
 
-def _edges(graph: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    rows = sparse.csr_array(graph)
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(np.float64)
+def _moved(graph: Any, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
+    """Return labels after moves of single nodes, numbered in the order in which they occur, and whether any moved."""
+    arrays = graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data
+    degrees = np.bincount(np.repeat(np.arange(labels.size), np.diff(graph.indptr)), graph.data, labels.size)
+    moved = labels.copy()
+    n_moves = move_nodes(*arrays, degrees, moved, rng.permutation(labels.size), pull)
+    return numbered_by_first(moved), n_moves > 0
 
 
-def _joined(edges: Any, degrees: Any, labels: Labels, pull: float, rng: np.random.Generator) -> bool:
-    """Join whole communities as long as that gains, changing `labels`, and return whether any were joined."""
-    own, changed = labels, False
+def _joined(graph: Any, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
+    """Return labels after joining whole communities as long as that gains, and whether any were joined."""
+    has_joined = False
     while True:
-        n_communities = int(own.max()) + 1
-        edges = graph_between(*edges, own, n_communities)
-        degrees = np.bincount(own, degrees, n_communities)
-        own = np.arange(n_communities)
-        if not move_nodes(*edges, degrees, own, rng.permutation(n_communities), pull):
-            return changed
-        number_in_order(own)
-        labels[:] = own[labels]
-        changed = True
+        n_communities = int(labels.max()) + 1
+        members = sparse.csr_array((np.ones(labels.size), labels, np.arange(labels.size + 1)))
+        between = sparse.csr_array(members.T @ graph @ members)  # the weights between and within communities
+        found, has_moved = _moved(between, np.arange(n_communities), pull, rng)
+        if not has_moved:
+            return labels, has_joined
+        labels, has_joined = found[labels], True

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import AgglomerativeClustering
-from doccluster.clustering.hierarchical.agglomeration import EUCLIDEAN, LINKAGES, agglomerate, cut_tree
+from doccluster.clustering.hierarchical.agglomeration import LINKAGES, agglomerate, cut_tree
 from doccluster.errors import InputError, MemoryLimitError
 from tests.clustering.naive import cluto_matrix
 
@@ -35,7 +35,7 @@ def documents():
 
 
 def theirs(rows, linkage):
-    metric = "euclidean" if linkage in EUCLIDEAN else "cosine"
+    metric = "euclidean" if linkage == "ward" else "cosine"
     return hierarchy.linkage(pdist(rows.toarray(), metric), linkage)
 
 
@@ -64,8 +64,7 @@ def joined_sets(tree, k):
 def test_cutting_the_tree_gives_the_partition_before_the_last_joins(documents, linkage, k):
     rows, _ = documents
     expected = joined_sets(theirs(rows, linkage), k)
-    if linkage != "centroid":
-        assert adjusted_rand_score(hierarchy.cut_tree(theirs(rows, linkage), k).ravel(), expected) == 1
+    assert adjusted_rand_score(hierarchy.cut_tree(theirs(rows, linkage), k).ravel(), expected) == 1
     found = cut_tree(agglomerate(rows, linkage), k)
     assert adjusted_rand_score(expected, found) == 1
     first = [np.flatnonzero(found == cluster)[0] for cluster in range(k)]
@@ -96,7 +95,7 @@ def test_threads_and_the_form_of_the_matrix_change_nothing(documents, linkage):
 def test_copies_and_rows_without_terms_are_joined_sensibly(linkage):
     rows = sparse.csr_array([[1.0, 0.0, 0.0]] * 3 + [[0.0, 0.0, 0.0]] * 2 + [[0.0, 0.6, 0.8]] * 2)
     joins = agglomerate(rows, linkage)
-    alike = 4 if linkage in EUCLIDEAN else 3  # the cosine of rows without terms is 0 to one another too
+    alike = 4 if linkage == "ward" else 3  # the cosine of rows without terms is 0 to one another too
     assert joins[:alike, 2] == pytest.approx(0, abs=1e-6)
     assert np.isfinite(joins).all()
     assert joins[-1, 3] == 7
@@ -109,16 +108,7 @@ def test_copies_and_rows_without_terms_are_joined_sensibly(linkage):
 def test_one_document_and_two_have_a_tree(linkage):
     assert agglomerate(sparse.csr_array([[1.0, 0.0]]), linkage).shape == (0, 4)
     two = agglomerate(sparse.csr_array([[1.0, 0.0], [0.0, 1.0]]), linkage)
-    assert two == pytest.approx(np.array([[0, 1, np.sqrt(2) if linkage in EUCLIDEAN else 1.0, 2]]), abs=1e-6)
-
-
-def test_centroid_linkage_may_fall_as_scipys_does():
-    angles = np.deg2rad([0.0, 60.0, 30.0 + 52.0])
-    corners = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(3)])
-    corners[2] = [np.cos(np.deg2rad(30)) * 0.6, np.sin(np.deg2rad(30)) * 0.6, 0.8]  # almost an equilateral triangle
-    found, expected = agglomerate(sparse.csr_array(corners), "centroid"), theirs(sparse.csr_array(corners), "centroid")
-    assert found == pytest.approx(expected, abs=1e-6)
-    assert found[1, 2] < found[0, 2]
+    assert two == pytest.approx(np.array([[0, 1, np.sqrt(2) if linkage == "ward" else 1.0, 2]]), abs=1e-6)
 
 
 def test_what_does_not_fit_is_refused_with_what_would_do(documents):

@@ -7,7 +7,7 @@ The table is the upper triangle, row by row; the distance of i < j stands at i n
 are joined by the Lance-Williams formulas.
 
 Sources: Lance & Williams 1967, The Computer Journal 9; Murtagh 1983, The Computer Journal 26 (chains of nearest
-neighbours); Muellner 2011, arXiv:1109.2378 (the generic algorithm, for linkages whose distances may fall).
+neighbours).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from doccluster.base.sizes import format_size, parse_size
 from doccluster.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import as_documents
-from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
+from doccluster.partition import numbered_by_first
 from doccluster.validation import squared_row_norms
 
 
@@ -36,10 +36,9 @@ class Linkage(IntEnum):
     COMPLETE = 1
     AVERAGE = 2
     WARD = 3
-    CENTROID = 4
 
 
-SINGLE, COMPLETE, AVERAGE, WARD = int(Linkage.SINGLE), int(Linkage.COMPLETE), int(Linkage.AVERAGE), int(Linkage.WARD)
+SINGLE, COMPLETE, AVERAGE, WARD = (int(linkage) for linkage in Linkage)
 
 
 class JoinedClusters(NamedTuple):
@@ -57,32 +56,6 @@ def place(n, one, two):
     return low * n - low * (low + 1) // 2 + high - low - 1
 
 
-@jit
-def distances_to_later(rows, lists, squares, first, last):
-    """Return the distances of the rows first..last-1 to all later rows, as they lie in the table.
-
-    `rows` and `lists` are `Csr`, the latter of the transposed matrix. With `squares` (of the rows) distances are
-    squared Euclidean, without (of size 0) cosine; negative rounding becomes 0.
-    """
-    n = rows.indptr.size - 1
-    is_cosine = squares.size == 0
-    sums = np.empty(n)
-    before = place(n, first, first + 1)
-    part = np.empty(place(n, last, last + 1) - before, np.float32)
-    for row in range(first, last):
-        for other in range(row + 1, n):
-            sums[other] = 0.0
-        for entry in range(rows.indptr[row], rows.indptr[row + 1]):
-            term, value = rows.indices[entry], rows.data[entry]
-            for posting in range(lists.indptr[term], lists.indptr[term + 1]):
-                sums[lists.indices[posting]] += value * lists.data[posting]
-        begin = place(n, row, row + 1) - before - row - 1
-        for other in range(row + 1, n):
-            distance = 1.0 - sums[other] if is_cosine else squares[row] + squares[other] - 2.0 * sums[other]
-            part[begin + other] = max(distance, 0.0)
-    return part
-
-
 @jit(inner=True)
 def joined_distance(linkage, to_one, to_two, between, size_one, size_two, size):
     """Return the distance of a cluster to two others that are joined."""
@@ -93,9 +66,7 @@ def joined_distance(linkage, to_one, to_two, between, size_one, size_two, size):
     both = size_one + size_two
     if linkage == AVERAGE:
         return (size_one * to_one + size_two * to_two) / both
-    if linkage == WARD:
-        return ((size_one + size) * to_one + (size_two + size) * to_two - size * between) / (both + size)
-    return (size_one * to_one + size_two * to_two - size_one * size_two * between / both) / both
+    return ((size_one + size) * to_one + (size_two + size) * to_two - size * between) / (both + size)
 
 
 @jit(inner=True)
@@ -161,54 +132,8 @@ def join_by_chains(table, n, linkage):
     return pairs, heights
 
 
-@jit(inner=True)
-def find_nearest_later(clusters, n_alive, at, nearest, least):
-    """Write the nearest of the living clusters behind the one at this place of the list."""
-    table, sizes, alive = clusters
-    row = alive[at]
-    least[row], nearest[row] = np.inf, -1
-    for after in range(at + 1, n_alive):
-        other = alive[after]
-        distance = np.float64(table[place(sizes.size, row, other)])
-        if distance < least[row]:
-            least[row], nearest[row] = distance, other
-
-
-@jit
-def join_nearest(table, n, linkage):
-    """Return the n - 1 joins of the two nearest clusters, for a linkage whose distances may fall.
-
-    `table` is used up.
-    """
-    pairs, heights = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    alive = np.arange(n)
-    clusters = JoinedClusters(table, np.ones(n), alive)
-    nearest, least = np.full(n, -1), np.full(n, np.inf)
-    n_alive = n
-    for at in range(n - 1):
-        find_nearest_later(clusters, n_alive, at, nearest, least)
-    for step in range(n - 1):
-        gone, lowest = -1, np.inf
-        for at in range(n_alive):
-            if least[alive[at]] < lowest:
-                gone, lowest = alive[at], least[alive[at]]
-        kept = nearest[gone]
-        pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, lowest
-        n_alive = join(clusters, n_alive, linkage, gone, kept, lowest)
-        for at in range(n_alive):
-            row = alive[at]
-            if row == kept or nearest[row] == gone or nearest[row] == kept:
-                find_nearest_later(clusters, n_alive, at, nearest, least)
-            elif row < kept:
-                distance = np.float64(table[place(n, row, kept)])
-                if distance < least[row]:
-                    nearest[row], least[row] = kept, distance
-    return pairs, heights
-
-
 BLOCK_ROWS = 64
 LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}
-EUCLIDEAN = ("ward", "centroid")  # heights of the others are 1 - cosine
 
 
 def agglomerate(
@@ -223,7 +148,7 @@ def agglomerate(
 
     `rows`: Documents or a csr array of shape (n_documents, n_terms), unit rows. `linkage`: 'average' is UPGMA, as in
     CLUTO: the mean of 1 - cosine over all pairs. 'single' and 'complete' take the least and the largest of them; 'ward'
-    and 'centroid' are Euclidean, on the unit rows. A row without terms is at distance 1 from every other. `max_memory`:
+    is Euclidean, on the unit rows. A row without terms is at distance 1 from every other. `max_memory`:
     the most that the distances may take. `n_threads`: changes no result.
 
     Returned: float64 array of shape (n_documents - 1, 4): the two joined, their distance, and the number of documents;
@@ -242,11 +167,10 @@ def agglomerate(
     n = rows.shape[0]
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
     progress("join", 0)
-    join_all = join_nearest if linkage == "centroid" else join_by_chains
-    pairs, heights = join_all(table, n, int(LINKAGES[linkage]))
-    if linkage in EUCLIDEAN:
+    pairs, heights = join_by_chains(table, n, int(LINKAGES[linkage]))
+    if linkage == "ward":
         heights = np.sqrt(np.maximum(heights, 0.0))
-    order = np.arange(n - 1) if linkage == "centroid" else np.argsort(heights, kind="stable")
+    order = np.argsort(heights, kind="stable")
     return _as_tree(pairs[order], heights[order])
 
 
@@ -262,10 +186,7 @@ def cut_tree(joins: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.
     top = np.arange(2 * n - 1)
     for step in range(n - n_clusters - 1, -1, -1):  # a later join is above an earlier one
         top[joins[step, :2].astype(np.int64)] = top[n + step]
-    _, first, labels = np.unique(top[:n], return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-    return rank[labels]
+    return numbered_by_first(top[:n])
 
 
 def _distances(
@@ -279,11 +200,14 @@ def _distances(
             f"{max_memory!r}; raise it, or use BisectingSphericalKMeans or Buckshot starts, which need no distances."
         )
     matrix = sparse.csr_array(rows, dtype=np.float64)
-    by_row, by_term = Csr.of(matrix), Csr.of(sparse.csr_array(matrix.T))
-    squares = squared_row_norms(matrix) if linkage in EUCLIDEAN else np.empty(0)
+    by_term, squares = sparse.csr_array(matrix.T), squared_row_norms(matrix)
 
     def distances(block: slice) -> npt.NDArray[np.float32]:
-        return np.asarray(distances_to_later(by_row, by_term, squares, block.start, block.stop))
+        """Return the distances of some rows to all later ones, as they lie in the table."""
+        products = (matrix[block] @ by_term).toarray()
+        found = 1.0 - products if linkage != "ward" else squares[block, None] + squares - 2.0 * products
+        is_later = np.arange(n) > np.arange(block.start, block.stop)[:, None]
+        return np.asarray(np.maximum(found[is_later], 0.0), np.float32)
 
     table, filled = np.empty(needed // 4, dtype=np.float32), 0
     blocks = row_blocks(n, BLOCK_ROWS)

@@ -23,7 +23,7 @@ class AgglomerativeParameters(ClusteringParameters):
     linkage: str = parameter(
         "average",
         "'average' is CLUTO's UPGMA, the mean of 1 - cosine over all pairs of documents; 'single' and 'complete' take "
-        "the least and the largest; 'ward' and 'centroid' are Euclidean, on the unit rows.",
+        "the least and the largest; 'ward' is Euclidean, on the unit rows.",
         choices=tuple(LINKAGES),
     )
     max_memory: str | int = parameter(
