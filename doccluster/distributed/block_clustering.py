@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
@@ -110,12 +111,13 @@ def cluster_blocks(
             checkpoints.save(Progressed.of(generator, best, seen))
 
     try:
-        found = best.run(
-            starts(),
-            begun=None if begun is None else (begun.n_iter, begun.objective),
-            progress=parameters.progress or silent,
-            observe=save,
-        )
+        with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
+            found = best.run(
+                starts(),
+                begun=None if begun is None else (begun.n_iter, begun.objective),
+                progress=parameters.progress or silent,
+                observe=save,
+            )
         return fit_of(found, found.means, rows.usable.size, best, parameters.n_clusters, notes=[])
     except KeyboardInterrupt as stopped:
         last = best.so_far()

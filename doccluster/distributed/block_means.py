@@ -121,5 +121,5 @@ class BlockMeans:
             rest = BlockMeans(self._rows, table[filled], self.folder.parent, keep_bytes=self._keep_bytes)
             rest.assign()
             return rest.finish(number, converged=converged)
-        objective = float(row_products(self._moved.sums.by_cluster(), table).sum())
+        objective = float(row_products(sparse.csr_array(self._moved.sums.by_cluster()), table).sum())
         return Snapshot(self.labels(), table, objective, number, converged)

@@ -70,7 +70,7 @@ def centroids_of(sums: ExactSums, n_members: Integers, before: Any) -> tuple[Any
 
     A cluster whose members have no direction together (none, or they cancel out) keeps the row it had `before`.
     """
-    by_cluster = sums.by_cluster()
+    by_cluster = sparse.csr_array(sums.by_cluster())
     lengths = row_lengths(by_cluster)
     known = lengths > CANCELLED * n_members
     directions = np.empty(by_cluster.data.size, np.float32)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
@@ -84,16 +83,15 @@ class _BlockWork(DocumentWork):
         is_given = points is self.rows
         order = self.documents.order
         try:
-            with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
-                fit = cluster_blocks(
-                    self.documents.place.executor,
-                    self.documents.blocks if is_given else blocks_of_table(points),
-                    parameters,
-                    scratch=self.documents.place.folder,
-                    order=order if is_given else None,
-                    keep_bytes=self.keep_bytes,
-                    checkpoints=self.checkpoints,
-                )
+            fit = cluster_blocks(
+                self.documents.place.executor,
+                self.documents.blocks if is_given else blocks_of_table(points),
+                parameters,
+                scratch=self.documents.place.folder,
+                order=order if is_given else None,
+                keep_bytes=self.keep_bytes,
+                checkpoints=self.checkpoints,
+            )
         except FitInterrupted as stopped:
             if stopped.so_far is None or not is_given:
                 raise

@@ -99,6 +99,12 @@ class TableBlock(MatrixBlock):
         """None: a table has none."""
         return None
 
+    @property
+    def rows(self) -> Rows:
+        """The rows as they are summed, dense where the table is."""
+        whole, ones = opened(self.table), np.ones(self.n_rows)
+        return super().rows if sparse.issparse(whole) else Rows(whole[self.places], ones, ones, True)
+
 
 def blocks_of_table(table: ArrayFile | CsrFiles) -> list[TableBlock]:
     """Return the rows of a table in files as blocks."""
