@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from doccluster.artifacts.run_folder import load_run
+from doccluster.cli.main import main
 from doccluster.cli.run_summary import print_clusters
 from doccluster.geometry import as_documents
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
@@ -114,6 +116,18 @@ def test_a_run_keeps_who_belongs_nowhere(run):
     assert 0 < run.n_other < 20
     assert run.is_other.sum() >= 0.5 * nearer.sum()
     assert not {shown.row for one in run.clusters for shown in one.representatives} & set(np.flatnonzero(run.is_other))
+
+
+def test_a_document_in_other_is_explained_by_its_cluster_without_it(run, run_folder, capsys):
+    row = int(np.flatnonzero(run.is_other)[0])
+    with pytest.raises(SystemExit, match="0"):
+        main(["explain", str(run_folder), run.documents.ids[row], "--json"])
+    told = json.loads(capsys.readouterr().out)
+    others = np.flatnonzero((run.partition.labels == told["cluster"]["cluster"]) & (np.arange(176) != row))
+    rest = np.asarray(run.vectors.matrix[others].sum(axis=0)).ravel()
+    own = run.vectors.matrix[[row]].toarray().ravel()
+    assert told["without"] == pytest.approx(own @ rest / np.linalg.norm(rest), abs=1e-5)
+    assert told["without"] < told["runner_up"]["similarity"]
 
 
 def test_other_is_the_last_row_of_every_table_and_has_no_words(run, run_folder, capsys):

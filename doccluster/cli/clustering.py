@@ -89,7 +89,7 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     """Assign new documents to the clusters of a finished run (MODEL is its folder, or the folder model in it).
 
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
-    the run did not know) and new (whether it fits no cluster of the run, and the one named is only the nearest).
+    the run did not know) and new (whether it is unlike all clusters of the run, and the one named is only the nearest).
     """
     from doccluster.artifacts.csv_files import csv_text
     from doccluster.artifacts.new_folder import check_file
@@ -119,11 +119,13 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
 
 
 def _novelty(table: pd.DataFrame, threshold: float) -> str:
-    """Return in a sentence how many documents fit no cluster, and how much of what they say is unknown to the run."""
+    """Return in a sentence how many documents are unlike all clusters, and how much of what they say is unknown."""
     n_new, unknown = int(table["new"].sum()), table["unknown"].mean()
-    told = f"{n_new:,} of {len(table):,} documents fit no cluster of this run (similarity below {threshold:.3f})"
+    told = (
+        f"{n_new:,} of {len(table):,} documents are unlike all clusters of the run (similarity below {threshold:.3f})"
+    )
     if n_new == 0:
-        told = f"all documents fit a cluster of this run (similarity {threshold:.3f} or more)"
+        told = f"all documents are like a cluster of the run (similarity {threshold:.3f} or more)"
     return told if unknown != unknown else f"{told}; on average the run knows {1 - unknown:.0%} of their words"
 
 

@@ -104,7 +104,13 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
     content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
     lines = [_name(run, row)]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
-    belongs = "fits no cluster (Other); the nearest is" if is_other else "is in"
+    belongs = "is in"
+    if is_other:
+        from doccluster.labeling.placement import similarity_without
+
+        content["without"] = without = float(similarity_without(run.partition.labels, run.similarity)[row])
+        lines.append(f"  fits no cluster (Other): without it {own} is less like it ({without:.3f}) than {next_best} is")
+        belongs = "the nearest with it is"
     for role, cluster, cosine in (
         ("cluster", own, run.similarity[row]),
         ("runner_up", next_best, run.runner_up_similarity[row]),

@@ -81,16 +81,25 @@ def rows_that_fit_none(rows: Documents, labels: npt.NDArray[np.int64], *, n_thre
 def is_nearer_to_another(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
     """Return which documents are less like their cluster without them than like another cluster.
 
-    The sum ``s`` of the unit rows of a cluster is as long as the sum of their cosines to its centroid; without row x it
-    is ``s - x``, whose cosine to x is ``(x.s - 1) / |s - x|``. A row of zeros is like no cluster, and nearer to none.
+    A row of zeros is like no cluster, and nearer to none.
     """
-    length = np.bincount(labels, weights=placed.similarity)[labels]
-    product = length * placed.similarity
-    rest = np.sqrt(np.maximum(length**2 - 2 * product + 1, 0))
-    own = np.divide(product - 1, rest, out=np.zeros_like(rest), where=rest > 1e-6)
     is_zero = (placed.similarity == 0) & (placed.runner_up_similarity == 0)
-    nearer: Flags = ~is_zero & (own < placed.runner_up_similarity)  # never where there is no other
+    # never where there is no other
+    nearer: Flags = ~is_zero & (similarity_without(labels, placed.similarity) < placed.runner_up_similarity)
     return nearer
+
+
+def similarity_without(labels: npt.NDArray[np.int64], similarity: Floats) -> Floats:
+    """Return how like each document its cluster is without it.
+
+    The sum ``s`` of the unit rows of a cluster is as long as the sum of their cosines to its centroid; without row x it
+    is ``s - x``, whose cosine to x is ``(x.s - 1) / |s - x|``.
+    """
+    length = np.bincount(labels, weights=similarity)[labels]
+    product = length * similarity
+    rest = np.sqrt(np.maximum(length**2 - 2 * product + 1, 0))
+    own: Floats = np.divide(product - 1, rest, out=np.zeros_like(rest), where=rest > 1e-6)
+    return own
 
 
 def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tuple[Documents, Documents]:
