@@ -81,6 +81,7 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
     other = [OTHER] if run.n_other and run.n_clusters < MAX_STORIES else []
     return {
         "n": order.size,
+        "k": run.n_clusters,
         "sizes": explored_sizes(run).tolist(),
         "labels": [*(one_line(one.label, 60) for one in shown), *other],
         "medoids": [

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from doccluster.pipeline.main_line import run_pipeline
@@ -220,6 +222,14 @@ def test_thirty_clusters_are_fewer_than_ten_pages_on_paper(visit, tmp_path):
         assert len(re.findall(rb"/Type\s*/Page\b", paper)) < 10
 
 
+def test_other_is_not_counted_as_a_cluster(visit, newsroom_run, tmp_path):
+    run = replace(newsroom_run, is_other=np.arange(176) % 50 == 3)
+    report = write_report(run, tmp_path / "report.html", with_map=False)
+    assert opened(visit, report).locator("#chosen").inner_text() == "176 of 176 documents in 8 clusters and Other"
+    page = opened(visit, report, "cluster=8")
+    assert page.locator("#chosen").inner_text() == "4 of 176 documents in Other"
+
+
 def test_labels_on_the_map_cover_no_document_and_no_label(visit, newsroom_report):
     source = (ROOT / "doccluster" / "report" / "templates" / "scripts" / "map_labels.js").read_text(encoding="utf-8")
     found = visit(newsroom_report).evaluate(
@@ -229,8 +239,10 @@ def test_labels_on_the_map_cover_no_document_and_no_label(visit, newsroom_report
           const room = makeRoom(600, 500), points = [];
           for (let i = 0; i < 400; i++) points.push([(i * 7919) % 600, (i * i * 31) % 300 + 100]);
           for (const [x, y] of points) room.fill(x, y, 2);
-          const places = points.slice(0, 40).map(([x, y]) => room.take(x, y, 90, 2)).filter(Boolean);
-          return { points, boxes: places.map((one) => one.box),
+          const places = points.slice(0, 40)
+            .map(([x, y]) => ({ ...room.take(x, y, 90, 2), x, y })).filter((one) => one.box);
+          return { points, boxes: places.map((one) => one.box), ends: places.map((one) => [one.edge, one.middle]),
+            starts: places.map((one) => [one.x, one.y]),
             lines: inLines("A headline of many words that no map has the room for") };
         })()"""
     )
@@ -241,4 +253,7 @@ def test_labels_on_the_map_cover_no_document_and_no_label(visit, newsroom_report
         assert bottom <= 500
         assert not any(left <= x <= right and top <= y <= bottom for x, y in found["points"])
         assert all(right <= a or c <= left or bottom <= b or d <= top for a, b, c, d in found["boxes"][:index])
+        (x, y), (end_x, end_y) = found["starts"][index], found["ends"][index]
+        line = [(x + (end_x - x) * part / 50, y + (end_y - y) * part / 50) for part in range(50)]
+        assert not any(a < x < c and b < y < d for a, b, c, d in found["boxes"][:index] for x, y in line)
     assert found["lines"] == ["A headline of many", "words that no map…"]

@@ -13,9 +13,10 @@ const explore = () => {
     mask = chosenDocuments(data);
     const n = count(mask);
     const counts = countsByCluster(data, mask);
-    const k = counts.reduce((sum, one) => sum + (one > 0), 0);
+    const k = count(Array.from(counts, (one, cluster) => cluster < data.k && one > 0));
+    const where = [(k || !counts[data.k]) && many(k, "cluster"), counts[data.k] && "Other"].filter(Boolean).join(" and ");
     const only = choice.clusters.size === 1 ? [...choice.clusters][0] : -1;
-    byId("chosen").textContent = `${n.toLocaleString(language)} of ${many(data.n, "document")} in ${many(k, "cluster")}`;
+    byId("chosen").textContent = `${n.toLocaleString(language)} of ${many(data.n, "document")} in ${where}`;
     byId("chips").replaceChildren(...choiceWords(data).map(([kind, words]) => make("button", { type: "button", class: "small", "aria-label": `Do not limit to ${words}`, text: words + " ×", click: () => { dropChoice(kind); changed(); } })));
     if (map) map.show(mask);
     showClusters(data, counts);

@@ -1,4 +1,5 @@
 // where labels stand on the map: the nearest place to their point that is on no document and on no other label
+const MARK = 1, LABEL = 2;  // what takes a cell: a document or a line, or a label
 const CELL = 4, LINE = 15, FARTHEST = 96, LONGEST_LINE = 20, MOST_LINES = 2;
 const DIRECTIONS = [0, 8, 1, -1, 7, -7, 2, -2, 6, -6, 3, -3, 5, -5].map((turn) => [Math.cos((turn * Math.PI) / 8), Math.sin((turn * Math.PI) / 8)]);
 const inLines = (name) => {
@@ -21,9 +22,10 @@ const makeRoom = (width, height) => {
     for (let row = top; row <= bottom; row++) for (let column = left; column <= right; column++) if (see(row * across + column)) return true;
     return false;
   };
+  const around = (x, y, radius) => cellsOf(x - radius, y - radius, x + radius, y + radius);
   const fill = (x, y, radius) => {
     if (x < -radius || y < -radius || x > width + radius || y > height + radius) return;
-    each(cellsOf(x - radius, y - radius, x + radius, y + radius), (cell) => { taken[cell] = 1; });
+    each(around(x, y, radius), (cell) => { taken[cell] = MARK; });
   };
   const take = (x, y, wide, lines) => {
     for (let far = 8; far <= FARTHEST; far += 8) {
@@ -34,8 +36,11 @@ const makeRoom = (width, height) => {
         if (box[0] < 0 || box[1] < 0 || box[2] > width || box[3] > height) continue;
         const cells = cellsOf(...box);
         if (each(cells, (cell) => taken[cell])) continue;
-        each(cells, (cell) => { taken[cell] = 1; });
-        for (let at = CELL; at < far; at += CELL) fill(x + at * cosine, y + at * sine, 1);  // its line to the point
+        const line = [];  // to the point
+        for (let at = CELL; at < far; at += CELL) each(around(x + at * cosine, y + at * sine, 1), (cell) => { line.push(cell); });
+        if (line.some((cell) => taken[cell] === LABEL)) continue;
+        for (const cell of line) taken[cell] = MARK;
+        each(cells, (cell) => { taken[cell] = LABEL; });
         return { edge, middle, left, box };
       }
     }
