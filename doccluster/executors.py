@@ -229,10 +229,15 @@ class InFiles:
         self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any
     ) -> ArrayFile:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
-        path = self._new(".npy")
-        reserve_table(path, (blocks[-1].stop if blocks else 0, width), dtype)
-        for _ in self.executor.map(fill_rows, blocks, str(path), np.dtype(dtype), width, function, *shared):
+        whole = self.empty_table(blocks[-1].stop if blocks else 0, width, dtype)
+        for _ in self.executor.map(fill_rows, blocks, whole.path, np.dtype(dtype), width, function, *shared):
             pass
+        return whole
+
+    def empty_table(self, n_rows: int, width: int, dtype: Any) -> ArrayFile:
+        """Return a table whose rows are still to be written."""
+        path = self._new(".npy")
+        reserve_table(path, (n_rows, width), dtype)
         return ArrayFile(str(path))
 
     def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: Any) -> CsrFiles:

@@ -241,8 +241,6 @@ def test_an_encoder_must_return_a_row_for_each_text(titles):
         run_of(titles[0], encoder="static", embeddings=np.ones((90, 3)))
     with pytest.raises(InputError, match="embeddings are missing, and space='meaning' is of them alone"):
         run_of(titles[0], space="meaning")
-    with pytest.raises(InputError, match="in one process"):
-        run_of(titles[0], encoder=tiny_encoder, scheduler="local:1")
 
 
 def test_an_object_with_encode_is_an_encoder(titles):

@@ -267,6 +267,71 @@ def test_the_default_quality_is_the_same_in_blocks_however_divided(
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
+def places_of_letters(texts):
+    """An encoder: where in a text the letters a to h are on average, and how often; other numbers for other texts."""
+    found = np.zeros((len(texts), 16))
+    for row, text in enumerate(texts):
+        for at, letter in enumerate("abcdefgh"):
+            found[row, at], found[row, 8 + at] = text.count(letter) / len(text), (text.find(letter) + 1) / len(text)
+    return found
+
+
+@pytest.fixture(scope="module")
+def with_odd_ones(tmp_path_factory):
+    """The sample with a document without a known word, and rows of meaning, of which one is zero."""
+    folder = tmp_path_factory.mktemp("odd")
+    corpus = read_corpus(NEWSROOM)
+    texts = [*list(corpus.texts)[:200], "qwxzbed"]
+    records = (json.dumps({"id": f"d{row}", "text": text}) for row, text in enumerate(texts))
+    (folder / "articles.jsonl").write_text("\n".join(records), encoding="utf-8")
+    rows = places_of_letters(texts)
+    rows[3] = 0
+    np.save(folder / "rows.npy", rows.astype(np.float32))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "space", "exact_up_to"),
+    [
+        ("smoothed", "both", 10**6),
+        ("smoothed", "both", 50),
+        ("settled", "both", 10**6),
+        ("spherical-k-means", "both", 10**6),
+        ("smoothed", "words", 10**6),
+    ],
+)
+def test_words_and_meaning_give_the_same_clusters_in_blocks(
+    with_odd_ones, tmp_path, monkeypatch, tables_made, algorithm, space, exact_up_to
+):
+    for name in ("EXACT_UP_TO", "DENSE_EXACT_UP_TO"):
+        monkeypatch.setattr(f"doccluster.clustering.smoothed.document_spaces.{name}", exact_up_to)
+    asked = {"n_clusters": 5, "random_state": 2, "report": False, "algorithm": algorithm, "space": space}
+    asked |= {"clustering": {"n_init": 3}, "embeddings": with_odd_ones / "rows.npy"}
+    source = with_odd_ones / "articles.jsonl"
+    one = run_pipeline(source, output=tmp_path / "one", **asked)
+    assert not tables_made
+    monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**15)
+    run = run_pipeline(source, output=tmp_path / "two", scratch=tmp_path / "scratch", n_threads=2, **asked)
+    assert "block_seen_from" in tables_made
+    assert run.notes == one.notes
+    assert (tmp_path / "two" / "assignments.csv").read_bytes() == (tmp_path / "one" / "assignments.csv").read_bytes()
+    assert run.vectors.n_documents == 200 + (space != "words")
+    assert np.array_equal(run.vectors.meaning.rows, one.vectors.meaning.rows)
+
+
+@pytest.mark.parametrize("space", ["both", "meaning"])
+def test_an_encoder_works_on_the_blocks_wherever_they_are(tmp_path, cluster, space):
+    asked = {"algorithm": "smoothed", "space": space, "encoder": places_of_letters, "clustering": {"n_init": 3}}
+    one = run_newsroom(tmp_path / "one", **asked)
+    with cluster.get_client() as client:
+        run_newsroom(tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **asked)
+    run = run_newsroom(tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=3, **asked)
+    for name in ("disk", "workers"):
+        assert_same_files(tmp_path / name, tmp_path / "one", but=("model/clusters.json",))
+    assert run.parameters["resolved"]["meaning"] == one.parameters["resolved"]["meaning"]
+    assert "meaning" in run.notes[0]
+
+
 def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", 0)

@@ -13,16 +13,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.mixtures.multinomial import Settled
 from doccluster.clustering.smoothed.document_clusters import DocumentFit, DocumentParameters, DocumentWork
+from doccluster.clustering.smoothed.document_spaces import taken_rows
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table
 from doccluster.distributed.settling import settle_blocks
-from doccluster.executors import CsrFiles, InFiles
+from doccluster.executors import ArrayFile, CsrFiles, InFiles, TablePlace, opened
+from doccluster.vectors.meaning import Meaning, beside
 
 Labels = npt.NDArray[Any]
 
@@ -35,9 +38,15 @@ class BlockDocuments:
 
     place: InFiles
     blocks: Sequence[MatrixBlock]
-    rows: CsrFiles  # all of them, in the order of the blocks
-    counts: CsrFiles
+    rows: CsrFiles | ArrayFile  # all of them, in the order of the blocks
+    counts: CsrFiles | None
+    meaning: Meaning | None  # whose rows stand for files, in the order of the blocks
     order: npt.NDArray[np.int64]
+
+    def side_by_side(self) -> Any:
+        """Return words and meaning as one row for each document."""
+        assert self.meaning is not None  # who calls has looked
+        return block_rows_beside(self.place, self.rows, self.meaning)
 
     def cluster(
         self, parameters: DocumentParameters, *, keep_bytes: int, checkpoints: Checkpoints | None = None
@@ -72,11 +81,17 @@ class _BlockWork(DocumentWork):
         checkpoints: Checkpoints | None,
     ) -> None:
         self.documents, self.keep_bytes, self.checkpoints = documents, keep_bytes, checkpoints
-        rows, counts = documents.rows, documents.counts
-        if parameters.quality != "fast":
-            order, pieces = place.keep(documents.order), row_blocks(documents.order.size, LAID_OUT)
-            rows, counts = (place.rows(laid_out, pieces, given, order) for given in (rows, counts))
-        super().__init__(rows, counts, parameters, None, place)
+        rows, counts, meaning = documents.rows, documents.counts, documents.meaning
+        if parameters.quality != "fast" or meaning is not None:
+            rows = _laid_out(rows, documents.order, place)
+            counts = None if counts is None else _laid_out(counts, documents.order, place)
+            if meaning is not None:
+                meaning = replace(meaning, rows=_laid_out(meaning.rows, documents.order, place))
+        super().__init__(rows, counts, parameters, meaning, place)
+
+    def unsmoothed(self, meaning: Meaning) -> Any:
+        """Return words and meaning side by side, as they are."""
+        return block_rows_beside(self.place, self.rows, meaning)
 
     def spherical_k_means(self, points: Any, parameters: SphericalParameters) -> SphericalFit:
         """Return the best of the starts, over blocks: the given ones where the rows are as they were."""
@@ -110,6 +125,20 @@ def _in_order(fit: SphericalFit, order: npt.NDArray[np.int64]) -> SphericalFit:
     return replace(fit, labels=fit.labels[order], other_labels=tuple(one[order] for one in fit.other_labels))
 
 
-def laid_out(block: slice, rows: Any, order: npt.NDArray[np.int64]) -> Any:
-    """Return some rows in their order."""
-    return rows[order[block]]
+def _laid_out(rows: Any, order: npt.NDArray[np.int64], place: InFiles) -> Any:
+    """Return rows in their order, as files."""
+    whole, blocks, kept = opened(rows), row_blocks(order.size, LAID_OUT), place.keep(order)
+    if sparse.issparse(whole):
+        return place.rows(taken_rows, blocks, rows, kept)
+    return place.table(taken_rows, blocks, whole.shape[1], whole.dtype, rows, kept)
+
+
+def block_rows_beside(place: TablePlace, rows: Any, meaning: Meaning) -> Any:
+    """Return words and meaning side by side, as files."""
+    blocks = row_blocks(opened(rows).shape[0], LAID_OUT)
+    return place.rows(beside_block, blocks, rows, meaning.rows, meaning.weight)
+
+
+def beside_block(block: slice, words: Any, meaning: Any, weight: float) -> Any:
+    """Return some rows of words and meaning side by side."""
+    return beside(words[block], meaning[block], weight)

@@ -8,8 +8,11 @@ the columns and the weights of one process.
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -17,19 +20,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.corpus.stored_texts import TextRows
+from doccluster.base.progress import Progress, silent
+from doccluster.corpus.stored_texts import StoredTexts, TextRows
 from doccluster.distributed.matrix_block import MatrixBlock, write_block
-from doccluster.executors import Executor, csr_over
+from doccluster.executors import ArrayFile, Executor, InFiles, csr_over
 from doccluster.geometry.documents import as_documents
 from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.scratch_files import open_array, write_arrays
+from doccluster.scratch_files import write_rows as write_table_rows
 from doccluster.validation import unit_rows
+from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.hashed_terms import columns_of_hashes
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
 from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import dtype_of
 
+_one_at_a_time = threading.Lock()  # an encoder of our user may not be called by two threads at once
 _TERMS, _HASHES = ("characters.npy", "ends.npy"), "hashes.npy"
 
 
@@ -66,26 +73,74 @@ def count_block(texts: TextRows, vectorizer: TfidfVectorizer, n_documents: int, 
 
 
 def write_rows(
-    executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, counts: Path, folder: Path
+    executor: Executor,
+    texts: Sequence[TextRows],
+    vectorizer: TfidfVectorizer,
+    counts: Path,
+    folder: Path,
+    keeps: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[list[MatrixBlock], npt.NDArray[np.int64]]:
     """Return the rows of the documents that have terms, in blocks, and the places of these documents in the corpus.
 
-    `counts` is where `learn_terms` wrote the counts, which are removed at the end.
+    `counts` is where `learn_terms` wrote the counts, which are removed at the end. `keeps` says which documents stay
+    without a term.
     """
-    found = list(executor.map(weigh_block, texts, single_threaded(vectorizer), str(counts), str(folder)))
+    found = list(executor.map(weigh_block, texts, single_threaded(vectorizer), str(counts), str(folder), keeps))
     shutil.rmtree(counts, ignore_errors=True)  # not earlier: a worker that is replaced needs them again
     firsts = accumulate((one.block.n_rows for one in found), initial=0)
     blocks = [replace(one.block, first=first) for one, first in zip(found, firsts, strict=False)]
     return [block for block in blocks if block.n_rows], np.concatenate([one.places for one in found])
 
 
-def weigh_block(texts: TextRows, vectorizer: TfidfVectorizer, counts_folder: str, folder: str) -> VectorBlock:
+def weigh_block(
+    texts: TextRows,
+    vectorizer: TfidfVectorizer,
+    counts_folder: str,
+    folder: str,
+    keeps: npt.NDArray[np.bool_] | None = None,
+) -> VectorBlock:
     """Write the rows of the documents of a block that have terms, and their counts; the texts are not read again."""
     counts = _counts_by_column(_counts_of(texts, counts_folder), vectorizer)
     rows = as_documents(unit_rows(weigh_counts(counts, vectorizer), warn=False), name="vectors")
-    filled = np.flatnonzero(rows.squared_norms > 0)
+    stays = rows.squared_norms > 0
+    if keeps is not None:
+        stays |= keeps[texts.first : texts.first + stays.size]
+    filled = np.flatnonzero(stays)
     block = write_block(Path(folder) / f"rows-{texts.first}", rows.matrix[filled], counts=counts[filled])
     return VectorBlock(block, texts.first + filled)
+
+
+def encode_texts(place: InFiles, texts: StoredTexts, given: Any, *, progress: Progress = silent) -> ArrayFile:
+    """Return the rows of texts by an encoder, as `get_encoder` takes it, made where the texts are read.
+
+    Like rows that are kept, those of an encoder with a digest are in half precision.
+    """
+    encoder = get_encoder(given, n_threads=1)
+    first = encode(encoder, [texts[0]])
+    dtype = np.float32 if encoder.digest else first.dtype
+    table, done = place.empty_table(len(texts), first.shape[1], dtype), 0
+    for n_rows in place.executor.map(encode_block, texts.blocks, table.path, given):
+        done += n_rows
+        progress("encode", done, len(texts))
+    return table
+
+
+def encode_block(texts: TextRows, path: str, given: Any) -> int:
+    """Write the rows of the texts of a block into their place in a table, and return how many there are."""
+    is_ours = isinstance(given, str)
+    encoder = known_encoder(given) if is_ours else get_encoder(given)
+    with nullcontext() if is_ours else _one_at_a_time:
+        rows = encode(encoder, texts.texts)
+    if encoder.digest:
+        rows = rows.astype(np.float16).astype(np.float32)
+    write_table_rows(Path(path), texts.first, rows)
+    return len(rows)
+
+
+@lru_cache(maxsize=1)
+def known_encoder(name: str) -> Encoder:
+    """Return an encoder by its name, read once in each process."""
+    return get_encoder(name, n_threads=1)
 
 
 def _counts_of(texts: TextRows, folder: str) -> Path:

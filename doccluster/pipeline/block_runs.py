@@ -51,8 +51,6 @@ def check_block_settings(settings: RunSettings) -> None:
             received=settings.algorithm,
             expected=f"{SPHERICAL} or {SETTLED} (the quality fast)",
         )
-    if settings.has_meaning:
-        raise InputError("words and meaning are clustered in one process", remedy="leave out the scheduler or scratch")
     if settings.labels is not None:
         raise InputError("are read in one process", argument="labels", remedy="leave out the scheduler or scratch")
     if settings.fold_copies:
@@ -72,17 +70,14 @@ def work_wanted(
     """Yield where the stages of a run take place: in this process, or in blocks.
 
     Blocks are used with a scheduler, with a scratch folder, with checkpoints, and where the files are large and a run
-    in one process would surely need more than `max_memory`. Documents with a meaning stay in this process.
+    in one process would surely need more than `max_memory`.
     """
     limit = (settings.clustering or {}).get("max_memory")
     n_bytes = source_bytes(source)
     is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes * MEMORY_PER_BYTE > parse_size(limit)
     is_text = not any(map(is_matrix, as_paths(source) or ()))
     can_divide = (
-        is_text
-        and not settings.has_meaning
-        and isinstance(settings.n_clusters, int)
-        and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
+        is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
     )
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
         yield Work(n_threads=settings.n_threads)

@@ -7,7 +7,7 @@ workers of a cluster. What follows (labels, scores, the report) reads the rows f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster import __version__
+from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
+from doccluster.blocks import row_blocks
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
 from doccluster.clustering.k_means.spherical import SphericalParameters, found_by
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
+from doccluster.clustering.smoothed.document_spaces import taken_rows
 from doccluster.clustering.smoothed.document_task import found_of
 from doccluster.corpus import Corpus
 from doccluster.corpus.parts import FilesInParts
@@ -30,16 +33,17 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
-from doccluster.distributed.document_blocks import BlockDocuments
+from doccluster.distributed.document_blocks import LAID_OUT, BlockDocuments
 from doccluster.distributed.joined_rows import JoinedRows, joined_rows, likely_copies
-from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
+from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table, in_their_places
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
-from doccluster.executors import CsrFiles, Executor, InFiles
+from doccluster.executors import CsrFiles, Executor, InFiles, opened
 from doccluster.labeling import Placement
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, fit_of
 from doccluster.pipeline.in_process import Filled, Work, row_digests
+from doccluster.pipeline.meaning_wanted import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized
@@ -47,6 +51,7 @@ from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.record import DocumentTable
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.defaults import choose_vectorizer
+from doccluster.vectors.meaning import Meaning, usual_weight
 
 
 @dataclass
@@ -57,6 +62,7 @@ class SoFar:
     n_documents: int = 0
     n_terms: int = 0
     blocks: list[MatrixBlock] = field(default_factory=list)
+    meaning: Meaning | None = None  # of the documents of the blocks; its rows stand for files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +87,20 @@ class BlockWork(Work):
         (self.folder / "texts").mkdir()
         return FilesInParts(paths, self.folder / "texts", self.executor.map)
 
+    @property
+    def tables(self) -> InFiles:
+        """Where tables of all documents are made."""
+        return InFiles(self.executor, self.folder)
+
+    def with_meaning(self, read: Source, settings: RunSettings, progress: Progress, encoded: EncodedRows) -> Source:
+        """Return a source with the meaning that its run asks for, in files of the scratch folder."""
+        return with_meaning(read, settings, progress, encoded, place=self.tables)
+
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
-        """Return the vectors of the documents that have terms. Raises NothingUsable if no document has a term."""
+        """Return the vectors of the documents that have terms, or a meaning to go by.
+
+        Raises NothingUsable if there is none.
+        """
         corpus = read.corpus
         assert isinstance(corpus, Corpus)
         self.so_far.n_documents = len(corpus)
@@ -96,7 +114,9 @@ class BlockWork(Work):
         counted.mkdir()
         rows.mkdir()
         learn_terms(self.executor, texts, vectorizer, counted)
-        blocks, places = write_rows(self.executor, texts, vectorizer, counted, rows)
+        meaning = read.meaning
+        keeps = None if meaning is None or settings.space == "words" else opened(meaning.rows).any(axis=1)
+        blocks, places = write_rows(self.executor, texts, vectorizer, counted, rows, keeps)
         if not places.size:
             raise NothingUsable(
                 f"none of the {len(corpus):,} document(s) has a term left: all rows are zero",
@@ -109,6 +129,16 @@ class BlockWork(Work):
         empty = read.documents.take(np.flatnonzero(is_empty))
         terms = vectorizer.get_feature_names_out()
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
+        if meaning is not None:
+            if places.size < len(corpus):
+                pieces, kept = row_blocks(places.size, LAID_OUT), self.tables.keep(places)
+                own = meaning.rows, kept
+                rows_left = self.tables.table(taken_rows, pieces, meaning.centre.size, np.float32, *own)
+                meaning = replace(meaning, rows=rows_left)
+            n_words = vectors.mean_words * vectors.n_documents / len(corpus)
+            meaning = replace(meaning, weight=read.meaning_weight or usual_weight(n_words))
+            vectors = replace(vectors, meaning=replace(meaning, rows=opened(meaning.rows)))
+            self.so_far.meaning = meaning
         self.so_far.blocks, self.so_far.n_terms = blocks, vectors.n_terms
         return Filled(Vectorized(vectors, vectorizer, languages, writing), documents, vectors, empty)
 
@@ -122,11 +152,16 @@ class BlockWork(Work):
     ) -> tuple[Fit, Wanted]:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
         blocks = self.so_far.blocks
-        of_blocks = ({"digests": own} for own in self.executor.map(block_digests, blocks))
+        meaning = self.so_far.meaning
+        meaning_rows = None if meaning is None else meaning.rows
+        of_blocks = ({"digests": own} for own in self.tables.map(block_digests, blocks, meaning_rows))
         digests = in_their_places(blocks, of_blocks)["digests"]
         order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
-        asked_for = (settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__)
+        asked_for = (
+            *(settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__),
+            *(settings.space, None if meaning is None else meaning.weight),
+        )
         key = checksum([repr(asked_for), digests.view(np.uint8).data])
         del digests
         how: dict[str, Any] = {
@@ -134,15 +169,21 @@ class BlockWork(Work):
             "checkpoints": self.checkpoints and self.checkpoints.of(key),
         }
         known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
+        rows, counts = (CsrFiles(str(self.folder), vectors.n_terms, values) for values in ("data", "counts"))
+        held = BlockDocuments(self.tables, blocks, rows, counts, meaning, order)
+        if meaning is not None and settings.space != "both":
+            vectors.in_space(settings.space)  # raises where some have no meaning
+            held = replace(held, meaning=None)
+            if settings.space == "meaning":
+                held = replace(held, blocks=blocks_of_table(meaning.rows), rows=meaning.rows, counts=None)
         if settings.algorithm == SPHERICAL:
-            parameters = SphericalParameters(**known, **options)
-            given = self.executor, blocks, parameters
+            table = held.blocks if held.meaning is None else blocks_of_table(held.side_by_side())
+            given = self.executor, table, SphericalParameters(**known, **options)
             found = found_by(partial(cluster_blocks, *given, scratch=self.folder, order=order, **how))
+            found = found if table is blocks else replace(found, centroids=None)
         else:
             quality = {algorithm: name for name, algorithm in QUALITIES.items()}[settings.algorithm]
             known |= {"quality": quality, "n_threads": self.n_threads, **options}
-            rows, counts = (CsrFiles(str(self.folder), vectors.n_terms, values) for values in ("data", "counts"))
-            held = BlockDocuments(InFiles(self.executor, self.folder), blocks, rows, counts, order)
             found = found_of(held.cluster(DocumentParameters(**known), **how))
         return fit_of(found, vectors.matrix), Wanted(int(settings.n_clusters))
 
@@ -172,6 +213,6 @@ class BlockWork(Work):
         self.announce(f"{name}: {seconds:.1f} s{rate}, {at_a_time}{moved}")
 
 
-def block_digests(block: MatrixBlock) -> npt.NDArray[np.bytes_]:
-    """Return a digest of each row and its counts, as `canonical_order` sorts them."""
-    return row_digests(block.matrix, block.counts)
+def block_digests(block: MatrixBlock, meaning: Any) -> npt.NDArray[np.bytes_]:
+    """Return a digest of each row, its counts and its meaning, as `canonical_order` sorts them."""
+    return row_digests(block.matrix, block.counts, None if meaning is None else meaning[block.places])

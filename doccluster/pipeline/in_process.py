@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.base.progress import Progress
 from doccluster.blocks import entry_blocks
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
@@ -26,6 +27,7 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import Placement, place_documents
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, centroids_of, fit_clusters, in_input_order
+from doccluster.pipeline.meaning_wanted import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
@@ -101,6 +103,10 @@ class Work:
     def parted(self, source: Any) -> Any:
         """Return a source as it is read here."""
         return source
+
+    def with_meaning(self, read: Source, settings: RunSettings, progress: Progress, encoded: EncodedRows) -> Source:
+        """Return a source with the meaning that its run asks for."""
+        return with_meaning(read, settings, progress, encoded)
 
     def vectorize(self, read: Source, settings: RunSettings) -> Filled:
         """Return the vectors of the documents that have terms, or a meaning to go by."""

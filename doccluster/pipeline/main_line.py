@@ -35,7 +35,7 @@ from doccluster.pipeline.fitting import (
 )
 from doccluster.pipeline.given_labels import given_fit, labels_told, with_labels
 from doccluster.pipeline.in_process import Work
-from doccluster.pipeline.meaning_wanted import meaning_note, reader_for, with_meaning
+from doccluster.pipeline.meaning_wanted import meaning_note, reader_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.recipes import with_recipe
@@ -283,7 +283,7 @@ def _made(
         read = read if settings.labels is None else with_labels(read, settings.labels)
     if settings.has_meaning:
         with clock.stage("encode"):
-            read = with_meaning(read, settings, progress, encoded)
+            read = work.with_meaning(read, settings, progress, encoded)
     with clock.stage("vectorize"):
         filled = work.vectorize(read, settings)
         documents, vectors = filled.documents, filled.vectors

@@ -16,7 +16,10 @@ from doccluster.artifacts.run_model import Model
 from doccluster.base.progress import Progress
 from doccluster.clustering.linear_rule import decide
 from doccluster.corpus.reader_options import as_names
+from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
+from doccluster.executors import InFiles
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
 from doccluster.record import Run
@@ -67,18 +70,33 @@ def reader_for(reader: Mapping[str, Any] | None, embeddings: Any) -> dict[str, A
     return options
 
 
-def with_meaning(read: Source, settings: RunSettings, progress: Progress, encoded: EncodedRows | None = None) -> Source:
+def with_meaning(
+    read: Source,
+    settings: RunSettings,
+    progress: Progress,
+    encoded: EncodedRows | None = None,
+    *,
+    place: InFiles | None = None,
+) -> Source:
     """Return a source with the meaning that its run asks for; what `encoded` has is not encoded again.
+
+    With a place texts that lie on disk are encoded there, and the rows of the meaning stand for files.
 
     Raises InputError if the embeddings do not fit the documents, the encoder is not known, or there are no texts for
     it. Raises MissingDependency if the package of the encoder is not installed.
     """
     if read.vectors is not None and isinstance(read.vectors.matrix, np.ndarray):
         raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
-    rows, made_by = _embedded(
-        read, settings.embeddings, settings.encoder, progress, encoded or EncodedRows(), settings.n_threads
-    )
-    meaning = replace(meaning_of(rows, model=made_by.name, digest=made_by.digest or None), pooling=made_by.pooling)
+    texts = None if read.corpus is None else read.corpus.texts
+    if place is not None and settings.encoder is not None and isinstance(texts, StoredTexts):
+        made_by = get_encoder(settings.encoder, n_threads=1)
+        rows: Any = encode_texts(place, texts, settings.encoder, progress=progress)
+    else:
+        rows, made_by = _embedded(
+            read, settings.embeddings, settings.encoder, progress, encoded or EncodedRows(), settings.n_threads
+        )
+    meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
+    meaning = replace(meaning, pooling=made_by.pooling)
     return replace(read, meaning=meaning, meaning_weight=settings.meaning_weight)
 
 

@@ -14,12 +14,15 @@ from scipy import sparse
 
 from doccluster.base.digests import matrix_checksum
 from doccluster.base.short_repr import ShortRepr
+from doccluster.blocks import row_blocks
 from doccluster.errors import InputError
+from doccluster.executors import ArrayFile, InMemory, TablePlace, opened
 from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]
 
 SPACES = ("both", "words", "meaning")
+BLOCK_ROWS = 2048  # whose sum is made at a time
 BALANCED_AT = 20  # known words in a document on average, up to which meaning counts as much as they do
 AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
 
@@ -31,7 +34,8 @@ class Meaning(ShortRepr):
     Attributes
     ----------
     rows : float32 array of shape (n_documents, n_dimensions), unit rows
-        Directions from the centre. A zero row is that of a document that only its words place.
+        Directions from the centre. A zero row is that of a document that only its words place. While a run works in
+        blocks, what stands for such an array in files.
     centre : float32 array of shape (n_dimensions,)
         The mean of the unit rows of the collection, from which all directions are taken.
     model : str
@@ -44,7 +48,7 @@ class Meaning(ShortRepr):
         How the encoder made one row of those of its tokens, where that is known.
     """
 
-    rows: Floats
+    rows: Any
     centre: Floats
     model: str
     digest: str
@@ -84,7 +88,14 @@ def beside(words: Any, meaning: Floats, weight: float) -> Any:
     return unit_rows(both, warn=False).astype(np.float32)
 
 
-def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, weight: float = 1.0) -> Meaning:
+def meaning_of(
+    rows: Any,
+    *,
+    model: str = "given",
+    digest: str | None = None,
+    weight: float = 1.0,
+    place: TablePlace | None = None,
+) -> Meaning:
     """Return embeddings of documents as their meaning: unit rows, centred on the collection, unit again.
 
     Embeddings of one model point to one side, so that all cosines are high; seen from their mean they differ.
@@ -97,6 +108,8 @@ def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, we
         Of any length; a zero row stays zero.
     model, digest, weight
         As in `Meaning`; the digest of the rows by default.
+    place : TablePlace, optional
+        Where the rows are made and kept; in memory by default. What stands for files may be given.
 
     Examples
     --------
@@ -105,19 +118,33 @@ def meaning_of(rows: Any, *, model: str = "given", digest: str | None = None, we
            [ 0.707, -0.707],
            [ 0.   ,  0.   ]], dtype=float32)
     """
-    given = check_matrix(rows, name="embeddings")
+    given = check_matrix(opened(rows), name="embeddings")
     given = given.toarray() if sparse.issparse(given) else given
     if given.shape[1] < 2:
         raise InputError("embeddings have one dimension", remedy="give at least two; one number tells no direction")
     digest = matrix_checksum(given) if digest is None else digest
-    unit = unit_rows(given, warn=False).astype(np.float32)
-    filled = unit.any(axis=1)
-    centre = unit[filled].mean(axis=0, dtype=np.float64).astype(np.float32) if filled.any() else unit[0]
-    found = seen_from(centre, unit)
-    if not found.any():
-        told = "are all zero" if not filled.any() else "all point the same way"
+    place, blocks = place or InMemory(), row_blocks(given.shape[0], BLOCK_ROWS)
+    table = rows if isinstance(rows, ArrayFile) else place.keep(given)
+    parts = list(place.map(sum_of_directions, blocks, table))
+    n_filled = sum(number for _, number in parts)
+    total = np.sum([own for own, _ in parts], axis=0)
+    centre = (total / max(n_filled, 1)).astype(np.float32)
+    found = place.table(block_seen_from, blocks, given.shape[1], np.float32, table, centre)
+    if not opened(found).any():
+        told = "are all zero" if not n_filled else "all point the same way"
         raise InputError(f"the embeddings {told}", remedy="they tell no documents apart; leave them out")
     return Meaning(found, centre, model, digest, weight)
+
+
+def sum_of_directions(block: slice, rows: Any) -> tuple[npt.NDArray[np.float64], int]:
+    """Return the sum of some rows made unit, and how many of them are not zero."""
+    unit = unit_rows(rows[block], warn=False).astype(np.float32)
+    return unit.sum(axis=0, dtype=np.float64), int(unit.any(axis=1).sum())
+
+
+def block_seen_from(block: slice, rows: Any, centre: Floats) -> Floats:
+    """Return the directions of some rows from a centre."""
+    return seen_from(centre, unit_rows(rows[block], warn=False))
 
 
 def usual_weight(n_words: float) -> float:
