@@ -51,8 +51,7 @@ def read_embeddings(path: Path) -> Embeddings:
         if suffix == ".npy":
             with path.open("rb") as stream:
                 check_npy(stream, path.stat().st_size, str(path))
-                stream.seek(0)
-                return Embeddings(np.load(stream, allow_pickle=False))
+            return Embeddings(np.asarray(np.load(path, mmap_mode="c", allow_pickle=False)))
         return _npz(path) if suffix == ".npz" else _table(path)
 
 
