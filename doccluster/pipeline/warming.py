@@ -108,8 +108,7 @@ def _criteria() -> None:
 
     rows = _matrix(60, 40, np.float32)
     CriterionClustering(3, n_init=1, random_state=0).fit(rows)
-    for linkage in ("average", "centroid"):
-        agglomerate(rows, linkage)
+    agglomerate(rows)
 
 
 def _assigning() -> None:
