@@ -166,7 +166,7 @@ IN_PLACE = {
     # tables, of which there should be no second copy
     "executors:table.one",
     # similarities of all documents, of which the next step reads one line
-    "clustering/k_means/seeding:weigh.weigh_some",
+    "clustering/k_means/seeds:weigh.weigh_some",
     # each thread counts in a table of tokens of its own
     "text/counting:count._count_block",
 }

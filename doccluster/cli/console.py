@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 import re
 import shutil
@@ -21,6 +20,7 @@ from typing import Any
 import click
 
 from doccluster.base.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
+from doccluster.base.json_values import jsonable
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import Column, table_lines
 from doccluster.cli.output import STAND_INS, is_unicode, write_error, write_out
@@ -118,20 +118,8 @@ def print_json_lists(content: Mapping[str, Any], lists: Mapping[str, Iterable[An
 def _as_json(value: Any, *, depth: int = 0) -> str:
     """Return a value as JSON, indented by `depth` steps."""
     # JSON is UTF-8 or, with escapes, ASCII, whatever the terminal takes
-    text = json.dumps(_jsonable(value), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)
+    text = json.dumps(jsonable(value), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("\n", "\n" + "  " * depth)
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _jsonable(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_jsonable(item) for item in value]
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers
-        return _jsonable(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
-    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
 COMPILING = "compiling for this machine, once"

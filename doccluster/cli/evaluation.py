@@ -163,7 +163,7 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
     elif as_csv:
         write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
     else:
-        from doccluster.evaluation.score_tables import text_table
+        from doccluster.evaluation.result import text_table
 
         for line in text_table(evaluation, **table_room()).splitlines():
             say(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,18 @@ from doccluster.clustering.linear_rule import LinearRule
 from doccluster.geometry import Documents
 from doccluster.vectors.meaning import Meaning
 
-if TYPE_CHECKING:
-    from doccluster.clustering.smoothed.document_clusters import SmoothedRows
-
 STARTS = 10  # of an algorithm that makes several, by default
+
+
+class SmoothedRows(NamedTuple):
+    """Dense unit rows, each moved towards its neighbours, and the graph of those.
+
+    `moved_once` are the rows after one step of smoothing, for counting clusters: more steps blur small ones.
+    """
+
+    points: Any
+    graph: Any  # NeighbourGraph or JoinedGraph
+    moved_once: Any = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,13 +16,13 @@ from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
 from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits
 from doccluster.clustering.k_means.mean_table import in_given_columns
+from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, fit_of
-from doccluster.clustering.k_means.starts import draw_starts
 from doccluster.distributed.block_means import BlockMeans
+from doccluster.distributed.block_rows import BlockRows
 from doccluster.distributed.block_steps import release_fits
 from doccluster.distributed.checkpoints import Checkpoints, Progressed
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.distributed.seeds import BlockRows
 from doccluster.errors import InputError, NothingUsable
 from doccluster.executors import Executor
 from doccluster.validation import as_generator

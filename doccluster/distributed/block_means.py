@@ -17,6 +17,7 @@ from scipy import sparse
 
 from doccluster.clustering.k_means.lloyd import Snapshot
 from doccluster.clustering.k_means.refill import choose_refills
+from doccluster.distributed.block_rows import BlockRows
 from doccluster.distributed.block_steps import (
     KEPT_VERSIONS,
     Moved,
@@ -29,7 +30,6 @@ from doccluster.distributed.block_steps import (
 )
 from doccluster.distributed.cluster_table import TableVersion, centroids_of, chords, row_products
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.distributed.seeds import BlockRows
 from doccluster.executors import Executor
 
 Integers = npt.NDArray[np.int64]

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.base.progress import Progress
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
-from doccluster.geometry.table import products_with_clusters
 from doccluster.partition import Partition
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
@@ -178,7 +178,9 @@ def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: Clu
 def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
-    return np.asarray(products_with_clusters(block, rows.arrays, rows.scale, sums.table.arrays))
+    some = rows.matrix[block]
+    values = some.data * np.repeat(rows.scale[block], np.diff(some.indptr))
+    return sums.table.products(sparse.csr_array((values, some.indices, some.indptr), shape=some.shape))
 
 
 def gather_readings(

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
+from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.overview import days_of, outlets_of

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from doccluster.evaluation import Score
-from doccluster.evaluation.score_tables import HEADINGS, by_measure, families_of, truth_of
+from doccluster.evaluation.result import HEADINGS, by_measure, families_of, truth_of
 from doccluster.measures.registry import ARROWS, Measure
 from doccluster.record import Run
 from doccluster.report.wording import decimal, one_line

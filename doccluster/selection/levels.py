@@ -20,8 +20,8 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.clustering.communities import communities
-from doccluster.clustering.smoothed.document_clusters import SmoothedRows
 from doccluster.clustering.smoothed.document_spaces import Graph
+from doccluster.clustering.task import SmoothedRows
 from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable

@@ -14,7 +14,8 @@ from scipy import sparse
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut, one_of
 from doccluster.base.table_markup import html_table, latex_table
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, SmoothedRows, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
+from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.selection.levels import (

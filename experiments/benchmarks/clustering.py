@@ -312,7 +312,7 @@ def seeds(session: Session, name: str, n_clusters: int) -> None:
     from sklearn.cluster import kmeans_plusplus
 
     from doccluster.clustering.k_means.document_matrix import as_given
-    from doccluster.clustering.k_means.seeding import default_trials, kmeans_plus_plus
+    from doccluster.clustering.k_means.seeds import default_trials, kmeans_plus_plus
 
     load_kernels()
     matrix = load_matrix(name)

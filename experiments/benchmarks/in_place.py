@@ -20,9 +20,8 @@ REPEATS = 9
 @row("sweep-in-place", "a plain sweep of 100 thousand documents, k = 20, bounds in place over blocks that return them")
 def sweeps(session: Session) -> None:
     from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.lanes import LINE
     from doccluster.clustering.k_means.mean_table import head_length, lane_table
-    from doccluster.clustering.k_means.sweep import HIGHEST, LOWEST, Bounds, assign_rows
+    from doccluster.clustering.k_means.sweep import HIGHEST, LINE, LOWEST, Bounds, assign_rows
 
     load_kernels()
     name = "made-20k" if session.quick else "made-100k"

@@ -10,13 +10,12 @@ from doccluster.clustering.k_means import assigner, document_matrix, running_mea
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner, rows_left_open
 from doccluster.clustering.k_means.document_matrix import prepare
-from doccluster.clustering.k_means.lanes import LINE
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.mean_table import in_given_columns, means_of_matrix, table_for
 from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
-from doccluster.clustering.k_means.sweep import Bounds
+from doccluster.clustering.k_means.sweep import LINE, Bounds
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
 ALGORITHMS = ["every row", "bounds", "lists"]

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.document_matrix import as_given, prepare
-from doccluster.clustering.k_means.seeding import (
+from doccluster.clustering.k_means.seeds import (
     affordable_seeding,
     default_trials,
     kmeans_plus_plus,

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.clustering.k_means.assigner import rounded_up
-from doccluster.clustering.k_means.lanes import LINE
-from doccluster.clustering.k_means.sweep import LaneTable, RowArrays, rounding_error, sum_row
+from doccluster.clustering.k_means.sweep import LINE, LaneTable, RowArrays, rounding_error, sum_row
 from doccluster.kernels.jit import jit
 
 N_TERMS, N_HEAD = 600, 400

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doccluster.clustering.k_means.lanes import LINE
-from doccluster.clustering.k_means.sweep import add_lines, highest_of_lines, lane_holding
+from doccluster.clustering.k_means.sweep import LINE, add_lines, highest_of_lines, lane_holding
 from doccluster.kernels.jit import jit
 
 

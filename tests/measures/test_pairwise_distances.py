@@ -201,13 +201,13 @@ def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
 
     matrix, labels = made(n=400, d=300, k=60, density=0.005)
     plain = ClusterEvidence(matrix, Partition.from_labels(labels))
-    assert (plain.cluster_sums.table.arrays.head_row < 0).any()
+    assert (plain.cluster_sums.table.lines < 0).any()
     dense = ClusterEvidence(matrix.toarray(), Partition.from_labels(labels))
     np.testing.assert_allclose(plain.sum_gram, dense.sum_gram, atol=1e-12)
     np.testing.assert_allclose(plain.adherence, dense.adherence, atol=1e-12)
     monkeypatch.setattr(module, "TABLE_BYTES", 60 * 8 * 20)  # room for 20 dense lines
     tight = ClusterEvidence(matrix, Partition.from_labels(labels))
-    assert len(tight.cluster_sums.table.arrays.head) <= 20
+    assert len(tight.cluster_sums.table.head) <= 20
     np.testing.assert_allclose(tight.adherence, plain.adherence, atol=1e-12)
 
 

@@ -13,7 +13,7 @@ from doccluster.blocks import resolve_threads
 from doccluster.clustering.k_means.assigner import Assigner
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, prepare
 from doccluster.clustering.k_means.mean_table import means_of_matrix, table_for
-from doccluster.clustering.k_means.seeding import unit_rows_of
+from doccluster.clustering.k_means.seeds import unit_rows_of
 from doccluster.clustering.k_means.sweep import LaneTable, place_rows, similarity_rows
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents

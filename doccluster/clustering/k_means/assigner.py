@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.lanes import LINE, OCTET
 from doccluster.clustering.k_means.sweep import (
     HIGHEST,
+    LINE,
     LOWEST,
+    OCTET,
     UNIT_ROUNDOFF,
     Bounds,
     LaneTable,

@@ -13,12 +13,24 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.lanes import LINE, aligned_zeros
-from doccluster.clustering.k_means.sweep import LaneTable
+from doccluster.clustering.k_means.sweep import LINE, LaneTable
 
+LINE_BYTES = 64
 MOST_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
 MOST_ENTRIES = 4_000_000  # of a matrix that is read as it is: beyond, putting frequent terms together pays
 TAIL_COST = 32.0  # an entry of a tail list costs as much as this many cells of the dense head, measured
+
+
+def aligned_zeros(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array of zeros that begins where a cache line does; so does each row of whole lines then.
+
+    A line of the table that lies across two of the cache costs two reads.
+    """
+    kind = np.dtype(dtype)
+    n_bytes = kind.itemsize * int(np.prod(shape))
+    store = np.zeros(n_bytes + LINE_BYTES, np.uint8)
+    offset = -store.ctypes.data % LINE_BYTES
+    return store[offset : offset + n_bytes].view(kind).reshape(shape)
 
 
 def means_of_matrix(centroids: Any, original: npt.NDArray[np.int32]) -> sparse.csr_array:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from doccluster.base.sizes import format_size
 from doccluster.clustering.k_means.assigner import MOST_GROUPS
-from doccluster.clustering.k_means.lanes import LINE, OCTET
 from doccluster.clustering.k_means.mean_table import head_length, table_width
+from doccluster.clustering.k_means.sweep import LINE, OCTET
 from doccluster.errors import MemoryLimitError
 from doccluster.geometry.criteria import moves_bytes
 

@@ -15,11 +15,10 @@ from scipy import sparse
 from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner, Chords
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.lanes import LINE, aligned_zeros
 from doccluster.clustering.k_means.lloyd import Snapshot
-from doccluster.clustering.k_means.mean_table import means_of_table, table_for, tail_of
+from doccluster.clustering.k_means.mean_table import aligned_zeros, means_of_table, table_for, tail_of
 from doccluster.clustering.k_means.refill import choose_refills, empty_clusters
-from doccluster.clustering.k_means.sweep import head_end
+from doccluster.clustering.k_means.sweep import LINE, head_end
 from doccluster.kernels.jit import jit
 
 

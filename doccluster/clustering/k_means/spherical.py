@@ -26,8 +26,7 @@ from doccluster.clustering.k_means.mean_table import in_given_columns, keeps_col
 from doccluster.clustering.k_means.memory import MemoryPlan, Size, plan_memory
 from doccluster.clustering.k_means.refinement import refine_start
 from doccluster.clustering.k_means.running_means import RunningMeans
-from doccluster.clustering.k_means.seeding import Init, affordable_seeding, check_init, default_trials
-from doccluster.clustering.k_means.starts import draw_starts
+from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from doccluster.clustering.k_means.lanes import LINE, OCTET
 from doccluster.kernels.jit import jit
 
+LINE = 16  # float32 lanes of a cache line
+OCTET = 8  # groups of a vector of bounds
 ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
 UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
 ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
 from doccluster.clustering.estimator_parameters import SeededParameters
-from doccluster.clustering.k_means.seeding import Init
+from doccluster.clustering.k_means.seeds import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, Settled, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
@@ -27,6 +27,7 @@ from doccluster.clustering.smoothed.document_spaces import (
     shared_term_rows,
     side_by_side,
 )
+from doccluster.clustering.task import SmoothedRows
 from doccluster.executors import InMemory, TablePlace, opened
 from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
@@ -97,17 +98,6 @@ class DocumentFit:
     left_out: tuple[str, ...]  # which steps were not done, and why
     notes: tuple[str, ...]  # what else the caller should know
     interrupted: bool = False  # whether a person stopped the work, and these are the best labels until then
-
-
-class SmoothedRows(NamedTuple):
-    """What spherical k-means is given: dense unit rows, each moved towards its neighbours, and the graph of those.
-
-    `moved_once` are the rows after one step of smoothing, for counting clusters: more steps blur small ones.
-    """
-
-    points: Any
-    graph: Graph
-    moved_once: Any = None
 
 
 def smooth_documents(
