@@ -5,27 +5,10 @@ A call from Python costs about a microsecond more for each tuple; compiling and 
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-
-class Metric(IntEnum):
-    """The metrics of `choices.METRICS`; kernels are given the number."""
-
-    EUCLIDEAN = 0
-    SQEUCLIDEAN = 1
-    COSINE = 2
-
-
-EUCLIDEAN, SQEUCLIDEAN, COSINE = (int(metric) for metric in Metric)
-
-
-def metric_code(name: str) -> int:
-    """Return the number of a metric given by its name."""
-    return int(Metric[name.upper()])
 
 
 class Csr(NamedTuple):

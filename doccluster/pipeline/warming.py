@@ -119,32 +119,6 @@ def _assigning() -> None:
             assign(matrix, matrix[:5])
 
 
-def _judging() -> None:
-    from doccluster.evaluation import evaluate
-
-    labels = np.arange(60) % 4
-    truth = [str(label // 2) for label in labels]
-    for dtype in (np.float32, np.float64):
-        matrix = _matrix(60, 40, dtype)
-        for metric in ("cosine", "euclidean", "sqeuclidean"):
-            for vectors in (matrix, matrix.toarray()):
-                evaluate(labels, truth=truth, vectors=vectors, metric=metric, measures="all")
-    many = _matrix(1500, 40, np.float64)
-    evaluate(np.arange(1500) % 2, vectors=many, measures=["c_index", "gamma"], max_memory="100K")
-
-
-def _mixtures() -> None:
-    from doccluster.clustering import VonMisesFisherMixture
-
-    for matrix in (_matrix(400, 40, np.float32), _matrix(60, 40, np.float64).toarray()):
-        for k, options in (
-            (3, {"concentration": "free"}),
-            (3, {"assignment": "hard"}),
-            (20, {"concentration": 1000.0}),
-        ):
-            VonMisesFisherMixture(k, random_state=0, max_iter=3, **options).fit(matrix)  # type: ignore[arg-type]
-
-
 def _communities() -> None:
     from doccluster.clustering.communities import communities
 
@@ -153,23 +127,17 @@ def _communities() -> None:
 
 
 def _synthetic() -> None:
-    from doccluster.corpus import read_corpus
-    from doccluster.synthetic import make_sparse_vmf, make_twin, make_vmf_mixture
-    from doccluster.vectors import vectorize
+    from doccluster.synthetic import make_vmf_mixture
 
     make_vmf_mixture(30, 8, 2, kappa=20.0, random_state=0)
-    make_sparse_vmf(30, 5000, 2, random_state=0)
-    make_twin(vectorize(read_corpus(TEXTS)), 2, random_state=0)
 
 
 def _geometry() -> None:
     from doccluster.clustering.search_cells import search_cells
     from doccluster.geometry.neighbours import nearest_neighbours
     from doccluster.geometry.projection import latent_semantic_space
-    from doccluster.geometry.sums import count_presence, joined
 
     matrix = _matrix(60, 40, np.float32)
-    joined([count_presence(matrix, np.arange(60) % 2, 2)] * 2)
     nearest_neighbours(matrix, 3)
     nearest_neighbours(matrix, 3, cells=search_cells(matrix, random_state=0))
     latent_semantic_space(matrix, 4)
@@ -187,15 +155,6 @@ def _streaming() -> None:
     index = ArticleIndex()
     for _ in range(300):  # until the slots that were given up are taken back
         index.give_up(index.add(one))
-
-
-def _end_of_a_run() -> None:
-    from doccluster.clustering.k_means.assign import assign_to_centroids
-    from doccluster.evaluation import evaluate
-
-    labels, matrix = np.arange(60) % 4, _matrix(60, 40, np.float32)
-    evaluate(labels, truth=[str(label // 2) for label in labels], vectors=matrix, pairwise_seconds=0.0)
-    assign_to_centroids(matrix, matrix[:5])
 
 
 def _clusters_of_smoothed_rows() -> None:
@@ -220,8 +179,6 @@ TASKS: tuple[Callable[[], None], ...] = (
     _clustering,
     _criteria,
     _assigning,
-    _judging,
-    _mixtures,
     _geometry,
     _communities,
     _map,
@@ -232,7 +189,7 @@ BACKWARDS = TASKS[::-1]
 # what the first run of a machine needs, from its end on
 AHEAD: tuple[Callable[[], None], ...] = (
     _map,
-    _end_of_a_run,
+    _assigning,
     _clusters_of_smoothed_rows,
     _communities,
     _geometry,
