@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from doccluster.artifacts.new_folder import ENCODED
 from doccluster.artifacts.storage import damaged, read_arrays, write_arrays
-from doccluster.vectors.encoders import Encoder
+from doccluster.vectors.model_files import Encoder
 
 DIGEST_BYTES = 16
 

@@ -7,9 +7,7 @@ A text is encoded by itself, never padded to others, so that its row depends on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,43 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.digests import checksum
 from doccluster.base.file_names import usable_path
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import row_blocks
-from doccluster.errors import InputError, MissingDependency
+from doccluster.errors import InputError
+from doccluster.vectors.model_files import TOKENIZER, Encoder, brought, files_digest, packages_of
+from doccluster.vectors.onnx_encoder import onnx_encoder
+from doccluster.vectors.token_encoder import static_encoder, token_encoder
 
 BATCH = 256  # texts in memory as tokens at a time
 NAMES = ("static", "minilm", *(f"{kind}:DIR_OR_NAME" for kind in ("onnx", "model2vec", "sentence-transformers")))
-TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
 MINILM = "onnx:sentence-transformers/all-MiniLM-L6-v2"
 FILES = {"onnx": ("model.onnx", "onnx/model.onnx"), "model2vec": ("model.safetensors",)}  # and those of settings
 EXTRAS = {"onnx": "doccluster[onnx]", "model2vec": "doccluster[meaning]"}
-
-Rows = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Encoder(ShortRepr):
-    """A model that turns texts into rows.
-
-    Attributes
-    ----------
-    name : str
-        As it was asked for.
-    digest : str
-        Of its files; empty for an object of which nothing is known.
-    encode : function of a list of str
-        Returns an array of shape (n_texts, n_dimensions).
-    pooling : str
-        How the rows of its tokens become one: "mean" or "first token"; empty where the model does it.
-    """
-
-    name: str
-    digest: str
-    encode: Callable[[list[str]], Any]
-    pooling: str = ""
 
 
 def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
@@ -73,20 +47,14 @@ def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
         called = given.encode if hasattr(given, "encode") else given
         return Encoder(getattr(given, "__name__", type(given).__name__), "", called)
     if given == "static":
-        from doccluster.vectors.token_encoder import static_encoder
-
         return static_encoder()
     kind, place = _kind_and_place(given)
     if kind == "sentence-transformers":
         return _sentence_transformer(given, place)
     if kind == "model2vec":
-        from doccluster.vectors.token_encoder import token_encoder
-
         folder = _folder(kind, place)
         return token_encoder(given, brought(folder, "model.safetensors"), brought(folder, TOKENIZER))
     if kind == "onnx":
-        from doccluster.vectors.onnx_encoder import onnx_encoder
-
         return onnx_encoder(given, _folder(kind, place), n_threads=n_threads)
     raise InputError("is not known", argument="encoder", received=given, expected=f"one of {', '.join(NAMES)}")
 
@@ -146,30 +114,6 @@ def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silen
         rows[block] = found
     progress("encode", len(texts), len(texts))
     return rows
-
-
-@contextmanager
-def packages_of(encoder: str, install: str) -> Iterator[None]:
-    """Turn a package that cannot be imported into a MissingDependency that says what to install."""
-    try:
-        yield
-    except ImportError as error:
-        raise MissingDependency(
-            f"the encoder {encoder} needs {error.name or error}", remedy=f'install it with: pip install "{install}"'
-        ) from error
-
-
-def brought(folder: Path, *names: str) -> Path:
-    """Return the first of these files that a folder has. Raises InputError if it has none of them."""
-    found = next((folder / name for name in names if (folder / name).is_file()), None)
-    if found is None:
-        raise InputError(f"{folder} has no file {names[0]}", remedy="bring that file of the model")
-    return found
-
-
-def files_digest(*paths: Path) -> str:
-    """Return the digest of what is in some files."""
-    return checksum([path.read_bytes() for path in paths])
 
 
 def _sentence_transformer(name: str, place: str) -> Encoder:

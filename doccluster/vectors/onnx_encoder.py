@@ -17,7 +17,7 @@ import numpy.typing as npt
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError
 from doccluster.vectors.array_headers import damage_as_input_error
-from doccluster.vectors.encoders import POOLING, TOKENIZER, Encoder, brought, files_digest, packages_of
+from doccluster.vectors.model_files import POOLING, TOKENIZER, Encoder, brought, files_digest, packages_of
 
 MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 WINDOW = 512  # tokens, where no file of the model says how many it reads

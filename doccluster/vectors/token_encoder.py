@@ -15,7 +15,7 @@ from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.vectors.array_headers import damage_as_input_error
-from doccluster.vectors.encoders import Encoder, Rows, brought, files_digest, packages_of
+from doccluster.vectors.model_files import Encoder, Rows, brought, files_digest, packages_of
 
 PACKAGE = "wordllama"  # its files are read, its code is not run
 WEIGHTS, TOKENS = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"

@@ -1,0 +1,66 @@
+"""An encoder, and the files of the model behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.base.digests import checksum
+from doccluster.base.short_repr import ShortRepr
+from doccluster.errors import InputError, MissingDependency
+
+TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
+
+Rows = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Encoder(ShortRepr):
+    """A model that turns texts into rows.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for.
+    digest : str
+        Of its files; empty for an object of which nothing is known.
+    encode : function of a list of str
+        Returns an array of shape (n_texts, n_dimensions).
+    pooling : str
+        How the rows of its tokens become one: "mean" or "first token"; empty where the model does it.
+    """
+
+    name: str
+    digest: str
+    encode: Callable[[list[str]], Any]
+    pooling: str = ""
+
+
+@contextmanager
+def packages_of(encoder: str, install: str) -> Iterator[None]:
+    """Turn a package that cannot be imported into a MissingDependency that says what to install."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependency(
+            f"the encoder {encoder} needs {error.name or error}", remedy=f'install it with: pip install "{install}"'
+        ) from error
+
+
+def brought(folder: Path, *names: str) -> Path:
+    """Return the first of these files that a folder has. Raises InputError if it has none of them."""
+    found = next((folder / name for name in names if (folder / name).is_file()), None)
+    if found is None:
+        raise InputError(f"{folder} has no file {names[0]}", remedy="bring that file of the model")
+    return found
+
+
+def files_digest(*paths: Path) -> str:
+    """Return the digest of what is in some files."""
+    return checksum([path.read_bytes() for path in paths])
