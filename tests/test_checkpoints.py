@@ -17,12 +17,8 @@ from doccluster.errors import InputError
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
-SETTINGS = {
-    "n_clusters": 6,
-    "algorithm": "spherical-k-means:n_init=2,init=random,tol=0.0",
-    "report": False,
-    "language": "english",
-}
+ALGORITHMS = [f"{name}:n_init=2,init=random,tol=0.0" for name in ("spherical-k-means", "smoothed")]
+SETTINGS = {"n_clusters": 6, "report": False, "language": "english", "algorithm": ALGORITHMS[0]}
 KILLED = """
     import os, pathlib, signal
     from doccluster.pipeline.main_line import run_pipeline
@@ -38,15 +34,20 @@ KILLED = """
 """
 
 
+@pytest.fixture(scope="module", params=ALGORITHMS, ids=["spherical k-means", "smoothed"])
+def settings(request):
+    return {**SETTINGS, "algorithm": request.param}
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
+def undisturbed(tmp_path_factory, settings):
     folder = tmp_path_factory.mktemp("undisturbed")
-    run_pipeline(NEWSROOM, output=folder / "run", **SETTINGS)
+    run_pipeline(NEWSROOM, output=folder / "run", **settings)
     return folder / "run"
 
 
-def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, tmp_path):
-    told = {"source": str(NEWSROOM), "output": str(tmp_path / "run"), "settings": SETTINGS}
+def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, settings, tmp_path):
+    told = {"source": str(NEWSROOM), "output": str(tmp_path / "run"), "settings": settings}
     code = textwrap.dedent(KILLED).format(start=2, every=2, **told)
     ended = subprocess.run([sys.executable, "-c", code], check=False, env={**os.environ, "TMPDIR": str(tmp_path)})
     assert ended.returncode == -signal.SIGKILL
@@ -54,16 +55,16 @@ def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, tmp_path)
     with np.load(tmp_path / "run" / CHECKPOINT) as kept:
         assert "begun_labels" in kept
     with pytest.raises(InputError, match=r"already exists.*checkpoint"):
-        run_pipeline(NEWSROOM, output=tmp_path / "run", **SETTINGS)
+        run_pipeline(NEWSROOM, output=tmp_path / "run", **settings)
     with pytest.raises(InputError, match="of other documents, or of a run with other options"):
-        run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=10, **{**SETTINGS, "random_state": 1})
+        run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=10, **{**settings, "random_state": 1})
     iterations = []
     run_pipeline(
         NEWSROOM,
         output=tmp_path / "run",
         checkpoint=10,
         progress=lambda stage, done, total=None: iterations.append(done) if stage == "cluster" else None,
-        **SETTINGS,
+        **settings,
     )
     assert not (tmp_path / "run" / CHECKPOINT).exists()
     assert next(number for number in iterations if number) == 3  # the start under way did not begin again
@@ -71,16 +72,16 @@ def test_a_run_that_was_killed_goes_on_to_the_same_labels(undisturbed, tmp_path)
         assert (tmp_path / "run" / name).read_bytes() == (undisturbed / name).read_bytes(), name
 
 
-def test_a_run_that_a_person_stopped_keeps_the_best_so_far_and_goes_on_later(undisturbed, tmp_path):
+def test_a_run_that_a_person_stopped_keeps_the_best_so_far_and_goes_on_later(undisturbed, settings, tmp_path):
     def stop(stage, done, total=None):
         if stage == "cluster" and done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(RunInterrupted) as stopped:
-        run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=1, progress=stop, **SETTINGS)
+        run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=1, progress=stop, **settings)
     assert stopped.value.run.n_documents > 100
     assert {MARK, "assignments.csv", CHECKPOINT} <= {path.name for path in (tmp_path / "run").iterdir()}
-    run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=10, **SETTINGS)
+    run_pipeline(NEWSROOM, output=tmp_path / "run", checkpoint=10, **settings)
     assert (tmp_path / "run" / "assignments.csv").read_bytes() == (undisturbed / "assignments.csv").read_bytes()
     assert not (tmp_path / "run" / CHECKPOINT).exists()
 

@@ -86,7 +86,7 @@ def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path
     pytest.importorskip("distributed", reason="the extra dask is not installed")
     monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**18)  # each file is a block
     files = sorted((real_corpora / "reuters21578").glob("*.sgm.gz"))[::8]
-    asked = {"quality": "fast", "clustering": {"n_init": 1}, "n_clusters": 40, "truth": "topics", "report": False}
+    asked = {"quality": "default", "clustering": {"n_init": 1}, "n_clusters": 40, "truth": "topics", "report": False}
     asked |= {"reader": {"keep_boilerplate": True}}  # it is not looked for in blocks
     run_pipeline(files, output=tmp_path / "one", **asked)
     told = []

@@ -30,9 +30,23 @@ PLACES = {"2 threads": "on_threads", "local:1": "on_one_worker", "local:2": "on_
 @row("memory", "a whole run of 100,000 made documents (k=20, one start): in one process, and in blocks on disk")
 def memory(session: Session) -> None:
     """Measure processes of their own: peak memory for each byte of text, and processor seconds; labels are compared."""
+    compare_blocks(session, "in_one_process", "in_blocks")
+
+
+@row(
+    "default",
+    "a whole run of 100,000 made documents (k=20) by the default quality: in one process, and in blocks on disk",
+)
+def default(session: Session) -> None:
+    """Measure the same of the default quality, ten starts, and the size of the scratch folder."""
+    compare_blocks(session, "default_in_one_process", "default_in_blocks")
+
+
+def compare_blocks(session: Session, one_process: str, blocks: str) -> None:
+    """Record what two functions of whole runs measure, whether their labels and scores are the same."""
     n_documents = FEW if session.quick else N_DOCUMENTS
     found = session.compare_memory(
-        {"one process": f"{RUNS}:in_one_process", "blocks on disk": f"{RUNS}:in_blocks"},
+        {"one process": f"{RUNS}:{one_process}", "blocks on disk": f"{RUNS}:{blocks}"},
         n_documents=n_documents,
         n_clusters=N_CLUSTERS,
     )

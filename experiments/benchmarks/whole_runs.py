@@ -30,12 +30,12 @@ DISK_LIMIT = "2G"
 IDLE = 10.0  # seconds for which processes are watched before a run
 
 
-def run_at(path: pathlib.Path, n_clusters: int, **where: Any) -> Run:
-    """Return a run over the lines of a file: one start, seeds drawn from a subsample."""
+def run_at(path: pathlib.Path, n_clusters: int, algorithm: str = ONE_START, **where: Any) -> Run:
+    """Return a run over the lines of a file: by default one start, seeds drawn from a subsample."""
     return run_pipeline(
         path,
         n_clusters=n_clusters,
-        algorithm=ONE_START,
+        algorithm=algorithm,
         reader={"format": "lines"},
         language="none",
         **where,
@@ -78,6 +78,26 @@ def in_blocks(n_documents: int, n_clusters: int) -> dict[str, float]:
     """Run in blocks, of which nothing is kept in memory between iterations."""
     with tempfile.TemporaryDirectory() as folder:
         return _spent(n_documents, n_clusters, scratch=folder, clustering={"max_memory": "64M"})
+
+
+def default_in_one_process(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run the default quality in this process on one thread."""
+    return _default(n_documents, n_clusters)
+
+
+def default_in_blocks(n_documents: int, n_clusters: int) -> dict[str, float]:
+    """Run the default quality in blocks, in as little memory as lets seeds be drawn from all 100,000 documents."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _default(n_documents, n_clusters, scratch=folder, clustering={"max_memory": "320M"})
+
+
+def _default(n_documents: int, n_clusters: int, **where: Any) -> dict[str, float]:
+    """Watch a run: what it holds of its own, pages of mapped files left out, and its scratch folder at most."""
+    scratch = pathlib.Path(where.get("scratch", os.devnull))
+    with ProcessWatch(lambda: {MAIN: os.getpid()}, scratch) as watch:
+        watch.begin("run")
+        found = _spent(n_documents, n_clusters, algorithm="smoothed", **where)
+    return {**found, "own_bytes": float(watch.peak_of(MAIN)), "scratch_bytes": float(watch.folder_bytes)}
 
 
 def _spent(n_documents: int, n_clusters: int, **where: Any) -> dict[str, float]:

@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.blocks import row_blocks
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts, Part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
 from doccluster.distributed.text_vectors import count_block, weigh_block
 from doccluster.errors import InputError
+from doccluster.executors import InFiles, opened
 from doccluster.scratch_files import scratch_failed
 from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
@@ -137,6 +139,21 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     stacked = sparse.vstack([one.block.matrix for one in made], format="csr")
     assert stacked.data.tobytes() == whole.data.tobytes()
     np.testing.assert_array_equal(stacked.indices, whole.indices)
+
+
+def squares(block, table, marker):
+    """Return the squares of some rows, but the first time of all end the worker."""
+    return end_once(block, lambda block, table: table[block] ** 2, (table,), marker)
+
+
+def test_a_worker_killed_while_it_fills_a_table_changes_nothing(tmp_path, two_processes):
+    place, table = InFiles(two_processes, tmp_path), np.arange(600.0).reshape(200, 3)
+    blocks = row_blocks(200, 9)
+    with place.for_a_while() as inner:
+        found = place.table(squares, blocks, 3, np.float64, inner.keep(table), str(tmp_path / "killed"))
+    assert (tmp_path / "killed").exists()
+    np.testing.assert_array_equal(opened(found), table**2)
+    assert len(list(tmp_path.glob("table-*"))) == 1
 
 
 def find_no_room(item):
