@@ -152,7 +152,7 @@ encoder_option = options(
         section=MEANING,
         is_eager=True,  # read before the option that downloads it
         metavar="NAME",
-        help='Instead of a file, make the embeddings of the texts: static (pip install "doccluster[meaning]"), minilm, '
+        help='Make the embeddings of the texts: static (pip install "doccluster[meaning]"), minilm, '
         "or by a model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR.",
     ),
     click.option(

@@ -52,6 +52,24 @@ def check_command(store: str, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
+@click.command("upgrade", cls=Verb, short_help="Bring a store of an older version up to date.")
+@store_option
+@json_option
+def upgrade_command(store: str, as_json: bool) -> None:
+    """Bring the tables of a store that an older version wrote up to date; its articles and stories stay as they are.
+
+    Pages, exports and changes are read of such a store without this.
+    """
+    from doccluster.streams.database import upgrade
+
+    before, after = upgrade(Path(store))
+    if as_json:
+        print_json({"store": store, "before": before, "after": after})
+    else:
+        say(f"  tables     {f'{before} -> {after}' if before < after else f'{after}, as they were'}")
+        say(f"  {store}")
+
+
 @click.command("rebuild", cls=Verb, short_help="Make the stories anew, by this version's weights.")
 @store_option
 @click.option(

@@ -23,6 +23,7 @@ from doccluster.cli.console import (
     say_fact,
 )
 from doccluster.cli.output import write_out
+from doccluster.cli.run import encoder_option
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.store_upkeep import (
     backup_command,
@@ -31,6 +32,7 @@ from doccluster.cli.store_upkeep import (
     prune_command,
     rebuild_command,
     store_option,
+    upgrade_command,
 )
 from doccluster.cli.story_verbs import COMMANDS
 from doccluster.cli.values import checked
@@ -58,6 +60,7 @@ new_store_options = options(
         type=click.Choice(sorted(PACES)),
         help="In a new store: stories that end sooner (fast), or that articles join longer and more easily (slow).",
     ),
+    encoder_option,
 )
 
 
@@ -106,6 +109,7 @@ def poll_command(
     spacing: float,
     on_event: str | None,
     pace: str | None,
+    encoder: str | None,
     as_json: bool,
 ) -> None:
     """Ask the feeds of a list that are due, keep every new article, and put it to a story.
@@ -121,7 +125,7 @@ def poll_command(
 
     settings = _settings(pace)
     options = PollOptions(spacing=spacing)
-    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
+    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings, encoder=encoder) as stream:
         given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
         last = stream.last_batch
         passes = stream.follow(feeds, force=force, **given) if follow else [stream.poll(feeds, force=force, **given)]
@@ -193,6 +197,7 @@ def replay_command(
     store: str,
     batch: str,
     pace: str | None,
+    encoder: str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -204,7 +209,7 @@ def replay_command(
     from doccluster.streams import StoryStream
 
     settings = _settings(pace)
-    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings) as stream:
+    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings, encoder=encoder) as stream:
         done = stream.replay(
             [Path(source) for source in sources],
             batch=parse_duration(batch),
@@ -323,5 +328,13 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
-for command in (*COMMANDS, check_command, rebuild_command, learn_command, prune_command, backup_command):
+for command in (
+    *COMMANDS,
+    check_command,
+    upgrade_command,
+    rebuild_command,
+    learn_command,
+    prune_command,
+    backup_command,
+):
     stream_command.add_command(command)

@@ -14,6 +14,7 @@ import numpy as np
 from doccluster.kernels.jit import jit
 
 START, LENGTH, ROOM = 0, 1, 2  # of a list, next to one another in memory
+PARTS = 2.0**40  # of 1
 NEXT, END = 0, 1  # of the state: the term to go on with, the first free place of the arena
 
 
@@ -35,6 +36,22 @@ def add_products(terms, values, postings, products):
             articles, own, value = slots[begin:end], weights[begin:end], np.float64(values[i])
             for place in range(articles.size):  # a number with a sign is looked at first
                 products[np.uint32(articles[place])] += value * np.float64(own[place])
+
+
+@jit
+def add_likeness(products, articles, usable, sums, nears):
+    """Sum up the products of a document with articles by the places of their stories, and find the greatest of the new.
+
+    Products are rounded to whole parts of 2^-40, so that the sums are the same in any order.
+    """
+    places, weights, are_newest = articles
+    for slot in range(products.size):
+        value = products[slot]
+        place = places[slot]
+        if value > 0 and usable[place]:
+            sums[place] += np.rint(weights[slot] * value * PARTS) / PARTS
+            if are_newest[slot] and value > nears[place]:
+                nears[place] = value
 
 
 @jit

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from doccluster.streams.check_contents import CONTENTS, Finding
 from doccluster.streams.check_rules import RULES
-from doccluster.streams.schema import make_tables
+from doccluster.streams.schema import VERSION, make_tables
 
 _SCHEMA = "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"
 _COLUMNS = {
@@ -50,6 +50,10 @@ def _file_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
 
 
 def _table_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version < VERSION:
+        yield Finding("tables", f"they are of version {version}; `doccluster stream upgrade` makes them {VERSION}")
+        return
     with closing(sqlite3.connect(":memory:")) as fresh:
         make_tables(fresh)
         wanted = _shape(fresh)

@@ -57,11 +57,17 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
     expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", "scales", *_NUMBERS}
-    expected |= {"confirmed", "models", "retention", "pruned_day", "weights", "remade_without_texts"} & set(meta)
+    expected |= {"confirmed", "models", "retention", "pruned_day", "weights", "encoder", "remade_without_texts"} & set(
+        meta
+    )
     int(meta.get("confirmed", 0))
     for language, given in json.loads(meta.get("scales", "{}")).items():
         values = [value for own in given.values() for value in own.values()]
-        if language not in ("", *LANGUAGES) or len(values) != 6 or not all(0 <= one <= MEMORY for one in values):
+        if (
+            language not in ("", *LANGUAGES)
+            or len(values) not in (6, 8)
+            or not all(0 <= one <= MEMORY for one in values)
+        ):
             yield Finding("meta", f"the scale of {language!r} is none")
     for batch, model in json.loads(meta.get("models", "{}")).items():
         if int(batch) < 1 or not all(isinstance(one, str) for one in model.values()):
@@ -149,6 +155,13 @@ def _blob_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
                 raise ValueError("a vector of another length than 1")
         except ValueError as error:
             yield Finding("vectors", f"document {doc_id}: {error}")
+    n_bytes = 2 * json.loads(meta["encoder"])["dimensions"] if "encoder" in meta else None
+    for doc_id, data, has_vectors in connection.execute("SELECT doc_id, meaning, vectors IS NOT NULL FROM document"):
+        expected = n_bytes if has_vectors else None
+        if (None if data is None else len(data)) != expected:
+            yield Finding("meaning", f"document {doc_id} has not a row of {expected} bytes, but {data and len(data)}")
+        elif data is not None and not np.linalg.norm(np.frombuffer(data, dtype="<f2").astype(np.float64)) < 1.1:
+            yield Finding("meaning", f"document {doc_id}: a row of another length than 1")
     for doc_id, data in connection.execute("SELECT doc_id, shingles FROM document WHERE shingles IS NOT NULL"):
         try:
             shingles_from_bytes(data)

@@ -5,10 +5,14 @@ Nothing here knows of a store or of the network. The result of a batch says all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import TermReader
@@ -23,6 +27,12 @@ from doccluster.streams.regrouping import Links
 from doccluster.streams.repair import Repair
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story
+
+MeaningOf = Callable[[Sequence[Article]], Iterable[npt.NDArray[np.float32] | None]]
+
+
+def _no_meaning(articles: Sequence[Article]) -> Iterable[None]:
+    return itertools.repeat(None, len(articles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +75,7 @@ class StoryPlacement:
     is_in_sums: bool
     similarity: float | None
     margin: float | None
-    vectors: bytes
+    vectors: WeightedTerms
 
 
 @dataclass(slots=True)
@@ -88,7 +98,7 @@ class BatchResult:
         from a story that was merged everything goes.
     left : list of int
         Numbers of members whose families turned out to be others'.
-    read_again : list of (bytes, int)
+    read_again : list of (WeightedTerms, int)
         The vectors and numbers of articles whose texts have changed.
     forgotten : list of str
         Ids of stories that cannot be resumed any more.
@@ -103,7 +113,7 @@ class BatchResult:
     ended: dict[str, tuple[Story, str]] = field(default_factory=dict)
     moves: list[tuple[str, str, list[int]]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
-    read_again: list[tuple[bytes, int]] = field(default_factory=list)
+    read_again: list[tuple[WeightedTerms, int]] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     copies_from: Moment | None = None
 
@@ -137,11 +147,18 @@ class Clusterer:
     Parameters
     ----------
     settings : StreamSettings, optional
-    coefficients : float64 array of shape (9,), optional
+    coefficients : float64 array of shape (7,), optional
         The weights of `joining.FEATURES`; those that are shipped if left out.
+    meaning_of : function of a list of Article, optional
+        Returns a row for each, rounded as `article_meaning.rounded` does.
     """
 
-    def __init__(self, settings: StreamSettings | None = None, coefficients: Floats | None = None) -> None:
+    def __init__(
+        self,
+        settings: StreamSettings | None = None,
+        coefficients: Floats | None = None,
+        meaning_of: MeaningOf | None = None,
+    ) -> None:
         self.settings = settings or StreamSettings()
         weights = shipped_coefficients() if coefficients is None else coefficients
         self.stories = OpenStories(self.settings, weights)
@@ -149,6 +166,7 @@ class Clusterer:
         self.frequencies = TermFrequencies()
         self.families = Families(self.settings.copy_window)
         self.reader = TermReader()
+        self.meaning_of: MeaningOf = meaning_of or _no_meaning
         self.story_of_family: dict[int, str] = {}
         self._story_of_group: dict[str, str] = {}
         self.links = Links()
@@ -185,8 +203,9 @@ class Clusterer:
         self.frequencies.begin_batch(now // DAY)
         refile(self, edited, self.time, result)
         self._follow_moves(result)
-        for article, terms, ids in zip(articles, read, counted, strict=True):
-            vectors = self.frequencies.weigh(terms, ids)
+        meant = self.meaning_of(articles)
+        for article, terms, ids, meaning in zip(articles, read, counted, meant, strict=True):
+            vectors = self.frequencies.weigh(terms, ids, meaning)
             group = mates.get(article.key, "")
             kept = self.stories.open.get(self._story_of_group.get(group, ""))
             self._place(article, terms.language, self._member(article, vectors), result, repair, kept)
@@ -248,7 +267,7 @@ class Clusterer:
             story.language = language
             self.stories.note(story)
         result.touched[story.id] = story
-        placed = family, story.id, home is None, similarity, margin, member.vectors.to_bytes()
+        placed = family, story.id, home is None, similarity, margin, member.vectors
         result.placements.append(StoryPlacement(member.number, article, language, *placed))
 
     def _join_or_found(

@@ -12,7 +12,7 @@ from pathlib import Path
 from doccluster.base.file_names import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.streams.check import check_store
-from doccluster.streams.schema import make_tables, version_of
+from doccluster.streams.schema import OLDEST, VERSION, make_tables, upgrade_tables, version_of
 
 try:
     import fcntl
@@ -34,11 +34,11 @@ _NOT_THE_STORE = frozenset(
 )  # fmt: skip
 
 
-def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
+def open_to_write(path: Path | None, *, oldest: int = VERSION) -> tuple[sqlite3.Connection, int | None]:
     """Return a connection to a store, made if it is not there, and the lock that this process holds on it.
 
     Raises InputError if the file cannot be opened, or another process writes to it. Raises SchemaError if it is not a
-    store, or one of a newer version.
+    store, or one of another version, from `oldest` on.
     """
     if path is None:
         connection = _connect(MEMORY)
@@ -48,7 +48,7 @@ def open_to_write(path: Path | None) -> tuple[sqlite3.Connection, int | None]:
     try:
         with described(path):
             connection = _connect(f"{path.resolve().as_uri()}?mode=rwc")
-            _prepare(connection, str(path))
+            _prepare(connection, str(path), oldest)
     except BaseException:
         _unlock(lock)
         raise
@@ -61,7 +61,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     with described(path):
         connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
         connection.execute("PRAGMA query_only = ON")
-        version = version_of(connection, str(path))
+        version = version_of(connection, str(path), oldest=OLDEST)
     if version == 0:
         raise InputError(f"{path} is empty; fill it with `doccluster stream poll` or `stream replay`.")
     return connection
@@ -84,6 +84,17 @@ def changing(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with described(path, connection):
             yield connection
+    finally:
+        close(connection, lock)
+
+
+def upgrade(path: Path) -> tuple[int, int]:
+    """Bring the tables of a store up to date; return the version they had, and the one they have."""
+    check_is_there(path)
+    connection, lock = open_to_write(path, oldest=OLDEST)
+    try:
+        with described(path), transaction(connection):
+            return upgrade_tables(connection), VERSION
     finally:
         close(connection, lock)
 
@@ -151,8 +162,8 @@ def _connect(name: str) -> sqlite3.Connection:
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, name: str) -> None:
-    version = version_of(connection, name)
+def _prepare(connection: sqlite3.Connection, name: str, oldest: int = VERSION) -> None:
+    version = version_of(connection, name, oldest=oldest)
     if name != MEMORY:
         connection.execute("PRAGMA synchronous = FULL")
         log = "WAL" if sqlite3.sqlite_version_info >= SAFE_LOG else "TRUNCATE"

@@ -27,20 +27,24 @@ class WeightedTerms:
     ids : int32 array of shape (n_terms,)
         The number of each term, in the order of the article.
     values : float32 array of shape (n_terms,)
+    meaning : float32 array of shape (n_dimensions,), optional
+        What the article means beside its words, in a stream with an encoder; see `article_meaning`.
     """
 
     ids: npt.NDArray[np.int32]
     values: npt.NDArray[np.float32]
+    meaning: npt.NDArray[np.float32] | None = None
 
     def to_bytes(self) -> bytes:
         """Return the vector as bytes; `from_bytes` gives the same vector back, bit for bit."""
         return self.ids.astype("<i4").tobytes() + self.values.astype("<f4").tobytes()
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, n_terms: int) -> WeightedTerms:
+    def from_bytes(cls, data: bytes, *, n_terms: int, meaning: bytes | None = None) -> WeightedTerms:
         """Undo `to_bytes`; raise ValueError for what it never returns.
 
-        `n_terms` is above the numbers of all terms: arrays are indexed by them, in machine code too.
+        `n_terms` is above the numbers of all terms: arrays are indexed by them, in machine code too. `meaning` is what
+        `meaning_as_bytes` returned.
         """
         size, rest = divmod(len(data), 8)
         if rest:
@@ -49,7 +53,11 @@ class WeightedTerms:
         values = np.frombuffer(data, dtype="<f4", offset=4 * size).astype(np.float32)
         if size and not (ids.min() >= 0 and ids.max() < n_terms and values.min() >= 0 and values.max() < 2):
             raise ValueError("a vector of terms, or with values, that there are not")
-        return cls(ids, values)
+        return cls(ids, values, None if meaning is None else np.frombuffer(meaning, dtype="<f2").astype(np.float32))
+
+    def meaning_as_bytes(self) -> bytes | None:
+        """Return the meaning in half precision, which holds it bit for bit; None without one."""
+        return None if self.meaning is None else self.meaning.astype("<f2").tobytes()
 
 
 class TermFrequencies:
@@ -108,14 +116,16 @@ class TermFrequencies:
         self._pending[number] = ids
         self._n_pending[language] += 1
 
-    def weigh(self, article: ArticleTerms, ids: npt.NDArray[np.int32]) -> WeightedTerms:
+    def weigh(
+        self, article: ArticleTerms, ids: npt.NDArray[np.int32], meaning: npt.NDArray[np.float32] | None = None
+    ) -> WeightedTerms:
         """Return an article as a vector, by the settled frequencies."""
         self._make_room()
         rarity = np.maximum(np.log((self.n_settled[article.language] + 10) / (self._settled[ids] + 1)), 0.0)
         values = _DAMPED[np.minimum(article.counts, _DAMPED.size - 1)] * rarity
         values[article.is_name] *= NAMES
         length = math.sqrt(np.einsum("i,i->", values, values))
-        return WeightedTerms(ids, (values / (length or 1.0)).astype(np.float32))
+        return WeightedTerms(ids, (values / (length or 1.0)).astype(np.float32), meaning)
 
     def settled_counts(self, numbers: Sequence[int]) -> list[int]:
         """Return the settled counts of terms."""

@@ -17,27 +17,31 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-FEATURES = ("one", "last", "mean_lead", "near_lead", "mean_place", "near_place")
+FEATURES = ("one", "last", "mean_lead", "near_lead", "mean_place", "near_place", "meaning_lead")
 LEAST_MEAN, LEAST_NEAR = 0.05, 0.1  # likeness that strangers can have; a rival that is less like counts as this one
 DEEP = 100  # distinct words from which on an article says as much as any
 MEMORY = 500.0  # articles that a likeness that is usual rests on at most
 LEAST_APART = 0.02  # how far apart friends and strangers are taken to be at least
+LEAST_MEANING_APART = 0.05
+FIRST, FIRST_MEANING = 20.0, 2.0  # articles that what is usual at first weighs as much as; models differ in meaning
 
 
 @dataclass(slots=True)
 class Usual:
-    """What likeness is usual in a stream: means of the mean likeness and of the nearest, over the latest articles.
+    """What likeness is usual in a stream: means of the mean likeness, the nearest and that of meaning, of late.
 
-    `n` is how many they rest on; the first values weigh as much as 20.
+    `n` is how many articles they rest on.
     """
 
     mean: float
     near: float
-    n: float = 20.0
+    n: float = FIRST
+    meaning: float = 0.0
 
-    def learn(self, mean: float, near: float) -> None:
+    def learn(self, mean: float, near: float, meaning: float) -> None:
         """Take in one more; of what is long ago little is left."""
         self.n = min(self.n + 1, MEMORY)
+        self.meaning += (meaning - self.meaning) / (self.n - FIRST + FIRST_MEANING)
         self.mean += (mean - self.mean) / self.n
         self.near += (near - self.near) / self.n
 
@@ -50,8 +54,8 @@ class Scale:
     story that it joined. Both differ much between kinds of news, and with them what likeness says.
     """
 
-    strangers: Usual = field(default_factory=lambda: Usual(0.08, 0.15))
-    friends: Usual = field(default_factory=lambda: Usual(0.35, 0.5))
+    strangers: Usual = field(default_factory=lambda: Usual(0.08, 0.15, meaning=0.3))
+    friends: Usual = field(default_factory=lambda: Usual(0.35, 0.5, meaning=0.6))
 
     def mean_place(self, value: Any) -> Any:
         """Return where a mean likeness stands: 0 is that of strangers, 1 that of friends."""
@@ -60,6 +64,10 @@ class Scale:
     def near_place(self, value: Any) -> Any:
         """Return where the likeness with the nearest article stands."""
         return _place(value, self.strangers.near, self.friends.near)
+
+    def meaning_lead(self, lead: Any) -> Any:
+        """Return how much a lead in meaning is: 1 is what lies between strangers and friends."""
+        return np.clip(lead / max(self.friends.meaning - self.strangers.meaning, LEAST_MEANING_APART), -1.0, 1.0)
 
 
 def _place(value: Any, stranger: float, friend: float) -> Any:
@@ -76,20 +84,24 @@ class Likeness:
         The mean cosine with the story's articles, each weighing half as much after the half-life.
     near : float
         The greatest cosine with one of the story's newest articles.
+    meaning : float
+        The mean cosine of meaning with the story's articles; 0 where nothing is known of it.
     last : float
         exp(-x^2 / 2), where x is the time to the story's articles over 72 hours.
-    mean_rival, near_rival : float
-        The greatest `mean` and `near` of the article with another story. How alike two articles of one story are
-        differs much between kinds of news; how far their story leads does not.
+    mean_rival, near_rival, meaning_rival : float
+        The greatest `mean`, `near` and `meaning` of the article with another story. How alike two articles of one story
+        are differs much between kinds of news; how far their story leads does not.
     n_words : int
         Distinct words of the article: two short texts can be alike by chance.
     """
 
     mean: Any
     near: Any
+    meaning: Any
     last: Any
     mean_rival: Any
     near_rival: Any
+    meaning_rival: Any
     n_words: int
 
     def features(self, scale: Scale) -> tuple[Any, ...]:
@@ -97,7 +109,9 @@ class Likeness:
         deep = depth(self.n_words)
         mean_lead = deep * self.mean / (self.mean + np.maximum(self.mean_rival, LEAST_MEAN))
         near_lead = deep * self.near / (self.near + np.maximum(self.near_rival, LEAST_NEAR))
-        return 1.0, self.last, mean_lead, near_lead, scale.mean_place(self.mean), scale.near_place(self.near)
+        places = scale.mean_place(self.mean), scale.near_place(self.near)
+        meaning_lead = (1 - deep) * scale.meaning_lead(self.meaning - self.meaning_rival)
+        return 1.0, self.last, mean_lead, near_lead, *places, meaning_lead
 
 
 def depth(n_words: int) -> float:
@@ -135,7 +149,7 @@ def logit(share: float) -> float:
 
 @cache
 def shipped_coefficients() -> Floats:
-    """Return the weights of the features that come with the package, float64 array of shape (6,)."""
+    """Return the weights of the features that come with the package, float64 array of shape (7,)."""
     shipped = json.loads((files("doccluster.streams") / "join_weights.json").read_text(encoding="utf-8"))
     assert tuple(shipped["features"]) == FEATURES
     return np.array(shipped["coefficients"], dtype=np.float64)

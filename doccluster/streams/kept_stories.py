@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment
+from doccluster.streams.article_meaning import ArticleMeaning
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.corrections import Correction, apply, correction_of, inverse, keep, last_correction, links_of
@@ -26,11 +27,19 @@ class KeptStories:
         A store that is open to be written to.
     settings : StreamSettings
         Those of the store.
+    meaning : ArticleMeaning, optional
+        What makes the rows of its articles.
     """
 
-    def __init__(self, connection: sqlite3.Connection, settings: StreamSettings) -> None:
-        self._connection, self._settings = connection, settings
+    def __init__(
+        self, connection: sqlite3.Connection, settings: StreamSettings, meaning: ArticleMeaning | None = None
+    ) -> None:
+        self._connection, self._settings, self.meaning = connection, settings, meaning
         self._clusterer = self._restored()
+
+    def mean(self, meaning: ArticleMeaning) -> None:
+        """Let the rows of articles be made by this from now on."""
+        self.meaning, self._clusterer.meaning_of = meaning, meaning
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -87,6 +96,6 @@ class KeptStories:
         return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")
 
     def _restored(self) -> Clusterer:
-        clusterer = Clusterer(self._settings, weights_of(self._connection))
+        clusterer = Clusterer(self._settings, weights_of(self._connection), self.meaning)
         restore(self._connection, clusterer)
         return clusterer

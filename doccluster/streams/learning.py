@@ -19,7 +19,8 @@ from scipy.optimize import minimize
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Article
-from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.article_meaning import kept_meaning
+from doccluster.streams.clusterer import Clusterer, MeaningOf
 from doccluster.streams.database import transaction
 from doccluster.streams.joining import FEATURES, Floats, logit
 from doccluster.streams.open_stories import Compared, OpenStories
@@ -66,6 +67,7 @@ def examples(
     story_of: Mapping[str, str],
     coefficients: Floats,
     settings: StreamSettings | None = None,
+    meaning_of: MeaningOf | None = None,
 ) -> Examples:
     """Return features of decisions on labelled articles of a stream, and whether joining was right.
 
@@ -77,8 +79,10 @@ def examples(
         Of the articles that are examples; others are placed too.
     coefficients : float64 array of shape (n_features,)
         With which the stream is replayed.
+    meaning_of : function, optional
+        As of `Clusterer`.
     """
-    clusterer = Clusterer(settings, coefficients)
+    clusterer = Clusterer(settings, coefficients, meaning_of)
     labels: dict[int, str] = {}
     clusterer.stories = watched = _Watched(clusterer, labels)
     for now, together in batches_of(articles, HOUR):
@@ -145,7 +149,8 @@ def learn_weights(connection: sqlite3.Connection, path: Path) -> Learned:
         raise InputError(f"{path} labels {len(story_of)} documents of the store; label {LEAST} or more.")
     before = weights_of(connection)
     settings = settings_of(connection) or StreamSettings()
-    rows, right = examples(articles, story_of, before, settings)
+    meaning = kept_meaning(connection)
+    rows, right = examples(articles, story_of, before, settings, meaning)
     if not 0 < right.sum() < right.size:
         raise InputError(f"{path} has no two stories, or none of two documents; label more of them.")
     after = fit([(rows, right)], [1.0], toward=before, shrink=SHRINK)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.kernels.postings import PARTS, add_likeness
 from doccluster.streams.article import Moment
 from doccluster.streams.article_index import ArticleIndex
 from doccluster.streams.frequencies import WeightedTerms
@@ -41,11 +43,11 @@ class Compared:
 
     def teach(self, scale: Scale, place: int = -1, *, cut: float) -> None:
         """Let a scale learn from an article that joined the story in `place`; others that it could have are neither."""
-        means, nears, is_own = self.likeness.mean, self.likeness.near, self.places == place
+        alike, is_own = (self.likeness.mean, self.likeness.near, self.likeness.meaning), self.places == place
         if is_own.any():
-            scale.friends.learn(float(means[is_own][0]), float(nears[is_own][0]))
+            scale.friends.learn(*(float(one[is_own][0]) for one in alike))
         is_stranger = ~is_own & (self.scores < cut)
-        scale.strangers.learn(float(means[is_stranger].max(initial=0.0)), float(nears[is_stranger].max(initial=0.0)))
+        scale.strangers.learn(*(float(one[is_stranger].max(initial=0.0)) for one in alike))
 
 
 class OpenStories:
@@ -77,38 +79,22 @@ class OpenStories:
         time: Moment,
         language: str,
         besides: Sequence[Story] = (),
-        only: Story | None = None,
     ) -> Compared:
-        """Return how an article is like the stories that it may join, or like one, whether or not it may join that.
-
-        The stories `besides` are left out; they are not its rivals either.
-        """
+        """Return how an article is like the stories that it may join; those `besides` are neither these nor rivals."""
         facts, usable = self._facts, self._usable_for(language, time)
         usable[[one.place for one in besides]] = False
-        is_rival = usable.copy()
-        if only is not None:
-            usable[only.place] = True
         apart = np.maximum(0, np.maximum(time - facts.lasts, facts.firsts - time))
         last = np.exp(-0.5 * (apart / self.settings.time_scale) ** 2)
-        return self._compared(vectors, language, usable, is_rival, last, only)
+        return self._compared(vectors, language, usable, last)
 
-    def _compared(
-        self,
-        vectors: WeightedTerms,
-        language: str,
-        usable: npt.NDArray[np.bool_],
-        is_rival: npt.NDArray[np.bool_],
-        last: Floats,
-        only: Story | None = None,
-    ) -> Compared:
-        means, nears = self._likeness(vectors, usable)
-        places = np.flatnonzero(usable & (means > 0))
-        means, nears, last = means[places], nears[places], last[places]
-        rivals = [_rivals(one, is_rival[places]) for one in (means, nears)]
-        if only is not None:
-            own = places == only.place
-            places, means, nears, last, *rivals = (one[own] for one in (places, means, nears, last, *rivals))
-        likeness = Likeness(means, nears, last, rivals[0], rivals[1], vectors.ids.size)
+    def _compared(self, vectors: WeightedTerms, language: str, usable: npt.NDArray[np.bool_], last: Floats) -> Compared:
+        alike = *self._likeness(vectors, usable), self._meaning(vectors)
+        # what has no word in common can still mean the same
+        places = np.flatnonzero(usable if vectors.meaning is not None else usable & (alike[0] > 0))
+        means, nears, meaning = (one[places] for one in alike)
+        mean_rivals, near_rivals, meaning_rivals = (_rivals(one) for one in (means, nears, meaning))
+        rivals = mean_rivals, near_rivals, meaning_rivals
+        likeness = Likeness(means, nears, meaning, last[places], *rivals, n_words=vectors.ids.size)
         scores = np.asarray(join_score(likeness, self.scale(language), self.coefficients), dtype=np.float64)
         return Compared(places, likeness, scores)
 
@@ -131,10 +117,19 @@ class OpenStories:
         self, story: Story, vectors: WeightedTerms, *, time: Moment, language: str, besides: Sequence[Story] = ()
     ) -> Match:
         """Return how an article is like one story, whether or not it may join that; `besides` are not its rivals."""
-        compared = self.compare(vectors, time=time, language=language, besides=besides, only=story)
-        if not compared.places.size:
+        is_rival = self._usable_for(language, time)
+        is_rival[[one.place for one in besides]] = False
+        usable = is_rival.copy()
+        usable[story.place], is_rival[story.place] = True, False
+        alike = *self._likeness(vectors, usable), self._meaning(vectors)
+        mean, near, meaning = (float(one[story.place]) for one in alike)
+        if vectors.meaning is None and not mean > 0:
             return Match(story, 0.0, NOTHING_SHARED)
-        return Match(story, float(compared.likeness.mean[0]), float(compared.scores[0]))
+        mean_rival, near_rival, meaning_rival = (float(one[is_rival].max(initial=0.0)) for one in alike)
+        apart = max(0, time - story.last, story.first - time)
+        last = math.exp(-0.5 * (apart / self.settings.time_scale) ** 2)
+        likeness = Likeness(mean, near, meaning, last, mean_rival, near_rival, meaning_rival, n_words=vectors.ids.size)
+        return Match(story, mean, float(join_score(likeness, self.scale(language), self.coefficients)))
 
     def nearest_ended(self, vectors: WeightedTerms, *, time: Moment, language: str) -> Match | None:
         """Return the story that had ended before `time` and that an article goes on from, if any."""
@@ -143,7 +138,7 @@ class OpenStories:
         has_ended &= facts.is_taken & (facts.lasts >= time - self.settings.resume_within)
         has_ended &= self._speaks(language)
         as_if_new = np.ones(facts.size)
-        ended = self.matches(self._compared(vectors, language, has_ended, has_ended, as_if_new), -np.inf)
+        ended = self.matches(self._compared(vectors, language, has_ended, as_if_new), -np.inf)
         return max(ended, key=lambda one: (one.score, one.story.last, one.story.id), default=None)
 
     def at(self, place: int) -> Story:
@@ -233,17 +228,20 @@ class OpenStories:
 
     def _likeness(self, vectors: WeightedTerms, usable: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return the mean and the greatest cosine of an article with the usable stories, by place."""
-        products, articles, size = self._index.products(vectors), self._articles, usable.size
-        slots = np.flatnonzero(products)
-        slots = slots[usable[articles.places[slots]]]
-        places, cosines = articles.places[slots], products[slots]
-        # whole numbers have the same sum in any order, and so for any order of slots
-        parts = np.rint(articles.weights[slots] * cosines * _ONE)
-        sums = np.bincount(places, weights=parts, minlength=size) / _ONE
-        nears = np.zeros(size)
-        is_newest = articles.are_newest[slots]
-        np.maximum.at(nears, places[is_newest], cosines[is_newest])
-        return np.divide(sums, self._facts.weights, out=np.zeros(size), where=sums > 0), nears
+        articles, sums, nears = self._articles, np.zeros(usable.size), np.zeros(usable.size)
+        own = articles.places, articles.weights, articles.are_newest
+        add_likeness(self._index.products(vectors), own, usable, sums, nears)
+        return np.divide(sums, self._facts.weights, out=sums, where=sums > 0), nears
+
+    def _meaning(self, vectors: WeightedTerms) -> Floats:
+        """Return the mean cosine of meaning of an article with each story, 0 at least, by place."""
+        articles, size = self._articles, self._facts.size
+        if vectors.meaning is None or not articles.meanings.size:
+            return np.zeros(size)
+        parts = np.rint(articles.weights * (articles.meanings @ vectors.meaning) * PARTS)
+        sums = np.bincount(articles.places, weights=parts, minlength=size) / PARTS
+        sums[_NOWHERE] = 0.0
+        return np.divide(np.maximum(sums, 0.0), self._facts.weights, out=np.zeros(size), where=sums > 0)
 
     def _mean_of(self, story: Story, vectors: WeightedTerms) -> float:
         usable = np.zeros(self._facts.size, dtype=np.bool_)
@@ -267,7 +265,9 @@ class OpenStories:
     def _enter(self, story: Story, members: Iterable[Member]) -> None:
         for one in members:
             one.slot = self._index.add(one.vectors)
-            self._articles.make_room(self._index.n_slots)
+            self._articles.make_room(self._index.n_slots, one.vectors.meaning)
+            if one.vectors.meaning is not None:
+                self._articles.meanings[one.slot] = one.vectors.meaning
         slots = [one.slot for one in story.members]
         times = np.array([one.time for one in story.members])
         weights = 2.0 ** ((times - times.max(initial=0)) / self.settings.half_life)
@@ -284,19 +284,23 @@ class OpenStories:
 
 
 _NOWHERE = 0  # the place of no story
-_ONE = 2.0**40  # what a cosine of 1 is in a sum
 
 
 class _Articles:
-    """What is known of the article in each slot: the place of its story, its weight there, whether it is new there."""
+    """What is known of the article in each slot: the place of its story, its weight and whether it is new there, and
+    what it means.
+    """
 
     def __init__(self) -> None:
         self.places = np.zeros(0, dtype=np.int64)
         self.weights = np.zeros(0, dtype=np.float64)
         self.are_newest = np.zeros(0, dtype=np.bool_)
+        self.meanings = np.zeros((0, 0), dtype=np.float32)
 
-    def make_room(self, n_slots: int) -> None:
-        """Have a value for each slot."""
+    def make_room(self, n_slots: int, meaning: npt.NDArray[np.float32] | None) -> None:
+        """Have a value for each slot, and room for meaning of as many dimensions."""
+        if meaning is not None and self.meanings.shape[1] != meaning.size:
+            self.meanings = np.zeros((n_slots, meaning.size), dtype=np.float32)
         _grow(self, n_slots)
 
 
@@ -336,17 +340,15 @@ class _Facts:
 
 def _grow(arrays: _Articles | _Facts, size: int) -> None:
     for name, old in vars(arrays).items():
-        if isinstance(old, np.ndarray) and old.size < size:
-            setattr(arrays, name, np.concatenate([old, np.zeros(size - old.size, dtype=old.dtype)]))
+        if isinstance(old, np.ndarray) and len(old) < size:
+            setattr(arrays, name, np.concatenate([old, np.zeros((size - len(old), *old.shape[1:]), dtype=old.dtype)]))
 
 
-def _rivals(values: Floats, is_rival: npt.NDArray[np.bool_]) -> Floats:
-    """Return, for each story, the greatest value of another one that is a rival."""
-    own = np.where(is_rival, values, 0.0)
-    if not own.size:
-        return own
-    best = int(own.argmax())
-    found = np.full(own.size, own[best])
-    own[best] = 0.0
-    found[best] = own.max()
+def _rivals(values: Floats) -> Floats:
+    """Return, for each story, the greatest value of another one."""
+    if values.size < 2:
+        return np.zeros(values.size)
+    best = int(values.argmax())
+    found = np.full(values.size, values[best])
+    found[best] = max(values[:best].max(initial=0.0), values[best + 1 :].max(initial=0.0))
     return found

@@ -13,11 +13,13 @@ from operator import itemgetter
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Article
+from doccluster.streams.article_meaning import kept_meaning
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.corrections import Correction, apply, keep, links_of
 from doccluster.streams.database import copied, transaction
 from doccluster.streams.identity import story_id, text_hash
 from doccluster.streams.model import model_version
+from doccluster.streams.schema import upgrade_tables
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.store import ARTICLE, settings_of, weights_of, write_batch, write_meta
 
@@ -33,7 +35,7 @@ _MADE = (
 )  # by clustering, in an order to go
 _UNPLACED = """
 UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL, in_sums = 0,
-    similarity = NULL, margin = NULL, vectors = NULL, shingles = NULL, is_edited = 0
+    similarity = NULL, margin = NULL, vectors = NULL, meaning = NULL, shingles = NULL, is_edited = 0
 """
 _ARTICLE = f"SELECT {ARTICLE} FROM document WHERE doc_id = ?"
 _IDS = (
@@ -59,11 +61,12 @@ def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection
     """
     with closing(copied(connection)) as copy:
         with transaction(copy):
+            upgrade_tables(copy)
             copy.execute("PRAGMA defer_foreign_keys = ON")
             copy.execute(_UNPLACED)
             for table in _MADE:
                 copy.execute(f"DELETE FROM {table}")
-            stays = "'settings', 'confirmed', 'retention', 'weights', 'remade_without_texts'"
+            stays = "'settings', 'encoder', 'confirmed', 'retention', 'weights', 'remade_without_texts'"
             copy.execute(f"DELETE FROM meta WHERE key NOT IN ({stays})")
             write_meta(copy, models=json.dumps({"1": model_version()}))
             lost = _place_again(connection, copy)
@@ -72,7 +75,8 @@ def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection
 
 
 def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
-    clusterer, lost = Clusterer(settings_of(old) or StreamSettings(), weights_of(old)), []
+    meaning, lost = kept_meaning(old), []
+    clusterer = Clusterer(settings_of(old) or StreamSettings(), weights_of(old), meaning)
     corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
     rows = old.execute(
         "SELECT doc_key, story_id, title, plain(text), text_hash FROM document JOIN membership USING (doc_id)"

@@ -47,8 +47,9 @@ def _read_again(clusterer: Clusterer, member: Member, article: Article, result: 
     """Give a member the vectors of what it says now; return its language."""
     terms = clusterer.reader.read(article.title, article.text)
     ids = clusterer.frequencies.count_again(terms, member.number)
-    member.vectors = clusterer.frequencies.weigh(terms, ids)
-    result.read_again.append((member.vectors.to_bytes(), member.number))
+    (meaning,) = clusterer.meaning_of([article])
+    member.vectors = clusterer.frequencies.weigh(terms, ids, meaning)
+    result.read_again.append((member.vectors, member.number))
     return terms.language
 
 

@@ -51,12 +51,13 @@ def _stories_of(connection: sqlite3.Connection, n_terms: int) -> Iterator[tuple[
         " USING (story_id) WHERE m.to_batch IS NULL AND s.is_forgotten = 0 GROUP BY 1, 2"
     ):
         counts[story_id, family] = count
-    for story_id, number, family, key, time, vectors in connection.execute(
-        "SELECT m.story_id, d.number, d.family, d.doc_key, d.published, d.vectors"
+    for story_id, number, family, key, time, vectors, meaning in connection.execute(
+        "SELECT m.story_id, d.number, d.family, d.doc_key, d.published, d.vectors, d.meaning"
         " FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
         " WHERE d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number"
     ):
-        member = Member(number, family, key, time, WeightedTerms.from_bytes(vectors, n_terms=n_terms))
+        terms = WeightedTerms.from_bytes(vectors, n_terms=n_terms, meaning=meaning)
+        member = Member(number, family, key, time, terms)
         members.setdefault(story_id, []).append(replace(member, n_documents=counts[story_id, family]))
     names = ", ".join(STORY_FIELDS)
     for story_id, state, *values in connection.execute(

@@ -7,7 +7,10 @@ import sqlite3
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
-VERSION = 6
+VERSION = 7
+# what makes the tables of a version those of the next one; stores from the first of these on can be read as they are
+UPGRADES = {6: ("ALTER TABLE document ADD COLUMN meaning BLOB",)}
+OLDEST = min(UPGRADES)
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -38,7 +41,7 @@ CREATE TABLE document (
     language TEXT NOT NULL, source TEXT NOT NULL, link TEXT NOT NULL, guid TEXT NOT NULL, title TEXT NOT NULL,
     text ANY NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
     in_sums INTEGER NOT NULL, similarity REAL, margin REAL, vectors BLOB, shingles BLOB,
-    is_edited INTEGER NOT NULL DEFAULT 0
+    is_edited INTEGER NOT NULL DEFAULT 0, meaning BLOB
 ) STRICT;
 CREATE INDEX document_waiting ON document (published, doc_key) WHERE batch_id IS NULL;
 CREATE INDEX document_number ON document (number) WHERE number IS NOT NULL;
@@ -99,10 +102,11 @@ CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settle
 """
 
 
-def version_of(connection: sqlite3.Connection, name: str) -> int:
+def version_of(connection: sqlite3.Connection, name: str, *, oldest: int = VERSION) -> int:
     """Return the version of the tables of a file, 0 for an empty one.
 
-    Raises SchemaError if the file belongs to another program, or to another version of this one.
+    Raises SchemaError if the file belongs to another program, to a newer version of this one, or to one before
+    `oldest`.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -119,9 +123,10 @@ def version_of(connection: sqlite3.Connection, name: str) -> int:
         raise SchemaError(
             f"{name} was written by a newer doccluster (tables {version}, this one knows {VERSION}); update doccluster."
         )
-    if version < VERSION:
+    if version < oldest:
+        remedy = "fill a new store" if version < OLDEST else "`doccluster stream upgrade` brings it up to date"
         raise SchemaError(
-            f"{name} was written by an older doccluster (tables {version}, this one knows {VERSION}); fill a new store."
+            f"{name} was written by an older doccluster (tables {version}, this one knows {VERSION}); {remedy}."
         )
     return int(version)
 
@@ -133,3 +138,13 @@ def make_tables(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def upgrade_tables(connection: sqlite3.Connection) -> int:
+    """Bring the tables of a store up to date, inside a transaction of the caller; return the version they had."""
+    (before,) = connection.execute("PRAGMA user_version").fetchone()
+    for version in range(before, VERSION):
+        for statement in UPGRADES[version]:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    return int(before)

@@ -43,7 +43,8 @@ def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
 def weights_of(connection: sqlite3.Connection) -> Floats:
     """Return the weights of the join of a store: its own, if it has learned some, else those that are shipped."""
     kept = read_meta(connection).get("weights")
-    return shipped_coefficients() if kept is None else np.array(json.loads(kept), dtype=np.float64)
+    own = [] if kept is None else json.loads(kept)  # of an older version without the last ones
+    return np.array([*own, *shipped_coefficients()[len(own) :]], dtype=np.float64)
 
 
 def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | None) -> StreamSettings:
@@ -161,7 +162,10 @@ def write_batch(
     )
     _write_lineage(connection, result, batch)
     connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left])
-    connection.executemany("UPDATE document SET vectors = ? WHERE number = ?", result.read_again)
+    connection.executemany(
+        "UPDATE document SET vectors = ?, meaning = ? WHERE number = ?",
+        [(one.to_bytes(), one.meaning_as_bytes(), number) for one, number in result.read_again],
+    )
     has_settled = clusterer.frequencies.has_settled
     _write_terms(connection, clusterer, batch)
     _let_go(connection, clusterer, result, has_settled=has_settled)
@@ -194,7 +198,7 @@ def _write_leads(connection: sqlite3.Connection, result: BatchResult, batch: int
 def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, batch: int) -> None:
     connection.executemany(
         "UPDATE document SET batch_id = ?, number = ?, language = ?, family = ?, first_story = ?, in_sums = ?,"
-        " similarity = ?, margin = ?, vectors = ?, shingles = ?, is_edited = 0 WHERE doc_key = ?",
+        " similarity = ?, margin = ?, vectors = ?, meaning = ?, shingles = ?, is_edited = 0 WHERE doc_key = ?",
         [
             (
                 batch,
@@ -205,7 +209,8 @@ def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, resu
                 int(one.is_in_sums),
                 one.similarity,
                 one.margin,
-                one.vectors,
+                one.vectors.to_bytes(),
+                one.vectors.meaning_as_bytes(),
                 clusterer.families.shingles_as_bytes(one.number),
                 one.article.key,
             )
@@ -290,12 +295,14 @@ def _let_go(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchR
     connection.executemany("UPDATE story SET is_forgotten = 1 WHERE story_id = ?", [(one,) for one in result.forgotten])
     connection.execute("UPDATE story SET is_forgotten = 1 WHERE state = 'merged' AND is_forgotten = 0")
     connection.executemany(
-        "UPDATE document SET vectors = NULL, in_sums = 0 WHERE vectors IS NOT NULL AND doc_id IN"
+        "UPDATE document SET vectors = NULL, meaning = NULL, in_sums = 0 WHERE vectors IS NOT NULL AND doc_id IN"
         " (SELECT doc_id FROM membership WHERE story_id = ? AND to_batch IS NULL)",
         [(one,) for one in result.forgotten],
     )
     if has_settled:  # what is not in the sums is kept only until its terms are counted
-        connection.execute("UPDATE document SET vectors = NULL WHERE vectors IS NOT NULL AND in_sums = 0")
+        connection.execute(
+            "UPDATE document SET vectors = NULL, meaning = NULL WHERE vectors IS NOT NULL AND in_sums = 0"
+        )
     if result.copies_from is not None:
         connection.execute(
             "UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL"

@@ -10,9 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
-from doccluster.streams.article import Moment, articles_of, in_order
+from doccluster.streams.article import Article, Moment, articles_of, in_order
+from doccluster.streams.article_meaning import agreed_meaning
 from doccluster.streams.check import check_store
 from doccluster.streams.check_contents import Finding
 from doccluster.streams.corrections import Correction
@@ -44,6 +48,9 @@ class StoryStream:
         The SQLite file to keep the stream in, made if it is not there; without one it lives in memory.
     settings : StreamSettings, optional
         For a new store; an old one has its own.
+    encoder : str, object or function, optional
+        For a new store, what makes the meaning of its articles, which then counts beside their words: "static", or
+        another that `run` takes. An old store has its own, and refuses others.
 
     Examples
     --------
@@ -57,20 +64,34 @@ class StoryStream:
     (3, [2, 1])
     """
 
-    def __init__(self, store: str | os.PathLike[str] | None = None, *, settings: StreamSettings | None = None) -> None:
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | None = None,
+        *,
+        settings: StreamSettings | None = None,
+        encoder: Any = None,
+    ) -> None:
         self._path = Path(MEMORY if store is None else store)
         self._connection, self._lock = open_to_write(None if store is None else self._path)
         self._parser: FeedParser | None = None  # begun by the first poll, used again by the next ones
         try:
             with self._described():
                 self.settings = agreed_settings(self._connection, settings)
-                self._stories = KeptStories(self._connection, self.settings)
+                meaning = agreed_meaning(self._connection, encoder)
+                self._stories = KeptStories(self._connection, self.settings, meaning)
         except BaseException:
             self.close()
             raise
 
     def replay(
-        self, source: Any, *, batch: float = HOUR, now: Moment | None = None, progress: Progress = silent, **reader: Any
+        self,
+        source: Any,
+        *,
+        batch: float = HOUR,
+        now: Moment | None = None,
+        embeddings: Any = None,
+        progress: Progress = silent,
+        **reader: Any,
     ) -> Replayed:
         """Feed dated documents in the order of their dates, as if they had come in then.
 
@@ -81,6 +102,9 @@ class StoryStream:
             Seconds between two polls: what is dated between two moments of this grid comes in together.
         now : int, optional
             Seconds since 1970; a date later than this cannot be. Left out, the present.
+        embeddings : array of shape (n_documents, n_dimensions), optional
+            What the documents mean, a row for each in the order of the source, in place of an encoder: from a new
+            store's first replay on, with every one.
         progress : callable
             Called with the number of articles placed.
         **reader
@@ -94,7 +118,10 @@ class StoryStream:
         if not batch >= 1:
             raise InputError(f"batch={batch!r} is not a time; give 1 second or more.")
         corpus = dated_corpus(source, reader)
-        articles = in_order(articles_of(corpus, now=int(time.time()) if now is None else now))
+        given = list(articles_of(corpus, now=int(time.time()) if now is None else now))
+        if embeddings is not None:
+            self._take_embeddings(given, np.asarray(embeddings))
+        articles = in_order(given)
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         with self._described():
             begins = last_batch(self._connection)
@@ -117,6 +144,15 @@ class StoryStream:
         ahead = newest - clock if newest > clock + DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
         return Replayed(len(articles), new, edited, n_batches, events, corpus.skipped, ahead, n_late)
+
+    def _take_embeddings(self, articles: Sequence[Article], embeddings: npt.NDArray[Any]) -> None:
+        n_dimensions = embeddings.shape[1] if embeddings.ndim == 2 else 0
+        with self._described():
+            meaning = agreed_meaning(self._connection, n_dimensions=n_dimensions)
+        if meaning is None:
+            raise InputError(f"embeddings of shape {embeddings.shape} are not a row for each article")
+        meaning.take(articles, embeddings)
+        self._stories.mean(meaning)
 
     def poll(
         self,

@@ -12,6 +12,7 @@ politeness a simulated week of them breaks, as the server counts them.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
 ``paces`` prints what another probability of joining does, and what `--pace` does, to all labelled streams.
+``meaning`` prints what an encoder beside the words does to all labelled streams, by the weight that meaning has.
 ``orders`` prints what stories are worth when the same articles are imported in another order, or their titles first.
 """
 
@@ -28,6 +29,7 @@ from experiments.streams.learning import candidates, choose
 from experiments.streams.lineage import as_labelled
 from experiments.streams.replaying import RememberingReader
 
+WHAT = ("learn", "evaluate", "speed", "growth", "manners", "day", "paces", "meaning", "orders")
 WEIGHTS = ROOT / "doccluster" / "streams" / "join_weights.json"
 SHRINKS = (0.001, 0.01, 0.1)
 MADE_SEED = 1  # of the stream that is learned from; others are judged on
@@ -40,7 +42,7 @@ SOURCES = (
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m experiments.streams")
-    parser.add_argument("what", choices=["learn", "evaluate", "speed", "growth", "manners", "day", "paces", "orders"])
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--own", action="store_true", help="evaluate the stream alone; of peers, show what was kept")
@@ -64,6 +66,10 @@ def main() -> None:
         from experiments.streams.paces import measure_paces
 
         measure_paces(given.corpora)
+    elif given.what == "meaning":
+        from experiments.streams.meaning import measure_meaning
+
+        measure_meaning(given.corpora)
     elif given.what == "orders":
         from experiments.streams.orders import measure_orders
 

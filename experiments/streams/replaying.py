@@ -12,7 +12,7 @@ import numpy as np
 from doccluster.evaluation import evaluate
 from doccluster.streams.article import Article
 from doccluster.streams.article_terms import ArticleTerms, TermReader
-from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.clusterer import Clusterer, MeaningOf
 from doccluster.streams.joining import Floats
 from doccluster.streams.settings import HOUR, StreamSettings
 from experiments.streams.labelled import LabelledStream
@@ -78,9 +78,10 @@ def replay(
     settings: StreamSettings | None = None,
     reader: TermReader | None = None,
     parts: Sequence[Sequence[Article]] | None = None,
+    meaning_of: MeaningOf | None = None,
 ) -> Outcome:
     """Return the stories that clustering makes of a labelled stream, or of parts of it that come one after another."""
-    clusterer = Clusterer(settings, coefficients)
+    clusterer = Clusterer(settings, coefficients, meaning_of)
     if reader is not None:
         clusterer.reader = reader
     outcome = Outcome()

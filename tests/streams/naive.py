@@ -205,20 +205,28 @@ class NaiveStream:
         """What is usual in the language of an article: of strangers, and of friends."""
         scale = self.scale(one.given["language"])
         strangers = [story for story in scores if story is not joined and scores[story] < cut]
-        told = {
-            "strangers": (
-                max((mean_of(one, story, self.settings) for story in strangers), default=0.0),
-                max((self.near(one, story) for story in strangers), default=0.0),
-            )
-        }
+        every = [self.alike(one, story) for story in strangers]
+        told = {"strangers": [max((own[at] for own in every), default=0.0) for at in range(3)]}
         if joined is not None:
-            told["friends"] = mean_of(one, joined, self.settings), self.near(one, joined)
+            told["friends"] = self.alike(one, joined)
         for name, values in told.items():
-            n = min(scale[name][2] + 1, 500.0)
-            scale[name] = (*(old + (new - old) / n for old, new in zip(scale[name], values, strict=False)), n)
+            n = min(scale[name][3] + 1, 500.0)
+            rests_on = n, n, n - 18  # what is said of meaning at first counts as two articles, the rest as twenty
+            pairs = zip(scale[name][:3], values, rests_on, strict=True)
+            scale[name] = (*(old + (new - old) / m for old, new, m in pairs), n)
 
     def scale(self, language):
-        return self.scales.setdefault(language, {"strangers": (0.08, 0.15, 20.0), "friends": (0.35, 0.5, 20.0)})
+        first = {"strangers": (0.08, 0.15, 0.3, 20.0), "friends": (0.35, 0.5, 0.6, 20.0)}
+        return self.scales.setdefault(language, first)
+
+    def alike(self, one, story):
+        """In the mean, with the nearest of the newest, and in meaning."""
+        return mean_of(one, story, self.settings), self.near(one, story), self.meant(one, story)
+
+    def meant(self, one, story):
+        if "meaning" not in one.given:
+            return 0.0
+        return max(0.0, mean_of(one, story, self.settings, lambda *pair: dot(*(two.given["meaning"] for two in pair))))
 
     def family_of(self, one):
         """The families that an article is a copy of, the oldest first; its own if of none."""
@@ -278,27 +286,25 @@ class NaiveStream:
         """The logit of joining each story (or the one asked for) that an article is like."""
         if stories is None:
             stories = [story for story in self.open() if story not in besides and self.fits(one, language, story)]
-        rivals = [story for story in stories if mean_of(one, story, self.settings) > 0]
-        means = {story: mean_of(one, story, self.settings) for story in rivals}
-        nears = {story: self.near(one, story) for story in rivals}
+        rivals = [story for story in stories if "meaning" in one.given or mean_of(one, story, self.settings) > 0]
+        alike = {story: self.alike(one, story) for story in rivals}
         return {
             story: self.score(
                 one,
                 story,
                 language,
-                max((means[other] for other in rivals if other is not story), default=0.0),
-                max((nears[other] for other in rivals if other is not story), default=0.0),
+                [max((alike[other][at] for other in rivals if other is not story), default=0.0) for at in range(3)],
                 last,
             )
             for story in (rivals if asked is None else [asked])
-            if mean_of(one, story, self.settings) > 0
+            if "meaning" in one.given or mean_of(one, story, self.settings) > 0
         }
 
     def near(self, one, story):
         return max((product(one.vector, other.vector) for other in self.newest(story.members)), default=0.0)
 
-    def score(self, one, story, language, mean_rival, near_rival, last):
-        mean, near, scale = mean_of(one, story, self.settings), self.near(one, story), self.scale(language)
+    def score(self, one, story, language, rivals, last):
+        (mean, near, meant), scale = self.alike(one, story), self.scale(language)
         apart = max(0, one.time - story.last, story.first - one.time) / self.settings.time_scale
         depth = math.log(min(max(len(one.counts), 1), 100)) / math.log(100)
         places = [
@@ -308,10 +314,12 @@ class NaiveStream:
         features = {
             "one": 1.0,
             "last": math.exp(-apart * apart / 2) if last is None else last,
-            "mean_lead": depth * mean / (mean + max(mean_rival, 0.05)),
-            "near_lead": depth * near / (near + max(near_rival, 0.1)),
+            "mean_lead": depth * mean / (mean + max(rivals[0], 0.05)),
+            "near_lead": depth * near / (near + max(rivals[1], 0.1)),
             "mean_place": places[0],
             "near_place": places[1],
+            "meaning_lead": (1 - depth)
+            * min(max((meant - rivals[2]) / max(scale["friends"][2] - scale["strangers"][2], 0.05), -1), 1),
         }
         assert features.keys() == WEIGHTS.keys()
         return sum(features[name] * weight for name, weight in WEIGHTS.items())
@@ -511,11 +519,15 @@ def product(one, other):
     return sum(value * other.get(term, 0.0) for term, value in one.items())
 
 
-def mean_of(one, story, settings):
+def dot(one, other):
+    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+
+
+def mean_of(one, story, settings, cosine=lambda one, other: product(one.vector, other.vector)):
     """The mean cosine of an article with the members of a story, which weigh half as much after the half-life."""
     latest = max((other.time for other in story.members), default=0)
     weights = [2 ** ((other.time - latest) / settings.half_life) for other in story.members]
-    parts = [weight * product(one.vector, other.vector) for weight, other in zip(weights, story.members, strict=True)]
+    parts = [weight * cosine(one, other) for weight, other in zip(weights, story.members, strict=True)]
     return sum(parts) / sum(weights) if parts else 0.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 import random
 
 import pytest
@@ -70,6 +71,11 @@ def made_articles(rng, n_articles, *, days):
     return found
 
 
+def letters(texts):
+    """An encoder of our own: what a text means are its consonants, at which vowels are taken off."""
+    return [[1.0 + text.lower().count(one) - text.lower().count("i") / 2 for one in "bdfgklmn"] for text in texts]
+
+
 def corpus_of(articles):
     columns = {name: [one[name] for one in articles] for name in ("title", "source", "link")}
     columns["date"] = [as_text(one["time"]) for one in articles]
@@ -108,6 +114,7 @@ RARE = {"two of its families are one", "the lead stays"}
     ("seed", "settings", "together", "warm", "parts", "passes"),
     [
         (2, StreamSettings(), 1, 2000, 1, {"merged", "closed", *RARE}),
+        (5, QUICK, 3, 2000, 1, {"merged", "closed", "resumed", "meaning"}),
         (2, QUICK, 1, 2000, 1, {"merged", "closed", "resumed", *RARE}),
         (4, NARROW, 1, 2000, 1, {"split", "resumed", *RARE}),
         (6, QUICK, 5, 20, 1, {"merged", "closed", "resumed"}),
@@ -123,7 +130,8 @@ def test_a_stream_is_what_its_rules_say_after_every_batch(
     size = len(made) // parts
     left = [one for part in rng.sample(range(parts), parts) for one in made[part * size : (part + 1) * size]]
     store = tmp_path / "news.db" if together > 1 else None
-    stream = StoryStream(store, settings=settings)
+    encoder = letters if "meaning" in passes else None
+    stream = StoryStream(store, settings=settings, encoder=encoder)
     after = []
     while left:
         batch = [left.pop(0) for _ in range(min(len(left), rng.randint(1, together)))]
@@ -133,12 +141,16 @@ def test_a_stream_is_what_its_rules_say_after_every_batch(
         batch.sort(key=lambda one: (one["time"], one["key"]))
         if store and rng.random() < 0.2:
             stream.close()
-            stream = StoryStream(store)
+            stream = StoryStream(store, encoder=encoder)
+        if encoder is not None:
+            for one in batch:
+                (row,) = letters([f"{one['title']}\n{one['text']}"])
+                one["meaning"] = [round(2048 * float(value) / math.hypot(*row)) / 2048 for value in row]
         stream.replay(corpus_of(batch), batch=GRID, now=now)
         naive.run_batch(batch, now)
         after.append((now, stream.tables()))
         assert_same(naive, after[-1][1])
-    assert passes <= {one[1] for one in naive.lineage} | naive.taken.keys()
+    assert passes - {"meaning"} <= {one[1] for one in naive.lineage} | naive.taken.keys()
     last = after[-1][1]
     for then, _ in after[::9]:
         wanted = next(own for moment, own in reversed(after) if moment <= then)
