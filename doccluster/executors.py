@@ -10,6 +10,8 @@ both, and so are the bytes, however many threads or workers there are.
 
 from __future__ import annotations
 
+import functools
+import operator
 import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -159,6 +161,10 @@ class TablePlace(Protocol):
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
         ...
 
+    def add(self, function: Callable[..., Any], items: Sequence[Any], *shared: Any) -> Any:
+        """Return the sum of all ``function(item, *shared)``, whole numbers, which add up in any order."""
+        ...
+
     def table(self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any) -> Any:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
         ...
@@ -189,6 +195,10 @@ class InMemory:
             return function(item, *shared)
 
         return map_blocks(one, items, n_threads=min(self.n_threads, max(1, len(items))))
+
+    def add(self, function: Callable[..., Any], items: Sequence[Any], *shared: Any) -> Any:
+        """Return the sum of all ``function(item, *shared)``."""
+        return functools.reduce(operator.add, self.map(function, items, *shared))
 
     def table(self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any) -> Any:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
@@ -225,6 +235,10 @@ class InFiles:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
         return self.executor.map(call_opened, items, function, *shared)
 
+    def add(self, function: Callable[..., Any], items: Sequence[Any], *shared: Any) -> Any:
+        """Return the sum of all ``function(item, *shared)``, added where they are made."""
+        return self.executor.reduce(call_opened, added, items, function, *shared)
+
     def table(
         self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any
     ) -> ArrayFile:
@@ -251,7 +265,8 @@ class InFiles:
         if isinstance(array, ArrayFile | CsrFiles):
             return array
         if not isinstance(array, np.ndarray):
-            return join_rows(self._new(""), lambda: (array,))
+            rows = array if array.has_sorted_indices else array.sorted_indices()
+            return join_rows(self._new(""), lambda: (rows,))
         path = self._new(".npy")
         write_array(path, array)
         return ArrayFile(str(path))
@@ -273,6 +288,11 @@ class InFiles:
 def call_opened(item: Any, function: Callable[..., Result], *shared: Any) -> Result:
     """Return the result of a function that is given arrays in place of what stands for them."""
     return function(item, *map(opened, shared))
+
+
+def added(parts: list[Any]) -> Any:
+    """Return the sum of whole numbers."""
+    return functools.reduce(operator.add, parts)
 
 
 def fill_rows(

@@ -17,7 +17,7 @@ from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.k_means.document_matrix import DocumentMatrix, frequency_order, reorder
 from doccluster.distributed.block_steps import has_terms
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.executors import Executor
+from doccluster.executors import Executor, added
 
 Integers = npt.NDArray[np.int64]
 
@@ -73,8 +73,3 @@ def rows_at(block: MatrixBlock, wanted: Integers) -> Any:
 def block_frequencies(block: MatrixBlock) -> Integers:
     """Return in how many documents of a block each term is."""
     return document_frequencies(block.matrix)
-
-
-def added(parts: list[Integers]) -> Integers:
-    """Return the sum of whole numbers."""
-    return np.asarray(np.sum(parts, axis=0))

@@ -29,7 +29,7 @@ from doccluster.clustering.mixtures.multinomial import (
     settle,
 )
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.executors import Executor
+from doccluster.executors import Executor, added
 
 Labels = npt.NDArray[np.int64]
 
@@ -46,7 +46,7 @@ def settle_blocks(
     background: list[npt.NDArray[np.float64]] = []  # the same in each round
 
     def fit(now: Labels) -> Multinomials:
-        sums = executor.reduce(sum_counts, added_counts, blocks, now, n_clusters)
+        sums = executor.reduce(sum_counts, added, blocks, now, n_clusters)
         if not background:
             background.append(np.asarray(sums.sum(axis=1)).ravel())
         weights = np.bincount(now, minlength=n_clusters) / now.size
@@ -64,14 +64,6 @@ def sum_counts(block: MatrixBlock, labels: Labels, n_clusters: int) -> Any:
     """Return the sums of the capped counts of a block by cluster, csr array of shape (n_terms, n_clusters)."""
     own = labels[block.places]
     return sparse.csr_array(capped(block.counts, MAX_LENGTH).T @ one_hot(own, n_clusters))
-
-
-def added_counts(parts: list[Any]) -> Any:
-    """Return the sums of all parts; counts are whole steps, so that these are exact in any order."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = sparse.csr_array(total + part)
-    return total
 
 
 def most_probable(block: MatrixBlock, parameters: Multinomials) -> Labels:

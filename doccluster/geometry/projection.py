@@ -30,6 +30,7 @@ Floats = npt.NDArray[np.float64]
 BLOCK_ROWS = 2048  # rows whose sums are added up before they join those of other blocks
 SUMMED_ROWS = 2**15  # the same, for sums that have a row for each term
 COLUMNS_AT_ONCE = 16  # of these
+WHOLE_BITS = 61  # that a sum in whole numbers may take, beside its sign
 OVERSAMPLING = 10  # directions beyond those asked for; they make the last ones accurate
 NEGLIGIBLE = 1e-13  # share of the largest eigenvalue below which a direction is rounding
 
@@ -96,7 +97,10 @@ def latent_semantic_space(
     rows, (n_rows, n_columns) = _csr_in(matrix)
     with (place or InMemory(threads)).for_a_while() as inner:
         wide = row_blocks(n_rows, SUMMED_ROWS)
-        used = np.flatnonzero(sum(inner.map(entries_of_columns, wide, rows)))
+        used = np.flatnonzero(inner.add(entries_of_columns, wide, rows))
+        # a term's entries times a column of length one sum to at most this
+        most = max(inner.map(largest_value, wide, rows)) * np.sqrt(n_rows)
+        steps = WHOLE_BITS - int(np.frexp(most)[1]) if len(wide) > 1 else None
         rank = np.zeros(n_columns, np.int32)
         rank[used] = np.arange(used.size, dtype=np.int32)
         rank = inner.keep(rank)
@@ -108,12 +112,12 @@ def latent_semantic_space(
             return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, kept)
 
         def seen_by_terms(table: Any, width: int) -> Floats:
-            total = np.zeros((used.size, width))
-            parts = [(some, columns) for some in wide for columns in row_blocks(width, COLUMNS_AT_ONCE)]
-            found = inner.map(products_of_terms, parts, rows, rank, table, used.size)
-            for (_, columns), part in zip(parts, found, strict=True):
-                total[:, columns] += part
-            return total
+            columns = row_blocks(width, COLUMNS_AT_ONCE)
+            shared = rows, rank, table, used.size, steps
+            if steps is None:
+                return np.hstack(list(inner.map(products_of_terms, [(wide[0], some) for some in columns], *shared)))
+            sums = [inner.add(products_of_terms, [(block, some) for block in wide], *shared) for some in columns]
+            return np.ldexp(np.hstack(sums).astype(np.float64), -steps)
 
         def orthonormal(table: Any, width: int) -> tuple[Any, int]:
             values, vectors = _spread(table, width, n_rows, inner)
@@ -213,11 +217,23 @@ def products_of_rows(block: slice, matrix: Any, rank: Any, table: Floats) -> Flo
     return np.asarray(rows_times_table(_block_of(matrix, block, rank), table))
 
 
-def products_of_terms(part: tuple[slice, slice], matrix: Any, rank: Any, table: Floats, n_terms: int) -> Floats:
-    """Return the transpose of some rows times some columns of the table of these rows."""
+def largest_value(block: slice, matrix: Any) -> float:
+    """Return the largest value of some rows, by its size."""
+    own = matrix.data[matrix.indptr[block.start] : matrix.indptr[block.stop]]
+    return max(float(own.max(initial=0)), -float(own.min(initial=0)))
+
+
+def products_of_terms(
+    part: tuple[slice, slice], matrix: Any, rank: Any, table: Floats, n_terms: int, steps: int | None
+) -> Any:
+    """Return the transpose of some rows times some columns of the table of these rows.
+
+    With `steps` it is in whole numbers of 2^-steps, which add up in any order.
+    """
     block, columns = part
     own = np.ascontiguousarray(table[block, columns])
-    return np.asarray(terms_times_table(_block_of(matrix, block, rank), own, n_terms))
+    found = np.asarray(terms_times_table(_block_of(matrix, block, rank), own, n_terms))
+    return found if steps is None else np.rint(np.ldexp(found, steps)).astype(np.int64)
 
 
 def gram_of_block(block: slice, table: Floats) -> Floats:

@@ -32,8 +32,9 @@ from doccluster.vectors.embedding_files import (
     rows_of_column,
     rows_of_documents,
 )
-from doccluster.vectors.encoders import Encoder, encode, get_encoder
+from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.meaning import Meaning, meaning_of, seen_from
+from doccluster.vectors.model_files import Encoder
 
 GIVEN = "given"  # the name of embeddings that no encoder of ours made
 OF_A_FILE = Encoder(GIVEN, "", list)

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
+from doccluster.executors import InFiles, Sequential, opened
 from doccluster.geometry import latent_semantic_space, smoothed_rows
 
 
@@ -76,3 +77,22 @@ def test_smoothing_is_its_formula():
                     moved[i] += 0.3 * weights[i, j] / np.sqrt(weights[i].sum() * weights[j].sum()) * expected[j]
         expected = moved / np.linalg.norm(moved, axis=1, keepdims=True)
     assert smoothed == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e6])
+def test_a_space_made_in_files_has_the_bytes_of_one_made_in_memory(tmp_path, monkeypatch, size):
+    matrix = sparse.csr_array(size * sparse.random_array((600, 40), density=0.2, rng=np.random.default_rng(4)))
+    whole = latent_semantic_space(matrix, 5, random_state=1)
+    monkeypatch.setattr("doccluster.geometry.projection.SUMMED_ROWS", 30)  # the sums of 20 blocks
+    monkeypatch.setattr("doccluster.geometry.projection.BLOCK_ROWS", 70)
+    expected = latent_semantic_space(matrix, 5, random_state=1)
+    np.testing.assert_allclose(expected.components, whole.components, atol=1e-9)
+    for fan_in in (2, 8):
+        monkeypatch.setattr("doccluster.executors.FAN_IN", fan_in)
+        place = InFiles(Sequential(2), tmp_path)
+        kept = place.keep(matrix)
+        found = latent_semantic_space(kept, 5, random_state=1, place=place)
+        assert found.components.tobytes() == expected.components.tobytes()
+        assert opened(found.project(kept, place=place)).tobytes() == expected.project(matrix).tobytes()
+        smoothed = smoothed_rows(place.keep(np.eye(600)), place.keep(sparse.csr_array(matrix @ matrix.T)), place=place)
+        assert opened(smoothed).tobytes() == smoothed_rows(np.eye(600), sparse.csr_array(matrix @ matrix.T)).tobytes()
