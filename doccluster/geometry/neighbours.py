@@ -332,7 +332,9 @@ def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
         for block in row_blocks(asked.size, max(1, BLOCK_COSINES // inside.size)):
             own = asked[block]
             products = rows[names[own]] @ others.T
-            products[inside[None, :] == own[:, None]] = -np.inf
+            places = np.minimum(np.searchsorted(inside, own), inside.size - 1)  # those inside ascend
+            here = np.flatnonzero(inside[places] == own)
+            products[here, places[here]] = -np.inf
             columns, similarity = _largest_products(products, k)
             parts.append((np.where(columns >= 0, inside[columns], -1).astype(np.int32), similarity))
     return _joined(parts)

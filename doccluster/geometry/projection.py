@@ -142,6 +142,19 @@ def latent_semantic_space(
     return SemanticSpace(components, lengths)
 
 
+def principal_rows(table: Any, n_components: int, place: TablePlace) -> Any:
+    """Return the rows of a dense table seen from the directions in which they spread most, unit, a float32 table.
+
+    Where the table has no more columns than that it comes back as it is.
+    """
+    n_rows, width = opened(table).shape
+    if width <= n_components:
+        return table
+    _, directions = _spread(table, width, n_rows, place)
+    turn = np.ascontiguousarray(directions[:, :n_components])
+    return place.table(turned_unit_block, row_blocks(n_rows, BLOCK_ROWS), turn.shape[1], np.float32, table, turn)
+
+
 def smoothed_rows(
     rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3, place: TablePlace | None = None
 ) -> Any:
@@ -238,12 +251,17 @@ def products_of_terms(
 
 def gram_of_block(block: slice, table: Floats) -> Floats:
     """Return the products of the columns of some rows of a table with one another, the upper half."""
-    return np.asarray(gram_of_rows(table[block]))
+    return np.asarray(gram_of_rows(np.asarray(table[block], dtype=np.float64)))
 
 
 def turned_block(block: slice, table: Floats, turn: Floats) -> Floats:
     """Return some rows of a table times a small matrix."""
-    return np.asarray(turned_rows(table[block], turn))
+    return np.asarray(turned_rows(np.asarray(table[block], dtype=np.float64), turn))
+
+
+def turned_unit_block(block: slice, table: Floats, turn: Floats) -> Floats:
+    """Return the same rows made unit."""
+    return unit(turned_block(block, table, turn))
 
 
 def sums_of_rows(block: slice, graph: Any) -> Floats:
