@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from doccluster.errors import InputError
 
@@ -60,7 +61,11 @@ def load_stop_words(language: str) -> frozenset[str]:
             received=language,
             expected=f"a list of words or one of {', '.join(STOP_WORD_LANGUAGES)}",
         )
-    path = resources.files("doccluster.text").joinpath("stopword_lists", f"{name}.txt")
+    return words_of_list(resources.files("doccluster.text").joinpath("stopword_lists", f"{name}.txt"))
+
+
+def words_of_list(path: Traversable) -> frozenset[str]:
+    """Return the words of a file of the package; lines that begin with # are none."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
