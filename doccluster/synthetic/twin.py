@@ -8,7 +8,7 @@ is what they were drawn from and not an opinion.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, conc
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
-from doccluster.kernels.jit import jit
 from doccluster.synthetic.checks import seed_record
 from doccluster.synthetic.made import SyntheticVectors, row_names
 from doccluster.validation import (
@@ -35,47 +34,7 @@ from doccluster.validation import (
 from doccluster.vectors import DocumentVectors
 
 PATIENCE = 30  # draws per term of a document, before what is left is taken in order of weight
-
-
-class Weighted(NamedTuple):
-    """Terms to draw from, the heaviest first: their cumulative weights, and their columns."""
-
-    edges: npt.NDArray[np.float64]
-    columns: npt.NDArray[np.int32]
-
-
-@jit
-def draw_distinct(own, common, common_share, uniforms, seen, stamp, out):
-    """Fill `out` with distinct columns, each drawn from a cluster's own terms or from those of the whole corpus.
-
-    `own`, `common`: the terms of the cluster, and of the corpus; the latter has every column that may be needed, at
-    least `out.size`. `common_share`: the probability that a draw is from the corpus. `uniforms`: uniform numbers in [0,
-    1); when they are used up, the heaviest terms that are left are taken. `seen` of shape (n_terms,): marks; a column
-    is taken when its mark is `stamp`, which no earlier document had.
-    """
-    edges, columns = own
-    common_edges, common_columns = common
-    n_found = 0
-    for u in uniforms:
-        if n_found == out.size:
-            return
-        if u < common_share:
-            place = np.searchsorted(common_edges, u / common_share * common_edges[-1], side="right")
-            column = common_columns[min(place, common_columns.size - 1)]
-        else:
-            place = np.searchsorted(edges, (u - common_share) / (1.0 - common_share) * edges[-1], side="right")
-            column = columns[min(place, columns.size - 1)]
-        if seen[column] != stamp:
-            seen[column] = stamp
-            out[n_found] = column
-            n_found += 1
-    for rest in (columns, common_columns):
-        for column in rest:
-            if n_found < out.size and seen[column] != stamp:
-                seen[column] = stamp
-                out[n_found] = column
-                n_found += 1
-
+USUAL_DRAWS = 4  # nearly all documents need no more
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -280,19 +239,40 @@ def _draw_block(
     found = [model.lengths[label] for label in labels]
     lengths = np.array([known[int(place * known.size)] for known, place in zip(found, places, strict=True)])
     columns = np.empty(int(lengths.sum()), dtype=np.int32)
-    seen = np.zeros(model.n_terms, dtype=np.int64)
     at = 0
-    for row, (label, length) in enumerate(zip(labels, lengths, strict=True)):
-        own, common = (Weighted(terms.edges, terms.columns) for terms in (model.own[label], model.common))
-        uniforms = generator.random(PATIENCE * length)
-        share = model.common_shares[label]
-        out = columns[at : at + length]
-        draw_distinct(own, common, share, uniforms, seen, row + 1, out)
+    for label, length in zip(labels, lengths, strict=True):
+        columns[at : at + length] = _distinct_columns(model, label, generator.random(PATIENCE * length), length)
         at += length
     raw = _values(model, labels, lengths, columns)
     raw *= np.exp(model.value_spread * generator.standard_normal(columns.size))
     norms = np.sqrt(np.add.reduceat(raw**2, np.concatenate([[0], np.cumsum(lengths)[:-1]])))
     return lengths, columns, (raw / np.repeat(norms, lengths)).astype(np.float32)
+
+
+def _distinct_columns(model: CorpusModel, label: int, uniforms: Floats, count: int) -> npt.NDArray[np.int32]:
+    """Return distinct columns, each drawn from a cluster's own terms or from those of the whole corpus.
+
+    `uniforms`: uniform numbers in [0, 1); when they are used up, the heaviest terms that are left are taken.
+    """
+    own, common, share = model.own[label], model.common, model.common_shares[label]
+
+    def drawn(numbers: Floats) -> npt.NDArray[np.int32]:
+        columns, of_corpus = np.empty(numbers.size, dtype=np.int32), numbers < share
+        parts = (numbers[of_corpus] / share, numbers[~of_corpus] - share)
+        for terms, which, part in ((common, of_corpus, parts[0]), (own, ~of_corpus, parts[1] / (1.0 - share))):
+            at = np.searchsorted(terms.edges, part * terms.edges[-1], side="right")
+            columns[which] = terms.columns[np.minimum(at, terms.columns.size - 1)]
+        return columns
+
+    def distinct(columns: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        return columns[np.sort(np.unique(columns, return_index=True)[1])]
+
+    found = distinct(drawn(uniforms[: USUAL_DRAWS * count]))
+    if found.size < count:
+        found = distinct(drawn(uniforms))
+    if found.size < count:
+        found = distinct(np.concatenate([found, own.columns, common.columns]))
+    return found[:count]
 
 
 def _values(model: CorpusModel, labels: Ints, lengths: Ints, columns: npt.NDArray[np.int32]) -> Floats:
