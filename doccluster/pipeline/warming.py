@@ -72,7 +72,7 @@ def _whole_run() -> None:
 
 
 def _vectorizing() -> None:
-    from doccluster.text.counters import RunCounter
+    from doccluster.text.counting import RunCounter
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.vectorizer_parameters import analysis_of
 

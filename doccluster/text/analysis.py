@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 
 from doccluster.errors import Argument, InputError, Words
 from doccluster.text.function_words import FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stemming import Stemmer, build_stemmer, check_stemming
-from doccluster.text.stopwords import inconsistent_stop_words, languages_named, resolve_stop_words
+from doccluster.text.stopwords import languages_named, resolve_stop_words
 from doccluster.text.tokens import (
     Preprocessor,
     Tokenizer,
@@ -34,44 +34,22 @@ def remembered_stemmer(stemming: str) -> Stemmer:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The steps from a document to its terms.
+    """The steps from a document to its terms."""
 
-    Attributes
-    ----------
-    analyze : callable
-        Document -> list of written forms (tokens, or n-grams of them).
-    prepare : callable
-        Document -> the text that is cut into tokens.
-    run_length : int or None
-        When the written forms are the runs of at least n word characters of the prepared text, that number n; the
-        compiled counter may then be used. Else None.
-    lowers : bool
-        Whether `prepare` is nothing but `str.lower` for ASCII, which the compiled counter does itself.
-    keeps_marks : bool
-        Whether marks that are written with a letter are word characters too.
-    stop_words : frozenset of str
-        Written forms that are left out. With n-grams they have left the text before the n-grams are formed.
-    function_words : FunctionWords or None
-        The lists of several languages, each for the documents in that language; `stop_words` is empty then. With
-        n-grams `analyze` leaves them out itself.
-    stem : callable or None
-        Written word -> stem, applied to each distinct word once.
-    stop_words_met : set of str
-        Filled while n-grams are formed: the stop words taken out of the texts.
-    warnings : tuple of words
-        What a caller should know about these parameters.
-    """
-
-    analyze: Callable[[str], Sequence[str]]
-    prepare: Preprocessor
-    run_length: int | None
-    lowers: bool
-    stop_words: frozenset[str]
-    stem: Stemmer | None
-    stop_words_met: set[str]
-    warnings: tuple[Words, ...] = ()
-    keeps_marks: bool = False
+    analyze: Callable[[str], Sequence[str]]  # document -> list of written forms (tokens, or n-grams of them)
+    prepare: Preprocessor  # document -> the text that is cut into tokens
+    stem: Stemmer | None  # written word -> stem, applied to each distinct word once
+    # when the written forms are the runs of at least n word characters of the prepared text, that number n; the
+    # compiled counter may then be used
+    run_length: int | None = None
+    lowers: bool = False  # whether `prepare` is nothing but `str.lower`, which the compiled counter does for ASCII
+    keeps_marks: bool = False  # whether marks that are written with a letter are word characters too
+    # written forms that are left out; with n-grams they have left the text before the n-grams are formed
+    stop_words: frozenset[str] = frozenset()
+    # the lists of several languages, each for the documents in that language; with n-grams `analyze` leaves them out
     function_words: FunctionWords | None = None
+    stop_words_met: set[str] = field(default_factory=set)  # filled while n-grams are formed: those taken out of texts
+    warnings: tuple[Words, ...] = ()  # what a caller should know about these parameters
 
     def term_of(self, written: str) -> str | None:
         """Return the term of a written form: None for a stop word, its stem when stemming, else itself."""
@@ -103,15 +81,6 @@ def build_analysis(
     smallest, largest = _check_ngram_range(ngram_range)
     prepare = build_preprocessor(lowercase=lowercase, strip_accents=strip_accents, preprocessor=preprocessor)
     stem = None if stemming is None else remembered_stemmer(check_stemming(stemming))
-    base = partial(
-        Analysis,
-        prepare=prepare,
-        run_length=None,
-        lowers=False,
-        stop_words=frozenset(),
-        stem=stem,
-        stop_words_met=set(),
-    )
     if stemming is not None and analyzer not in ("word", "script"):
         raise InputError(
             ("needs ", Argument("analyzer", "word"), " or 'script'"),
@@ -120,12 +89,12 @@ def build_analysis(
             remedy="leave one of the two out",
         )
     if callable(analyzer):
-        return base(analyze=analyzer, warnings=_unused("analyzer is a function", stop_words=stop_words))
+        return Analysis(analyzer, prepare, stem, warnings=_unused("analyzer is a function", stop_words=stop_words))
     if analyzer in ("char", "char_wb"):
         grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
-        return base(
-            analyze=lambda text: grams(prepare(text), ngram_range=(smallest, largest)),
-            warnings=_unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=tokenizer),
+        unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=tokenizer)
+        return Analysis(
+            lambda text: grams(prepare(text), ngram_range=(smallest, largest)), prepare, stem, warnings=unused
         )
     if analyzer not in ANALYZERS:
         raise InputError(
@@ -134,13 +103,20 @@ def build_analysis(
             received=analyzer,
             expected=f"one of {', '.join(ANALYZERS)} or a function",
         )
-    tokenize = _tokenizer(analyzer, tokenizer, token_pattern)
     by_script = analyzer == "script"
-    own = base(analyze=tokenize, prepare=(lambda text: separate_scripts(prepare(text))) if by_script else prepare)
+    run_length: int | None = 2
+    if by_script:
+        tokenize: Tokenizer = tokenize_separated
+    elif tokenizer is not None:
+        tokenize, run_length = tokenizer, None
+    elif token_pattern is None:
+        raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
+    else:
+        tokenize, run_length = build_tokenizer(token_pattern), word_run_length(token_pattern)
+    own = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
     languages = languages_named(stop_words)
     if len(languages) > 1:
-        lists = FunctionWords(languages, preprocess=own.prepare, tokenize=tokenize)
-        own = replace(own, function_words=lists)
+        own = replace(own, function_words=FunctionWords(languages, preprocess=own.prepare, tokenize=tokenize))
     else:
         stop = resolve_stop_words(stop_words, preprocess=own.prepare, tokenize=tokenize)
         notes = () if isinstance(stop_words, str) else _inconsistency(stop, own.prepare, tokenize)
@@ -150,7 +126,7 @@ def build_analysis(
     return replace(
         own,
         analyze=lambda text: tokenize(own.prepare(text)),
-        run_length=_run_length(analyzer, tokenizer, token_pattern),
+        run_length=run_length,
         lowers=prepare is str.lower,
         keeps_marks=by_script,
     )
@@ -184,32 +160,15 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
     return smallest, largest
 
 
-def _tokenizer(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> Tokenizer:
-    if analyzer == "script":
-        return tokenize_separated
-    if tokenizer is not None:
-        return tokenizer
-    if token_pattern is None:
-        raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
-    return build_tokenizer(token_pattern)
-
-
-def _run_length(analyzer: str, tokenizer: Tokenizer | None, token_pattern: str | None) -> int | None:
-    if analyzer == "script":
-        return 2
-    if analyzer != "word" or tokenizer is not None or token_pattern is None:
-        return None
-    return word_run_length(token_pattern)
-
-
 def _unused(*reason: str | Argument, **given: object) -> tuple[Words, ...]:
     return tuple(
         (Argument(name), " is not used, because ", *reason, ".") for name, value in given.items() if value is not None
     )
 
 
-def _inconsistency(stop: frozenset[str], prepare: Preprocessor, tokenize: Tokenizer) -> tuple[str, ...]:
-    others = inconsistent_stop_words(stop, preprocess=prepare, tokenize=tokenize)
+def _inconsistency(given: frozenset[str], prepare: Preprocessor, tokenize: Tokenizer) -> tuple[str, ...]:
+    """Name the tokens that the given stop words fall into and that are none of them."""
+    others = sorted({token for word in given for token in tokenize(prepare(word))} - given)
     if not others:
         return ()
     shown = ", ".join(map(repr, others[:10])) + (", ..." if len(others) > 10 else "")

@@ -31,21 +31,11 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Repeated:
-    """A line or sentence that an outlet repeats.
+    """A line or sentence that an outlet repeats."""
 
-    Attributes
-    ----------
-    outlet : str
-        Empty where the documents name none.
-    text : str
-        As it stands in the first of the documents.
-    n_documents : int
-        How many of the documents that were looked at have it.
-    """
-
-    outlet: str
-    text: str
-    n_documents: int
+    outlet: str  # empty where the documents name none
+    text: str  # as it stands in the first of the documents
+    n_documents: int  # how many of the documents that were looked at have it
 
 
 def find_repeated(texts: Sequence[str], *, outlet: str = "") -> dict[str, Repeated]:

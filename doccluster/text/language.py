@@ -34,17 +34,10 @@ _WORD = re.compile(r"[^\W\d_]{2,}")  # shorter ones are letters of abbreviations
 
 @dataclass(frozen=True)
 class Writing:
-    """How the texts of a corpus are written.
+    """How the texts of a corpus are written."""
 
-    Attributes
-    ----------
-    languages : mapping of name to share
-        The languages with a stop list that were found, and the share of the texts in each, largest first.
-    scripts : mapping of name to share
-        Scripts without blanks between words (and Hangul), and the share of the texts with letters of them.
-    """
-
-    languages: Mapping[str, float]
+    languages: Mapping[str, float]  # those with a stop list, and the share of the texts in each, largest first
+    # scripts without blanks between words (and Hangul), and the share of the texts with letters of them
     scripts: Mapping[str, float]
 
     def languages_told(self) -> str:

@@ -35,33 +35,18 @@ _INSIDE = re.compile(r"[,&%$#@*/)\]}+=<>|~^_-]+$")  # after these a sentence goe
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunningText(ShortRepr):
-    """The words of some texts, one entry per word and per break, and a break at the end of each text.
+    """The words of some texts, one entry per word and per break, and a break at the end of each text."""
 
-    Attributes
-    ----------
-    words, forms : list of str
-        The distinct words as they are counted, and as they are written; number 0 is a break in both.
-    word, form : int64 arrays of shape (n_tokens,)
-        The word at each place, and the form in which it is written.
-    text : int64 array of shape (n_tokens,)
-        The text of each place.
-    torn : mapping of str to int
-        How often each word is only a part: of a word with a hyphen or a dot, or of an address.
-    says_case : bool array of shape (n_tokens,)
-        Whether the way a word is written there says how it is written elsewhere: not where it begins a sentence, and
-        not in a headline or a line of capitals.
-    is_aside : bool array of shape (n_tokens,)
-        Whether each place is in brackets, with no other mark inside them: "(pictured)".
-    """
-
-    words: list[str]
-    forms: list[str]
-    word: Integers
-    form: Integers
-    text: Integers
+    words: list[str]  # the distinct words as they are counted; number 0 is a break
+    forms: list[str]  # the distinct words as they are written; number 0 is a break
+    word: Integers  # of shape (n_tokens,): the word at each place
+    form: Integers  # the form in which it is written
+    text: Integers  # the text of each place
+    # whether the way a word is written there says how it is written elsewhere: not where it begins a sentence, and not
+    # in a headline or a line of capitals
     says_case: Flags
-    is_aside: Flags
-    torn: Mapping[str, int]
+    is_aside: Flags  # whether each place is in brackets, with no other mark inside them: "(pictured)"
+    torn: Mapping[str, int]  # how often each word is only a part: of a word with a hyphen or a dot, or of an address
 
     @classmethod
     def of_texts(cls, texts: Iterable[str], *, prepare: Callable[[str], str] = str.lower) -> RunningText:

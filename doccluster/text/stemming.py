@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from doccluster.errors import InputError
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES
+from doccluster.text.stopwords import language_name
+from doccluster.validation import check_choice
 
 Stemmer = Callable[[str], str]
 
@@ -22,21 +22,10 @@ STEMMING_LANGUAGES = (
 
 OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without
 
-_NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()} | {"nb": "norwegian", "nn": "norwegian"}
-
 
 def check_stemming(stemming: str) -> str:
     """Return the name of the stemmer in lower case (``"en"`` is english), or raise InputError with the names."""
-    name = stemming.lower() if isinstance(stemming, str) else stemming
-    name = _NAME_OF_CODE.get(name, name) if isinstance(name, str) else name
-    if name not in STEMMING_LANGUAGES:
-        raise InputError(
-            "is not known",
-            argument="stemming",
-            received=stemming,
-            expected=f"one of {', '.join(STEMMING_LANGUAGES)}",
-        )
-    return str(name)
+    return check_choice(language_name(stemming), STEMMING_LANGUAGES, "stemming")
 
 
 def import_stemmers(*, hidden: Iterable[str] = ()) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from doccluster.errors import InputError
 
@@ -40,7 +41,13 @@ STOP_WORD_LANGUAGES = {
     "turkish": "tr",
     "ukrainian": "uk",
 }
-_NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()}
+_NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()} | {"nb": "norwegian", "nn": "norwegian"}
+
+
+def language_name(language: Any) -> Any:
+    """Return the English name of a language in lower case, also where its code is given; what is no text as it is."""
+    name = language.lower() if isinstance(language, str) else language
+    return _NAME_OF_CODE.get(name, name) if isinstance(name, str) else name
 
 
 @cache
@@ -52,8 +59,7 @@ def load_stop_words(language: str) -> frozenset[str]:
     >>> sorted(load_stop_words("english") & {"the", "because", "system", "computer", "bill", "fire"})
     ['because', 'the']
     """
-    name = language.lower() if isinstance(language, str) else language
-    name = _NAME_OF_CODE.get(name, name)
+    name = language_name(language)
     if name not in STOP_WORD_LANGUAGES:
         raise InputError(
             "is not a language with a list",
@@ -74,8 +80,7 @@ def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
     """Return the languages that are named, none for "none". Raises InputError if a named language has no stop list."""
     if language == "none":
         return ()
-    named = [language] if isinstance(language, str) else list(language)
-    found = [_NAME_OF_CODE.get(name.lower(), name.lower()) for name in named]
+    found = [language_name(name) for name in ([language] if isinstance(language, str) else language)]
     for name in found:
         if name not in STOP_WORD_LANGUAGES:
             raise InputError(
@@ -95,8 +100,7 @@ def languages_named(stop_words: object) -> tuple[str, ...]:
     """
     if not isinstance(stop_words, str):
         return ()
-    names = [name.strip() for name in stop_words.split(",")]
-    return tuple(dict.fromkeys(_NAME_OF_CODE.get(name.lower(), name.lower()) for name in names))
+    return tuple(dict.fromkeys(language_name(name.strip()) for name in stop_words.split(",")))
 
 
 def resolve_stop_words(
@@ -120,10 +124,3 @@ def resolve_stop_words(
     if strange is not None:
         raise InputError(f"stop_words holds {strange!r}, which is not a word", remedy="give a list of strings")
     return given
-
-
-def inconsistent_stop_words(
-    given: frozenset[str], *, preprocess: Callable[[str], str], tokenize: Callable[[str], Sequence[str]]
-) -> list[str]:
-    """Return the tokens that the words of `given` fall into and that are not in `given` themselves, sorted."""
-    return sorted({token for word in given for token in tokenize(preprocess(word))} - given)

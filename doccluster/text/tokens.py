@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from doccluster.errors import InputError
+from doccluster.validation import check_choice
 
 DEFAULT_TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 
@@ -65,26 +66,16 @@ def build_preprocessor(
     """Return the function that prepares a text: `preprocessor` if there is one, else lower case, then accents."""
     if preprocessor is not None:
         return preprocessor
-    strip = _accent_function(strip_accents)
+    if strip_accents is None or callable(strip_accents):
+        strip = strip_accents
+    else:
+        known = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
+        strip = known[check_choice(strip_accents, known, "strip_accents")]
     if not lowercase:
         return strip or str
     if strip is None:
         return str.lower
     return lambda text: strip(text.lower())
-
-
-def _accent_function(strip_accents: str | Callable[[str], str] | None) -> Preprocessor | None:
-    if strip_accents is None or callable(strip_accents):
-        return strip_accents
-    known = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
-    if strip_accents not in known:
-        raise InputError(
-            "is not known",
-            argument="strip_accents",
-            received=strip_accents,
-            expected="'ascii', 'unicode', a function or None",
-        )
-    return known[strip_accents]
 
 
 def build_tokenizer(token_pattern: str) -> Tokenizer:

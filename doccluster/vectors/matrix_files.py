@@ -26,26 +26,15 @@ _DIGITS = 18  # of a number that 64 bits hold for certain
 
 @dataclass(frozen=True)
 class MatrixFile:
-    """What a matrix file holds.
+    """What a matrix file holds, and what it says itself about rows and columns."""
 
-    Attributes
-    ----------
-    matrix : csr array or dense array of shape (n_documents, n_terms)
-    ids, terms, display_terms, classes : list of str or None
-        What the file itself says about rows and columns.
-    is_weighted : bool
-        Whether the file says that its rows are weighted already.
-    counts : array of shape (n_entries,), or None
-        Of a weighted csr array: the counts that its entries are made of.
-    """
-
-    matrix: Any
+    matrix: Any  # csr array or dense array of shape (n_documents, n_terms)
     ids: list[str] | None = None
     terms: list[str] | None = None
     display_terms: list[str] | None = None
     classes: list[str] | None = None
-    is_weighted: bool = False
-    counts: npt.NDArray[Any] | None = None
+    is_weighted: bool = False  # whether the file says that its rows are weighted already
+    counts: npt.NDArray[Any] | None = None  # of a weighted csr array: the counts that its entries are made of
 
 
 def load_matrix_file(path: Path) -> MatrixFile:

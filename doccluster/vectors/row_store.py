@@ -15,7 +15,7 @@ from scipy import sparse
 
 from doccluster.blocks import map_blocks
 from doccluster.kernels.jit import jit
-from doccluster.text.counters import CountedBlock
+from doccluster.text.counting import CountedBlock
 
 # Large enough that the C library maps it by itself: untouched pages cost nothing, and growing moves no bytes.
 _FIRST_SIZE = 1 << 23

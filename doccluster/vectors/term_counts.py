@@ -17,32 +17,16 @@ from doccluster.vectors.row_store import RowStore
 
 @dataclass
 class TermCounts:
-    """How often each term occurs in each of some documents.
+    """How often each term occurs in each of some documents."""
 
-    Attributes
-    ----------
-    terms : list of str
-        One per column: sorted, or in the order of the vocabulary that was given.
-    rows : RowStore
-        The rows; used up by `matrix`.
-    document_frequency, term_frequency : int64 arrays of shape (n_terms,)
-        In how many documents each term occurs, and how often in all.
-    written : dict of str to int, or None
-        With stemming, how often each written form occurs.
-    stop_words_met : set of str
-        The stop words that were left out of these documents.
-    hashes, sharing : int32 and int64 arrays of shape (n_terms,), or None
-        Where terms go to columns by a hash: the hash of each column, and how many terms have it.
-    """
-
-    terms: list[str]
-    rows: RowStore
-    document_frequency: npt.NDArray[np.int64]
-    term_frequency: npt.NDArray[np.int64]
-    written: dict[str, int] | None
-    stop_words_met: set[str]
-    hashes: npt.NDArray[np.int32] | None = None
-    sharing: npt.NDArray[np.int64] | None = None
+    terms: list[str]  # one per column: sorted, or in the order of the vocabulary that was given
+    rows: RowStore  # used up by `matrix`
+    document_frequency: npt.NDArray[np.int64]  # of shape (n_terms,): in how many documents each term occurs
+    term_frequency: npt.NDArray[np.int64]  # and how often in all
+    written: dict[str, int] | None  # with stemming, how often each written form occurs
+    stop_words_met: set[str]  # those that were left out of these documents
+    hashes: npt.NDArray[np.int32] | None = None  # of each column, where terms go to columns by a hash
+    sharing: npt.NDArray[np.int64] | None = None  # and how many terms have it
 
     @property
     def n_documents(self) -> int:

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from doccluster.text.counters import RunCounter
+from doccluster.text.counting import RunCounter
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import analysis_of
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-from doccluster.text import counters, counting
+from doccluster.text import counting
 from doccluster.vectors import TfidfVectorizer
 from tests.conftest import stable_id
 from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, assert_same_matrix, reuters_texts, udhr_texts
@@ -157,8 +157,8 @@ def test_tokens_of_one_hash_are_told_apart_by_their_bytes(monkeypatch):
     """With two slots to begin with, every search meets other tokens first, and the tables grow many times."""
     words = [f"token{number:05d}" + "x" * (number % 23) for number in range(3000)]
     expected = TfidfVectorizer(n_threads=1).fit_transform([" ".join(words), " ".join(words[::2])])
-    plain = counters.RunCounter.__init__
-    monkeypatch.setattr(counters.RunCounter, "__init__", lambda self, analysis: plain(self, analysis, capacity=1))
+    plain = counting.RunCounter.__init__
+    monkeypatch.setattr(counting.RunCounter, "__init__", lambda self, analysis: plain(self, analysis, capacity=1))
     tiny = TfidfVectorizer(n_threads=1)
     found = tiny.fit_transform([" ".join(words), " ".join(words[::2])])
     assert tiny.get_feature_names_out().tolist() == sorted(words)
