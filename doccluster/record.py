@@ -20,7 +20,7 @@ from doccluster.base.short_repr import ShortRepr, cut, listed
 from doccluster.base.table_markup import html_table, latex_escaped, latex_table
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.mail_headers import begins_with_head, split_headers
+from doccluster.corpus.mail import begins_with_head, split_headers
 from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError

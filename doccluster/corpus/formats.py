@@ -17,9 +17,8 @@ from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
-from doccluster.corpus.office_files import OFFICE, RTF
+from doccluster.corpus.office_files import OFFICE, PDF, RTF
 from doccluster.corpus.parquet import PARQUET
-from doccluster.corpus.pdf_files import PDF
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reuters import REUTERS
 from doccluster.corpus.text_files import HTML, LINES, TEXT, XML

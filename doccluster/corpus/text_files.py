@@ -19,7 +19,7 @@ from doccluster.corpus.draft import Draft, ReadFailure, with_title
 from doccluster.corpus.encodings import declared_encoding
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.mail_headers import subject_of_message
+from doccluster.corpus.mail import subject_of_message
 from doccluster.corpus.markup import read_page
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, MissingDependency

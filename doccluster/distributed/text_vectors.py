@@ -30,9 +30,8 @@ from doccluster.scratch_files import open_array, write_arrays
 from doccluster.scratch_files import write_rows as write_table_rows
 from doccluster.validation import unit_rows
 from doccluster.vectors.encoders import encode, get_encoder
-from doccluster.vectors.hashed_terms import columns_of_hashes
 from doccluster.vectors.model_files import Encoder
-from doccluster.vectors.term_counts import TermStatistics, joined_statistics
+from doccluster.vectors.term_counts import TermStatistics, columns_of_hashes, joined_statistics
 from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import dtype_of

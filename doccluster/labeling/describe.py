@@ -10,8 +10,7 @@ from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.labeling.description import ClusterDescription, Term
-from doccluster.labeling.label_evidence import TitleCounts
-from doccluster.labeling.label_phrases import LabelPhrases
+from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts
 from doccluster.labeling.label_terms import LongerStrings, rank_label_terms
 from doccluster.labeling.placement import Placement, borderline_documents, place_documents, representative_documents
 from doccluster.labeling.profiles import ClusterProfiles, checked_documents, entries, largest_per_row

@@ -12,8 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from doccluster.labeling.description import Term
-from doccluster.text.scripts import is_unspaced, whole_letters
-from doccluster.text.word_borders import whole_word, without_ending
+from doccluster.text.scripts import is_unspaced, whole_letters, whole_word, without_ending
 
 LONGEST = 12
 MIN_SHARE = 0.6  # part of the occurrences of a term that its longer string must cover

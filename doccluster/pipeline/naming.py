@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.corpus.mail import strip_footer, strip_quotes
-from doccluster.corpus.mail_headers import begins_with_head, split_headers
+from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
-from doccluster.labeling.label_evidence import TitleCounts
-from doccluster.labeling.label_phrases import LabelPhrases, count_label_phrases
+from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
 from doccluster.overview import outlets_of
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized

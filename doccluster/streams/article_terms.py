@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.plain_words import WordTable, plain_words
-from doccluster.text.function_words import FULL_VOTE, FunctionWords
+from doccluster.text.language import FULL_VOTE, FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 

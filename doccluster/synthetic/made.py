@@ -1,4 +1,4 @@
-"""What every generator of vectors returns: the vectors, the truth, and the parameters they were made from."""
+"""What generators of vectors return: vectors, truth and parameters; and the checks of what they are asked for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.short_repr import ShortRepr
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
+from doccluster.errors import InputError
+from doccluster.validation import RandomState, check_positive_int
 from doccluster.vectors import DocumentVectors
 
 
@@ -38,3 +41,104 @@ class SyntheticVectors(ShortRepr):
 def row_names(n_documents: int) -> tuple[str, ...]:
     """Return the ids of made documents: "1", "2", ..., the names that readers give to rows without names."""
     return tuple(map(str, range(1, n_documents + 1)))
+
+
+Floats = npt.NDArray[np.float64]
+
+MAX_DIMENSIONS = 100_000  # the special functions are tested up to here
+WEIGHT_TOLERANCE = 1e-6
+
+
+def check_dimensions(n_terms: Any, name: str = "n_terms") -> int:
+    """Return the number of dimensions, 2..100,000, or raise InputError."""
+    number = check_positive_int(n_terms, name)
+    if not 2 <= number <= MAX_DIMENSIONS:
+        raise InputError(
+            "is out of range",
+            argument=name,
+            received=number,
+            expected=f"a number of dimensions from 2 to {MAX_DIMENSIONS:,}",
+        )
+    return number
+
+
+def check_concentrations(kappa: Any, n_clusters: int) -> Floats:
+    """Return one concentration per cluster from a number or one number per cluster, or raise InputError."""
+    kappas = _numbers(kappa, "kappa")
+    if kappas.ndim == 0:
+        kappas = np.full(n_clusters, float(kappas))
+    if kappas.shape != (n_clusters,):
+        raise InputError(
+            f"has {_size(kappas)} for {n_clusters} clusters", argument="kappa", expected="one number, or one for each"
+        )
+    bad = ~((kappas >= 0) & (kappas <= MAX_CONCENTRATION))  # NaN fails both
+    if bad.any():
+        raise InputError(
+            "is not a concentration",
+            argument="kappa",
+            received=kappas[bad][0],
+            expected=f"a finite number between 0 and {MAX_CONCENTRATION:g}",
+        )
+    return kappas
+
+
+def check_weights(weights: Any, n_clusters: int) -> Floats:
+    """Return the shares of the clusters, which sum to one (None: equal shares), or raise InputError."""
+    if weights is None:
+        return np.full(n_clusters, 1.0 / n_clusters)
+    shares = _numbers(weights, "weights")
+    if shares.shape != (n_clusters,):
+        raise InputError(
+            f"has {_size(shares)} for {n_clusters} clusters", argument="weights", expected="one number for each"
+        )
+    if not (shares >= 0).all():  # NaN fails too
+        raise InputError("has a negative or missing number", argument="weights", expected="shares between 0 and 1")
+    total = float(shares.sum())
+    if not abs(total - 1) <= WEIGHT_TOLERANCE:
+        raise InputError(f"sums to {total:g}, not to 1", argument="weights", remedy="divide the weights by their sum")
+    return shares / total
+
+
+def check_direction(mean: Any) -> Floats:
+    """Return a unit vector in float64 with its rounding removed, or raise InputError."""
+    direction = _numbers(mean, "mean")
+    if direction.ndim != 1:
+        raise InputError(f"has {direction.ndim} dimensions", argument="mean", expected="a vector of shape (n_terms,)")
+    check_dimensions(direction.size, "the length of mean")
+    length = float(np.linalg.norm(direction))
+    if length == 0:
+        raise InputError("has length zero, so it has no direction", argument="mean", remedy="give a unit vector")
+    if not abs(length - 1) <= 1e-5:  # NaN and infinity fail too
+        raise InputError(f"has length {length:g}, expected 1", argument="mean", remedy="divide it by its length")
+    return direction / length
+
+
+def check_share(value: Any, name: str, *, least: float = 0.0, most: float = 1.0) -> float:
+    """Return a number between `least` and `most`, or raise InputError."""
+    number = _numbers(value, name)
+    if number.ndim != 0 or not least <= float(number) <= most:
+        raise InputError(
+            "is out of range", argument=name, received=value, expected=f"a number from {least:g} to {most:g}"
+        )
+    return float(number)
+
+
+def seed_record(random_state: RandomState) -> int | str:
+    """Return the seed for the record of parameters, or say that a generator (or nothing) was given."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return "none" if random_state is None else "a generator"
+
+
+def _size(values: Floats) -> str:
+    """Return how many numbers were given, or their shape where they are not a list."""
+    if values.ndim > 1:
+        return f"shape {values.shape}"
+    return "1 number" if values.size == 1 else f"{values.size} numbers"
+
+
+def _numbers(values: Any, name: str) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("is not numeric", argument=name, received=values, expected="a number or numbers") from error

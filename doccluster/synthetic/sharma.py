@@ -16,8 +16,7 @@ import numpy.typing as npt
 from scipy import sparse, special
 
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.checks import check_share, seed_record
-from doccluster.synthetic.made import SyntheticVectors, row_names
+from doccluster.synthetic.made import SyntheticVectors, check_share, row_names, seed_record
 from doccluster.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.vectors import DocumentVectors
 

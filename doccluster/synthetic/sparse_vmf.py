@@ -19,8 +19,14 @@ from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.checks import check_dimensions, check_share, check_weights, seed_record
-from doccluster.synthetic.made import SyntheticVectors, row_names
+from doccluster.synthetic.made import (
+    SyntheticVectors,
+    check_dimensions,
+    check_share,
+    check_weights,
+    row_names,
+    seed_record,
+)
 from doccluster.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 

@@ -21,8 +21,7 @@ from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, conc
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
-from doccluster.synthetic.checks import seed_record
-from doccluster.synthetic.made import SyntheticVectors, row_names
+from doccluster.synthetic.made import SyntheticVectors, row_names, seed_record
 from doccluster.validation import (
     RandomState,
     as_generator,

@@ -15,15 +15,16 @@ from scipy import linalg
 
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.checks import (
+from doccluster.synthetic.made import (
+    SyntheticVectors,
     check_concentrations,
     check_dimensions,
     check_direction,
     check_share,
     check_weights,
+    row_names,
     seed_record,
 )
-from doccluster.synthetic.made import SyntheticVectors, row_names
 from doccluster.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 

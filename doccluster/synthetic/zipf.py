@@ -18,9 +18,9 @@ from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.checks import check_share, seed_record
 from doccluster.synthetic.fading_stories import Stories
 from doccluster.synthetic.invented_words import MAX_WORDS, invented_words
+from doccluster.synthetic.made import check_share, seed_record
 from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
 from doccluster.errors import Argument, InputError, Words
-from doccluster.text.function_words import FunctionWords
+from doccluster.text.language import FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stemming import Stemmer, build_stemmer, check_stemming
 from doccluster.text.stopwords import languages_named, resolve_stop_words

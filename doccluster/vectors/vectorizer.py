@@ -14,19 +14,17 @@ from doccluster.errors import NothingUsable
 from doccluster.text.analysis import Analysis
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors.estimator import TextEstimator
-from doccluster.vectors.hashed_terms import (
-    HashedStatistics,
-    columns_of_hashes,
-    hash_columns,
-    hashes_of,
-    naming_step,
-)
 from doccluster.vectors.term_counts import (
+    HashedStatistics,
     TermCounts,
     TermStatistics,
+    columns_of_hashes,
     commonest_forms,
     count_terms,
+    hash_columns,
+    hashes_of,
     joined_statistics,
+    naming_step,
 )
 from doccluster.vectors.term_selection import select_terms
 from doccluster.vectors.vectorizer_parameters import (

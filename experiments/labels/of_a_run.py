@@ -24,7 +24,7 @@ from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, place_documents
-from doccluster.labeling.label_evidence import LabelQueries
+from doccluster.labeling.label_phrases import LabelQueries
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import name_clusters

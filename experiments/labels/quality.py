@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doccluster.labeling.label_evidence import LabelQueries
+from doccluster.labeling.label_phrases import LabelQueries
 
 MATCH_AT = (1, 3, 5, 20)
 RANKS_COUNTED = 5  # of the mean reciprocal rank

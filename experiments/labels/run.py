@@ -29,7 +29,7 @@ from scipy import sparse
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterProfiles, LabelTerm, short_labels
-from doccluster.labeling.label_evidence import LabelQueries
+from doccluster.labeling.label_phrases import LabelQueries
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.profiles import largest_per_row
 from doccluster.labeling.short_labels import is_content

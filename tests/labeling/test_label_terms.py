@@ -8,8 +8,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from doccluster.labeling import ClusterProfiles
-from doccluster.labeling.label_evidence import LabelQueries
-from doccluster.labeling.label_phrases import count_label_phrases
+from doccluster.labeling.label_phrases import LabelQueries, count_label_phrases
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline

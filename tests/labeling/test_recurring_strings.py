@@ -13,8 +13,8 @@ from doccluster.labeling import describe_clusters
 from doccluster.labeling.recurring_strings import recurring_strings
 from doccluster.labeling.short_labels import is_content
 from doccluster.partition import Partition
-from doccluster.text import word_borders
-from doccluster.text.word_borders import whole_word
+from doccluster.text import scripts
+from doccluster.text.scripts import whole_word
 from doccluster.vectors import TfidfVectorizer, vectorize
 
 JAPANESE = [
@@ -39,7 +39,7 @@ class Parser:
 
 
 def without_known_words():
-    for cached in (word_borders._parsers, word_borders._borders):
+    for cached in (scripts._parsers, scripts._borders):
         cached.cache_clear()
 
 

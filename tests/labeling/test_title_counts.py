@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from doccluster.labeling.label_evidence import TitleCounts, subject_of
+from doccluster.labeling.label_phrases import TitleCounts, subject_of
 from doccluster.pipeline.main_line import run_pipeline
 
 WORDS = ["bread", "flour", "rye"]

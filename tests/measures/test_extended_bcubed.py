@@ -10,7 +10,7 @@ from scipy import sparse
 
 from doccluster import evaluate, score
 from doccluster.errors import InputError, NotComputable
-from doccluster.measures import extended_bcubed
+from doccluster.measures import retrieval
 from doccluster.measures.label_sets import LabelSets
 from tests.oracles.external import extended_bcubed as naive
 from tests.oracles.external import harmonic
@@ -28,7 +28,7 @@ def random_labels(seed, n=40):
 @pytest.mark.parametrize("seed", range(6))
 def test_it_is_what_a_double_loop_over_documents_gives(seed, monkeypatch):
     if seed % 2:
-        monkeypatch.setattr(extended_bcubed, "_BLOCK_CELLS", 40)  # several blocks
+        monkeypatch.setattr(retrieval, "_BLOCK_CELLS", 40)  # several blocks
     found, truth = random_labels(seed)
     precision, recall = naive(found, truth), naive(found, truth, recall=True)
     expected = dict(zip(NAMES, (precision, recall, harmonic(precision, recall)), strict=True))
@@ -82,9 +82,9 @@ def test_documents_that_all_have_several_labels_are_judged_by_what_can_judge_the
 def test_as_many_labels_and_clusters_as_documents_take_few_blocks(monkeypatch):
     n = 50_000
     assert score("bcubed_f_extended", np.arange(n), np.arange(n)).value == 1.0
-    monkeypatch.setattr(extended_bcubed, "_BLOCK_CELLS", 40_000)
+    monkeypatch.setattr(retrieval, "_BLOCK_CELLS", 40_000)
     sets = LabelSets.of_classes(sparse.csr_array(sparse.eye_array(n, dtype=np.int64)))
-    blocks = [block for block, _ in extended_bcubed._common_labels(sets)]
+    blocks = [block for block, _ in retrieval._common_labels(sets)]
     assert 1 < len(blocks) < 10
     assert [block.start for block in blocks] == [0, *(block.stop for block in blocks[:-1])]
     assert blocks[-1].stop == n

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.corpus import find_near_duplicates
-from doccluster.corpus.duplicates import ShingleIndex, codes_of, mix_shingles
-from doccluster.corpus.prefix_index import PrefixIndex
+from doccluster.corpus.duplicates import PrefixIndex, ShingleIndex, codes_of, mix_shingles
 from doccluster.streams.copies import Families, codes_of_article
 
 WORDS = ["wheat", "price", "rose", "port", "storm", "east", "ship", "late", "vote", "bank"]

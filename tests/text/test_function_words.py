@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.text.function_words import ALPHABETS, FunctionWords
-from doccluster.text.language import survey_writing
+from doccluster.text.language import ALPHABETS, FunctionWords, survey_writing
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.vectors import TfidfVectorizer
 

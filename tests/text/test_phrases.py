@@ -8,9 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from doccluster.text.phrases import COMPLETE, find_phrases, written_as
+from doccluster.text.phrases import COMPLETE, find_phrases, word_uses, written_as
 from doccluster.text.running_text import RunningText
-from doccluster.text.word_uses import word_uses
 
 STOP = frozenset({"the", "of", "in", "a", "and"})
 
