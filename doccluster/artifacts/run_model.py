@@ -64,7 +64,7 @@ class Model(ShortRepr):
 
 def save_model(model: Model, folder: Path) -> None:
     """Write a model into an existing folder: model.json, centroids.npz, and vectorizer.npz where there is one."""
-    settings = None
+    settings = rule = None
     if model.vectorizer is not None:
         arrays, settings = model.vectorizer.state()
         write_arrays(folder / "vectorizer.npz", arrays)
@@ -72,6 +72,8 @@ def save_model(model: Model, folder: Path) -> None:
     if model.rule is not None:
         parts = {"offsets": model.rule.offsets, "clusters": model.rule.clusters}
         write_arrays(folder / "rule.npz", {**pack_matrix(model.rule.weights), **parts})
+        limit = model.rule.max_length if np.isfinite(model.rule.max_length) else None
+        rule = {"on_counts": model.rule.on_counts, "max_length": limit}
     if model.meaning is not None:
         write_arrays(folder / "meaning.npz", {"rows": model.meaning.rows, "centre": model.meaning.centre})
     # the vectorizer knows its terms
@@ -85,7 +87,7 @@ def save_model(model: Model, folder: Path) -> None:
             "labels": list(model.labels),
             "settings": model.settings,
             "threshold": model.threshold,
-            "rule": _rule_settings(model.rule),
+            "rule": rule,
             "meaning": None if model.meaning is None else model.meaning.told,
             "vectorizer": settings,
             "terms": _listed(terms),
@@ -190,12 +192,6 @@ def load_meaning(path: Path, record: MeaningRecord, n_rows: int, *, centre: Any 
     if rows.shape != (n_rows, record.dimensions) or centre.shape != (record.dimensions,) or not record.weight > 0:
         raise damaged(path, f"rows is an array of shape {rows.shape}")
     return Meaning(rows, centre, record.model, record.digest, record.weight, record.pooling)
-
-
-def _rule_settings(rule: LinearRule | None) -> dict[str, Any] | None:
-    if rule is None:
-        return None
-    return {"on_counts": rule.on_counts, "max_length": rule.max_length if np.isfinite(rule.max_length) else None}
 
 
 def _load_rule(path: Path, record: ModelRecord) -> LinearRule:

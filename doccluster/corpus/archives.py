@@ -81,7 +81,9 @@ def open_packed(
             return
     budget = budget if budget is not None else Budget(expanded_size)
     if kind in _OPENERS:
-        inner = _uncompressed(file, kind, budget)
+        stream = counted_stream(_OPENERS[kind](file.stream), budget=budget, broken="broken-archive")
+        place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
+        inner = replace(file, place=place, stream=stream, local=None)
         yield from open_packed(inner, expanded_size, budget=budget, depth=depth + 1)
         return
     members = _zip_members if kind == "zip" else _tar_members
@@ -103,12 +105,6 @@ def _opened_member(member: InputFile, expanded_size: int, budget: Budget, depth:
         yield from open_packed(member, expanded_size, budget=budget, depth=depth)
     except ReadFailure as failure:
         yield Skipped(member.name, failure.reason, failure.detail)
-
-
-def _uncompressed(file: InputFile, kind: str, budget: Budget) -> InputFile:
-    stream = counted_stream(_OPENERS[kind](file.stream), budget=budget, broken="broken-archive")
-    place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
-    return replace(file, place=place, stream=stream, local=None)
 
 
 def _member(archive: InputFile, inner: str, stream: io.BufferedReader) -> InputFile:

@@ -259,7 +259,8 @@ class CorpusBuilder:
         ids, renamed = _unique_ids(rows)
         listed = sorted([(after, 0, one) for after, one in rows.skipped] + renamed, key=lambda one: one[:2])
         companions = _companions(rows)
-        listed += [(0, 2, _about_the_collection(ids[place])) for place in companions]
+        about = "about-the-collection", "a file about the collection, not one of its documents"
+        listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
         kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
 
         def pick(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,10 +323,6 @@ def _companions(rows: ReadRows) -> list[int]:
         and (place.is_companion or (place.is_plain and (place.root, place.folder) in rows.collections))
     ]
     return found if len(found) < len(rows) else []
-
-
-def _about_the_collection(name: str) -> Skipped:
-    return Skipped(_cut(name), "about-the-collection", "a file about the collection, not one of its documents")
 
 
 def _place(file: InputFile) -> _Place:

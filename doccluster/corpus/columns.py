@@ -122,6 +122,7 @@ def listed(names: Sequence[str]) -> str:
 def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
     """Return one row as a document; missing cells are empty, never the word nan."""
     parts, title = [cell_text(row.get(name)) for name in columns.text], _cell(row, columns.title)
+    date = row.get(columns.date) if columns.date else None
     if options.strip_html:
         parts, title = [strip_markup(part) for part in parts], strip_markup(title)
     return Draft(
@@ -129,7 +130,7 @@ def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, wh
         where=where,
         id=_cell(row, columns.id),
         title=title,
-        date=iso_date(_present(row.get(columns.date))) if columns.date else "",
+        date=iso_date(None if isinstance(date, str) and date.strip() in _MISSING else date),
         link=_cell(row, columns.link),
         source=_cell(row, columns.source),
         labels={name: cell_labels(row.get(name), options.label_separator) for name in columns.labels},
@@ -139,10 +140,6 @@ def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, wh
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:
     return cell_text(row.get(name)) if name is not None else ""
-
-
-def _present(value: Any) -> Any:
-    return None if isinstance(value, str) and value.strip() in _MISSING else value
 
 
 def cell_text(value: Any) -> str:

@@ -133,10 +133,11 @@ def _layout_text(text: str) -> str | None:
 
 def _from_parts(parts: dict[str, str | None]) -> str | None:
     if "first" in parts:
-        ordered = _day_and_month(int(parts["first"] or 0), int(parts["second"] or 0))
-        if ordered is None:
+        day, month = int(parts["first"] or 0), int(parts["second"] or 0)
+        if day <= 12 and month <= 12 and day != month:  # both could be the month
             return None
-        day, month = ordered
+        if day <= 12:
+            day, month = month, day
     else:
         name = str(parts["month"])
         day, month = int(parts["day"] or 0), int(name) if name.isdigit() else _MONTHS[name[:3].lower()]
@@ -149,10 +150,3 @@ def _from_parts(parts: dict[str, str | None]) -> str | None:
         return f"{date}T{clock.isoformat()}"
     except ValueError:
         return None
-
-
-def _day_and_month(first: int, second: int) -> tuple[int, int] | None:
-    """Return which number is the day, None when both could be the month."""
-    if first <= 12 and second <= 12 and first != second:
-        return None
-    return (first, second) if first > 12 else (second, first)

@@ -87,12 +87,9 @@ def _of_frame(frame: Any) -> Records:
         values = [frame.iloc[:, names.index(name)] for name in needed]  # the first of equal names
         return (dict(zip(needed, row, strict=True)) for row in zip(*values, strict=True))
 
-    return Records(names, rows, _index_names(frame))
-
-
-def _index_names(frame: Any) -> list[str]:
-    """Return the index as text; a tuple of a hierarchical index is joined by slashes."""
-    return ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in frame.index]
+    # a tuple of a hierarchical index is joined by slashes
+    index = ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in frame.index]
+    return Records(names, rows, index)
 
 
 def _batched(source: Any, needed: list[str]) -> Rows:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -102,9 +101,10 @@ def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
     Among millions of documents many share a band with one that is nothing like them, so the sets of terms of those in
     one band are compared: of each with the next `MOST_COMPARED`, those first that share another band too.
     """
-    found = np.zeros(matrix.shape[0], dtype=bool)
+    found, ones = np.zeros(matrix.shape[0], dtype=bool), np.ones(matrix.nnz, np.int8)
+    terms = sparse.csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
     for number, band in enumerate(signatures):
-        mark_alike(partial(_terms_of, matrix), band, signatures[(number + 1) % N_BANDS], found)
+        mark_alike(lambda rows: sparse.csr_array(terms[rows]), band, signatures[(number + 1) % N_BANDS], found)
     return np.flatnonzero(found)
 
 
@@ -121,27 +121,19 @@ def mark_alike(
     for apart in range(1, MOST_COMPARED + 1):
         some = sizes > apart
         starts, sizes = starts[some], sizes[some]
-        left = np.repeat(starts, sizes - apart) + _within(sizes - apart)
+        pairs_of_run = sizes - apart
+        within = np.arange(pairs_of_run.sum()) - np.repeat(np.cumsum(pairs_of_run) - pairs_of_run, pairs_of_run)
+        left = np.repeat(starts, pairs_of_run) + within
         pairs = np.stack([order[left], order[left + apart]])
         pairs = pairs[:, ~found[pairs].all(axis=0)]
         for piece in row_blocks(pairs.shape[1], PAIRS_AT_ONCE):
             found[pairs[:, piece][:, _jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
 
 
-def _within(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return 0, 1, ... for each of some runs one after the other."""
-    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-
-
 def _jaccard(left: sparse.csr_array, right: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Return the Jaccard index of the sets of terms of each row of one matrix and the same row of another."""
     shared = np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(shared / (np.diff(left.indptr) + np.diff(right.indptr) - shared))
-
-
-def _terms_of(matrix: sparse.csr_array, rows: Rows) -> sparse.csr_array:
-    some = sparse.csr_array(matrix[rows])
-    return sparse.csr_array((np.ones(some.data.size, np.int8), some.indices, some.indptr), shape=some.shape)
 
 
 def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:

@@ -101,7 +101,8 @@ def _read_parts(parts: _Parts) -> tuple[str, str, str]:
         if manifest in parts.names and b"encryption-data" in parts.read(manifest):
             raise ReadFailure("encrypted", "it has a password")
         meta = parts.root("meta.xml") if "meta.xml" in parts.names else None
-        pages = _outermost(parts.root("content.xml"), "page")
+        root = parts.root("content.xml")
+        pages = [one for one in root.iter() if _local(one) == "page"] or [root]
         return PAGE_END.join(map(_paragraphs, pages)), *_said(meta, "creation-date", "date")
     meta = parts.root("docProps/core.xml") if "docProps/core.xml" in parts.names else None
     slides = sorted((int(found[1]), found[0]) for found in map(_SLIDE.fullmatch, parts.names) if found)
@@ -118,10 +119,6 @@ def _said(meta: Element | None, *dates: str) -> tuple[str, str]:
     """Return the title and the first of these dates that the file says of itself."""
     said = {_local(one): one.text or "" for one in meta.iter()} if meta is not None else {}
     return said.get("title", "").strip(), next((iso_date(said[name]) for name in dates if said.get(name)), "")
-
-
-def _outermost(root: Element, name: str) -> list[Element]:
-    return [one for one in root.iter() if _local(one) == name] or [root]
 
 
 def _paragraphs(root: Element, *, of_office: bool = False) -> str:

@@ -79,20 +79,17 @@ def find_files(address: str) -> list[FoundFile]:
         raise _unreachable(address, error) from error
     if not known:
         raise InputError(f"there is nothing at {address}", remedy="give the address of files, of a folder or a pattern")
-    return [
-        FoundFile(Path(f"{scheme}://{name.lstrip('/')}"), _place(name, top), facts.get("size"))
-        for name, facts in sorted(known.items())
-    ]
+    found = []
+    for name, facts in sorted(known.items()):
+        place = PurePosixPath(PurePosixPath(name).name if top is None else name.removeprefix(top).lstrip("/"))
+        found.append(FoundFile(Path(f"{scheme}://{name.lstrip('/')}"), place, facts.get("size")))
+    return found
 
 
 def open_address(address: str) -> Any:
     """Return an open binary file; see `find_files` for the errors, and a driver raises what it likes."""
     system, path = _system(address)
     return system.open(path, "rb")
-
-
-def _place(name: str, top: str | None) -> PurePosixPath:
-    return PurePosixPath(PurePosixPath(name).name if top is None else name.removeprefix(top).lstrip("/"))
 
 
 def _system(address: str) -> tuple[Any, str]:

@@ -13,7 +13,7 @@ from functools import cache
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
-from doccluster.corpus.format import Beginning, Format
+from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.reader_options import ReadOptions
 
@@ -113,10 +113,6 @@ def _plain(text: str) -> str:
     return text
 
 
-def _is_reuters(beginning: Beginning) -> bool:
-    return beginning.is_markup and (beginning.doctype == "lewis" or beginning.element == "reuters")
-
-
 REUTERS = Format(
     "reuters",
     read_reuters,
@@ -124,5 +120,5 @@ REUTERS = Format(
     "title, date, five kinds of labels (`topics`, `places`, ...), `split`",
     suffixes=(".sgm", ".sgml"),
     aliases=("sgml", "reuters21578", "reuters-21578"),
-    recognises=_is_reuters,
+    recognises=lambda begins: begins.is_markup and (begins.doctype == "lewis" or begins.element == "reuters"),
 )

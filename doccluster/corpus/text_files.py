@@ -106,7 +106,8 @@ HTML = Format(
 def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is: the texts of its elements, a title if an element has that name."""
     root = parse_xml(file, limit=options.document_bytes)
-    title = next((element.text or "" for element in root.iter() if _local_name(element) in ("title", "headline")), "")
+    named = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
+    title = next((text or "" for name, text in named if name in ("title", "headline")), "")
     text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
     yield Draft(_LINE_ENDS.sub("\n", text).strip(), file.name, id=str(file.place), title=title, is_whole_file=True)
 
@@ -126,10 +127,6 @@ def root_of(text: str) -> Element:
     except (ParseError, ValueError) as error:
         raise ReadFailure("broken-xml", str(error)) from error
     return root
-
-
-def _local_name(element: Element) -> str:
-    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
 
 
 XML = Format(

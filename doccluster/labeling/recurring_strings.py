@@ -62,7 +62,9 @@ def merge_pieces(terms: Sequence[Term], shown: Mapping[str, str], n_terms: int) 
     merged: list[Term] = []
     for term in terms:
         text = shown.get(term.term, term.term)
-        place = next((i for i, other in enumerate(merged) if is_unspaced(text) and _overlap(text, other.term)), None)
+        pieces = set(pairwise(text)) if is_unspaced(text) else set()
+        overlapping = (i for i, one in enumerate(merged) if is_unspaced(one.term) and pieces & set(pairwise(one.term)))
+        place = next(overlapping, None)
         if place is None:
             merged.append(replace(term, term=text))
         else:
@@ -70,10 +72,6 @@ def merge_pieces(terms: Sequence[Term], shown: Mapping[str, str], n_terms: int) 
             support = max(other.support, term.support)
             merged[place] = replace(other, share=min(1.0, other.share + term.share), support=support)
     return tuple(sorted(merged, key=lambda term: -term.share)[:n_terms])
-
-
-def _overlap(text: str, other: str) -> bool:
-    return is_unspaced(other) and not set(pairwise(text)).isdisjoint(pairwise(other))
 
 
 def _occurrences(term: str, texts: Sequence[str]) -> list[Occurrence]:

@@ -52,7 +52,6 @@ def c_index(distances: PairwiseDistances) -> float | Values:
 
 @pair_measure(
     "dunn",
-    title="Dunn",
     range="[0, inf]",
     bounds=(0.0, None),
     formula="min w_ab between clusters / max w_ab within a cluster",
@@ -185,7 +184,6 @@ def g_plus(distances: PairwiseDistances) -> float | Values:
 
 @pair_measure(
     "tau",
-    title="Tau",
     range="(-1, 1)",
     bounds=(-1.0, 1.0),
     formula="(s+ - s-)/sqrt(N_in N_out M(M-1)/2)",

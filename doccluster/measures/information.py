@@ -116,7 +116,6 @@ variant(
 @external_measure(
     "mutual_information",
     also_called=("mutual_info_score",),
-    title="Mutual information",
     range="[0, min(H(C), H(T))]",
     bounds=(0.0, None),
     formula="sum_ij p_ij log(p_ij / (p_i p_j))",
@@ -225,7 +224,6 @@ def nmi_strehl(table: ContingencyTable) -> float:
 
 @external_measure(
     "variation_of_information",
-    title="Variation of information",
     direction="lower",
     range="[0, log n]",
     bounds=(0.0, None),
@@ -263,7 +261,6 @@ alias(
 @external_measure(
     "homogeneity",
     also_called=("homogeneity_score",),
-    title="Homogeneity",
     formula="I(C,T) / H(T)",
     source="Rosenberg & Hirschberg 2007",
     meaning="The share of the class entropy that the clusters explain: 1 when no cluster mixes classes.",
@@ -278,7 +275,6 @@ def homogeneity(table: ContingencyTable) -> float:
 @external_measure(
     "completeness",
     also_called=("completeness_score",),
-    title="Completeness",
     formula="I(C,T) / H(C)",
     source="Rosenberg & Hirschberg 2007",
     meaning="The share of the cluster entropy that the classes explain: 1 when no class is broken up.",

@@ -75,7 +75,6 @@ variant(
 
 @intrinsic_measure(
     "coherence",
-    title="Coherence",
     bounds=(0.0, 1.0),
     formula="x_i is coherent iff x_i.c_j <= avg_{j=1..k} x_i.c_j for all j but its own; coherent documents / n_k",
     source="Sharma & Sharma, Def. 1, Eq. 1 (own centroid in the average)",
@@ -115,7 +114,6 @@ variant(
 
 @intrinsic_measure(
     "adherence",
-    title="Adherence",
     direction="lower",
     range="[0, 1] for non-negative rows, else [-1, 1]",
     formula="Adh_pq = max_{x in C_p} x.c_q; the value is the largest with p != q",
@@ -166,7 +164,6 @@ variant(
 
 @intrinsic_measure(
     "density",
-    title="Density",
     range="[n_k/2, n_k] per cluster for non-negative unit rows",
     bounds=(0.0, None),
     formula="alpha = argmax_j sum_i x_ij; rho_k = n_k / (max_{x in C_k} x_alpha - min_{x in C_k} x_alpha + 1)",
@@ -207,23 +204,16 @@ variant(
 def ics(geometry: ClusterEvidence, *, summary: str = "mean", normalized: bool = True) -> Values:
     """Return a summary of the separations of centroids; with ``normalized=False`` of raw means (not symmetric)."""
     check_choice(summary, SUMMARIES, "summary")
-    table = _separation_of_centroids(geometry) if normalized else _separation_of_means(geometry)
+    if normalized:
+        table, directed = 1.0 - geometry.centroid_similarity, geometry.sum_norms > 0
+        table[directed, directed] = 0.0
+    else:
+        sizes = geometry.sizes.astype(np.float64)
+        gram = geometry.sum_gram / np.outer(sizes, sizes)
+        table = np.diagonal(gram)[:, None] - gram
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan), per_pair=table)
     return _summarise_pairs(table, summary)
-
-
-def _separation_of_centroids(geometry: ClusterEvidence) -> FloatArray:
-    table = 1.0 - geometry.centroid_similarity
-    directed = geometry.sum_norms > 0
-    table[directed, directed] = 0.0
-    return table
-
-
-def _separation_of_means(geometry: ClusterEvidence) -> FloatArray:
-    sizes = geometry.sizes.astype(np.float64)
-    gram = geometry.sum_gram / np.outer(sizes, sizes)
-    return np.diagonal(gram)[:, None] - gram
 
 
 alias("ics_mean", of="ics", title="Mean inter-cluster separation", parameters={"summary": "mean"})

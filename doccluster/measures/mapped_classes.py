@@ -85,7 +85,6 @@ _MACRO_EDGES = "0/0 is 0; a cluster without a class is missing from its class an
 
 @external_measure(
     "macro_precision",
-    title="Macro precision",
     formula="(1/g) sum over classes of tp / (tp + fp), after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="How many of the documents given to a class belong to it, averaged over classes: small classes count as "
@@ -102,7 +101,6 @@ def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> V
 
 @external_measure(
     "macro_recall",
-    title="Macro recall",
     formula="(1/g) sum over classes of tp / (tp + fn), after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="How many of the documents of a class are given to it, averaged over classes: small classes count as much "
@@ -138,7 +136,6 @@ def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float 
 
 @external_measure(
     "micro_precision",
-    title="Micro precision",
     formula="(sum tp) / (sum tp + sum fp) over classes, after mapping clusters to classes",
     source="Sharma & Sharma, II.A",
     meaning="Of the documents whose cluster stands for a class, the share that belong to it. mapping= takes hungarian "

@@ -16,7 +16,6 @@ from doccluster.measures.registry import Values, alias, external_measure, undefi
 
 @external_measure(
     "pair_precision",
-    title="Pair precision",
     formula="P = TP / (TP + FP)",
     source="IIR, 16.3; Zaki & Meira, 17.1.3",
     meaning="Of the pairs of documents that share a cluster, the share that also share a class.",
@@ -31,7 +30,6 @@ def pair_precision(table: ContingencyTable) -> float:
 
 @external_measure(
     "pair_recall",
-    title="Pair recall",
     formula="R = TP / (TP + FN)",
     source="IIR, 16.3; Zaki & Meira, 17.1.3",
     meaning="Of the pairs of documents that share a class, the share that also share a cluster.",

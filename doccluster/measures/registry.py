@@ -178,10 +178,11 @@ _OTHER_NAMES: dict[str, str] = {}
 
 
 def measure(name: str, *, direction: Direction = "higher", **record: Any) -> Callable[[F], F]:
-    """Register the decorated function as the measure `name`; higher is better unless it is said."""
+    """Register the decorated function as the measure `name`, by default titled so and better when higher."""
 
     def register(function: F) -> F:
-        _add(Measure(name=name, function=function, direction=direction, **record))
+        title = name.replace("_", " ").capitalize()
+        _add(Measure(name=name, function=function, direction=direction, **{"title": title, **record}))
         return function
 
     return register

@@ -63,7 +63,6 @@ def calinski_harabasz(geometry: ClusterEvidence) -> float | Values:
 
 @internal_measure(
     "r_squared",
-    title="R squared",
     bounds=(0.0, 1.0),
     formula="tr S_B / (tr S_B + tr S_W)",
     source="Sharma (S.) 1996",

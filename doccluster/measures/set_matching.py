@@ -12,7 +12,6 @@ from doccluster.measures.registry import Values, alias, external_measure, varian
 
 @external_measure(
     "purity",
-    title="Purity",
     range="[max_j m_j/n, 1]",
     formula="(1/n) sum_i max_j n_ij; per cluster max_j n_ij / n_i; per pair n_ij / n_i (precision)",
     source="Manning, Raghavan & Schütze 2008 (IIR), Eq. 16.1; Strehl 2002, Eq. 4.17, 4.18, 4.21; Zaki & Meira, 17.1.1",
@@ -31,7 +30,6 @@ def purity(table: ContingencyTable) -> Values:
 
 @external_measure(
     "inverse_purity",
-    title="Inverse purity",
     range="[max_i n_i/n, 1]",
     formula="(1/n) sum_j max_i n_ij; per class max_i n_ij / m_j; per pair n_ij / m_j (recall)",
     source="Amigó, Gonzalo, Artiles & Verdejo 2009; the recall table: Strehl 2002, Eq. 4.22",
@@ -154,7 +152,6 @@ alias(
 
 @external_measure(
     "pair_sets_index",
-    title="Pair sets index",
     formula="max(0, (S - E) / (max(k, g) - E)); S = max over one-to-one maps of sum n_ij / max(n_i, m_j); "
     "E = sum_i a_i b_i / (n max(a_i, b_i)) over the sizes a, b sorted descending",
     source="Rezaei & Fränti 2016",

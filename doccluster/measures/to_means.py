@@ -72,7 +72,6 @@ variant(
 
 @internal_measure(
     "simplified_silhouette",
-    title="Simplified silhouette",
     bounds=(-1.0, 1.0),
     formula="mean of (b - a)/max(a, b), a = |x - mu_own|, b = min_{j != own} |x - mu_j|",
     source="Hruschka, de Castro & Campello 2004",

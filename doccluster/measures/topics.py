@@ -102,7 +102,6 @@ def _normalised_pmi(both: FloatArray, lower: FloatArray, higher: FloatArray, n: 
 
 @topic_measure(
     "topic_diversity",
-    title="Topic diversity",
     range="[1/k, 1]",
     bounds=(0.0, 1.0),
     formula="distinct terms / all terms, over the top terms of all clusters",
@@ -124,7 +123,6 @@ def topic_diversity(topics: TopicWords, *, n_top_terms: int | None = None) -> Va
 
 @topic_measure(
     "exclusivity",
-    title="Exclusivity",
     range="(0, 1] for non-negative weights",
     formula="per cluster the mean over its top terms of mu_it / sum_j mu_jt; the mean over clusters",
     source="Bischof & Airoldi 2012",

@@ -57,7 +57,6 @@ def inner_and_outer(evidence: PairEvidence) -> tuple[float, float]:
 @internal_measure(
     "silhouette",
     also_called=("silhouette_score",),
-    title="Silhouette",
     bounds=(-1.0, 1.0),
     formula="s = (b - a)/max(a, b), a = mean distance to the own cluster, b = least mean distance to another; the mean",
     source="Zaki & Meira, Eq. 17.26, 17.27; Rousseeuw 1987",

@@ -11,9 +11,8 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from scipy import io, sparse
@@ -121,7 +120,10 @@ def write_zipf(
         return len(block), json_lines(block)
 
     def write(target: Path) -> None:
-        with target.open("wb") as file, _packed(file) if is_compressed else nullcontext(file) as handle:
+        with ExitStack() as opened:
+            handle: Any = opened.enter_context(target.open("wb"))
+            if is_compressed:  # without name and time; a tenth more bytes than usual, in a fifth of the time
+                handle = opened.enter_context(gzip.GzipFile("", "wb", compresslevel=1, fileobj=handle, mtime=0))
             done = 0
             for n_documents, data in corpus.map_blocks(encode, n_threads=n_threads):
                 handle.write(data)
@@ -129,11 +131,6 @@ def write_zipf(
                 progress("write", done, corpus.n_documents)
 
     return _write_all(place, {place: write}, corpus.parameters)
-
-
-def _packed(file: BinaryIO) -> gzip.GzipFile:
-    """Return a stream that compresses, without name and time: a tenth more bytes than usual, in a fifth of the time."""
-    return gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0)
 
 
 def json_lines(documents: Sequence[ZipfDocument]) -> bytes:

@@ -242,7 +242,8 @@ def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, ge
     scales = np.sqrt(np.concatenate([[shared] if shared > 0 else [], np.full((own > 0) * (n_clusters - 1), own)]))
     vectors = linalg.helmert(n_clusters, full=True)  # its first row is constant: the eigenvectors of the Gram matrix
     vectors = vectors[0 if shared > 0 else 1 : None if own > 0 else 1]
-    frame = _random_frame(rank, n_terms, generator)
+    basis, triangle = linalg.qr(generator.standard_normal((n_terms, rank)), mode="economic", check_finite=False)
+    frame = (basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)).T  # orthonormal, in a uniformly random position
     rows = (vectors * scales[:, None]).T @ frame
     return _unit(rows)
 
@@ -266,10 +267,3 @@ def _eigenvalues(n_clusters: int, separation: float) -> tuple[float, float]:
         )
     own = 1.0 - separation if n_clusters > 1 else 0.0
     return (shared if shared > 1e-12 * n_clusters else 0.0), (own if own > 1e-12 else 0.0)
-
-
-def _random_frame(rank: int, n_terms: int, generator: np.random.Generator) -> Floats:
-    """Return orthonormal rows in a uniformly random position, float64 array of shape (rank, n_terms)."""
-    basis, triangle = linalg.qr(generator.standard_normal((n_terms, rank)), mode="economic", check_finite=False)
-    frame: Floats = (basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)).T
-    return frame

@@ -67,7 +67,11 @@ def read_matrix(
     """
     is_file = isinstance(path, str | os.PathLike)
     place = Path(path) if is_file else Path("the matrix")
-    file = load_matrix_file(place) if is_file else _in_memory(path)
+    if is_file:
+        file = load_matrix_file(place)
+    else:  # as if it had come from a file; one that holds no counts is weighted already
+        checked = check_matrix(path, name="the matrix")
+        file = MatrixFile(checked, is_weighted=not is_counts(checked.data if sparse.issparse(checked) else checked))
     if 0 in file.matrix.shape:
         raise InputError(
             f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}", remedy="it is empty"
@@ -79,18 +83,12 @@ def read_matrix(
     ids = _names(None, place, ".rlabel", n_documents, "ids") or file.ids or list(map(str, range(1, n_documents + 1)))
     shown = file.display_terms or columns
     if drop_empty_columns:
-        filled = _filled_columns(matrix)
+        filled = np.flatnonzero(np.asarray((matrix != 0).sum(axis=0)))
         matrix, counts = matrix[:, filled], None if counts is None else counts[:, filled]
         columns, shown = (None if names is None else [names[i] for i in filled] for names in (columns, shown))
     matrix = compact_indices(unit_rows(matrix, warn=False))
     vectors = DocumentVectors(matrix, tuple(ids), _object_array(columns), _object_array(shown), counts)
     return vectors, row_classes
-
-
-def _in_memory(matrix: Any) -> MatrixFile:
-    """Return a matrix as if it had come from a file; one that holds no counts is weighted already."""
-    checked = check_matrix(matrix, name="the matrix")
-    return MatrixFile(checked, is_weighted=not is_counts(checked.data if sparse.issparse(checked) else checked))
 
 
 def write_matrix(
@@ -120,7 +118,8 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
         csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
         if vectors.counts is not None and _are_equal(vectors.counts.indices, csr.indices):
-            arrays["counts"] = _packed(vectors.counts.data)
+            smallest = np.min_scalar_type(int(vectors.counts.data.max(initial=0)))
+            arrays["counts"] = vectors.counts.data.astype(smallest)
     else:
         arrays["dense"] = np.asarray(vectors.matrix)
     for name, strings in (
@@ -137,12 +136,6 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
 def _are_equal(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
     pieces = (slice(first, first + BLOCK_ENTRIES) for first in range(0, one.size, BLOCK_ENTRIES))
     return one.size == other.size and all(np.array_equal(one[piece], other[piece]) for piece in pieces)
-
-
-def _packed(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return counts in the smallest type of whole numbers that holds them."""
-    kind = np.min_scalar_type(int(counts.max(initial=0)))
-    return counts.astype(kind)
 
 
 def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, Any | None]:
@@ -217,12 +210,6 @@ def _beside(matrix: Path, suffix: str) -> Path | None:
         if candidate.is_file():
             return candidate
     return None
-
-
-def _filled_columns(matrix: Any) -> npt.NDArray[np.intp]:
-    if sparse.issparse(matrix):
-        return np.flatnonzero(np.bincount(matrix.indices[matrix.data != 0], minlength=matrix.shape[1]))
-    return np.flatnonzero((matrix != 0).any(axis=0))
 
 
 def _object_array(names: Sequence[str] | None) -> npt.NDArray[np.object_] | None:
