@@ -107,11 +107,11 @@ def clusters_columns(run: Run) -> Columns:
         # "cluster 4" does not name it
         "label": ["" if one.label == f"cluster {one.cluster}" else one.label for one in run.clusters],
         "label_scores": [
-            _join(f"{one.term} {one.score:.4f}" for one in cluster.label_terms[:N_LABEL_SCORES])
+            ", ".join(f"{one.term} {one.score:.4f}" for one in cluster.label_terms[:N_LABEL_SCORES])
             for cluster in run.clusters
         ],
-        "terms": [_join(term.term for term in cluster.descriptive) for cluster in run.clusters],
-        "discriminating_terms": [_join(term.term for term in cluster.discriminating) for cluster in run.clusters],
+        "terms": [", ".join(term.term for term in cluster.descriptive) for cluster in run.clusters],
+        "discriminating_terms": [", ".join(term.term for term in cluster.discriminating) for cluster in run.clusters],
     }
     for name, values in per_cluster_values(run).items():
         table[name] = np.round(values, DIGITS).tolist()
@@ -140,10 +140,6 @@ def skipped_columns(run: Run) -> Columns:
         "reason": [one.reason for one in run.skipped],
         "detail": [storable(one.detail) for one in run.skipped],
     }
-
-
-def _join(words: Any) -> str:
-    return ", ".join(words)
 
 
 def check_parquet() -> None:

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any, Self
 
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import ReadFailure, boundary, guarded
+from doccluster.corpus.draft import ReadFailure, boundary, failure_listed, guarded
 from doccluster.corpus.input_file import Budget, InputFile, counted_stream
 from doccluster.corpus.office_files import as_office_file
 
@@ -87,24 +87,14 @@ def open_packed(
         yield from open_packed(inner, expanded_size, budget=budget, depth=depth + 1)
         return
     members = _zip_members if kind == "zip" else _tar_members
-    try:
-        for member in guarded(members(file, budget), "broken-archive"):
-            if isinstance(member, Skipped):
-                yield member
-            else:
-                yield from _opened_member(member, expanded_size, budget, depth + 1)
-            if budget.is_spent:
-                return
-    except ReadFailure as failure:
-        yield Skipped(file.name, failure.reason, failure.detail)
-
-
-def _opened_member(member: InputFile, expanded_size: int, budget: Budget, depth: int) -> Iterator[InputFile | Skipped]:
-    """Return the documents of a member; one that is broken from its first byte on does not stop the others."""
-    try:
-        yield from open_packed(member, expanded_size, budget=budget, depth=depth)
-    except ReadFailure as failure:
-        yield Skipped(member.name, failure.reason, failure.detail)
+    for member in failure_listed(guarded(members(file, budget), "broken-archive"), file.name):
+        if isinstance(member, Skipped):
+            yield member
+        else:  # one that is broken from its first byte on does not stop the others
+            documents = open_packed(member, expanded_size, budget=budget, depth=depth + 1)
+            yield from failure_listed(documents, member.name)
+        if budget.is_spent:
+            return
 
 
 def _member(archive: InputFile, inner: str, stream: io.BufferedReader) -> InputFile:

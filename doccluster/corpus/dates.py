@@ -6,6 +6,7 @@ import datetime as dt
 import email.utils
 import math
 import re
+from contextlib import suppress
 from typing import Any
 
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -88,65 +89,52 @@ def _from_number(number: float) -> str:
 
 
 def _from_text(text: str) -> str:
-    if not text:
-        return ""
     if _PART_OF_DATE.fullmatch(text):
         return text
     for read in (_iso_text, _number_text, _mail_text, _layout_text):
-        moment = read(text)
-        if moment is not None:
-            return moment
+        with suppress(TypeError, ValueError, IndexError, OverflowError):
+            if moment := read(text):
+                return moment
     return ""
 
 
-def _iso_text(text: str) -> str | None:
-    try:
-        moment = dt.datetime.fromisoformat(text.replace(" UTC", "+00:00"))
-    except ValueError:
-        return None
+# Each returns nothing, or raises one of these errors, where a text is not written so.
+
+
+def _iso_text(text: str) -> str:
+    moment = dt.datetime.fromisoformat(text.replace(" UTC", "+00:00"))
     return moment.date().isoformat() if len(text) <= 10 else moment.replace(microsecond=0).isoformat()
 
 
-def _number_text(text: str) -> str | None:
-    try:
-        return _from_number(float(text)) or None
-    except ValueError:
-        return None
+def _number_text(text: str) -> str:
+    return _from_number(float(text))
 
 
-def _mail_text(text: str) -> str | None:
-    try:
-        moment = email.utils.parsedate_to_datetime(text)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-    return _iso(moment) if re.search(r"[A-Za-z]", text) and moment.year >= 1900 else None
+def _mail_text(text: str) -> str:
+    moment = email.utils.parsedate_to_datetime(text)
+    return _iso(moment) if re.search(r"[A-Za-z]", text) and moment.year >= 1900 else ""
 
 
-def _layout_text(text: str) -> str | None:
+def _layout_text(text: str) -> str:
     for layout in _LAYOUTS:
         found = layout.fullmatch(text)
         if found is not None:
             return _from_parts(found.groupdict())
     found = _MONTH_OF_YEAR.fullmatch(text)
-    return None if found is None else f"{found['year']}-{_MONTHS[found['month'][:3].lower()]:02d}"
+    return "" if found is None else f"{found['year']}-{_MONTHS[found['month'][:3].lower()]:02d}"
 
 
-def _from_parts(parts: dict[str, str | None]) -> str | None:
+def _from_parts(parts: dict[str, str | None]) -> str:
     if "first" in parts:
         day, month = int(parts["first"] or 0), int(parts["second"] or 0)
         if day <= 12 and month <= 12 and day != month:  # both could be the month
-            return None
+            return ""
         if day <= 12:
             day, month = month, day
     else:
         name = str(parts["month"])
         day, month = int(parts["day"] or 0), int(name) if name.isdigit() else _MONTHS[name[:3].lower()]
-    try:
-        date = dt.date(int(parts["year"] or 0), month, day).isoformat()
-        time = parts.get("time")
-        if not time:
-            return date
-        clock = dt.time.fromisoformat(time.zfill(8 if time.count(":") == 2 else 5))
-        return f"{date}T{clock.isoformat()}"
-    except ValueError:
-        return None
+    date, time = dt.date(int(parts["year"] or 0), month, day).isoformat(), parts.get("time")
+    if not time:
+        return date
+    return f"{date}T{dt.time.fromisoformat(time.zfill(8 if time.count(':') == 2 else 5)).isoformat()}"

@@ -85,6 +85,14 @@ def guarded(found: Iterable[_Item], reason: str) -> Iterator[_Item]:
         yield item  # type: ignore[misc]  # the end is told apart by identity
 
 
+def failure_listed(found: Iterable[_Item], name: str) -> Iterator[_Item | Skipped]:
+    """Hand over what `found` gives; a ReadFailure ends it, and is handed over as what was skipped."""
+    try:
+        yield from found
+    except ReadFailure as failure:
+        yield Skipped(name, failure.reason, failure.detail)
+
+
 def record(
     where: str,
     make: Callable[_Parameters, Draft | Skipped],

@@ -124,10 +124,17 @@ class InputFile:
     def decode(self, data: bytes, *, declared: str | None = None) -> str:
         """Return `data`, a part of this file, as text; a guess is remembered for the warning at the end."""
         if self.encoding is not None:
-            return _decode_as(data, self.encoding)
+            mark = next((mark for mark, name in BOMS if data.startswith(mark) and name == self.encoding), b"")
+            try:
+                return data[len(mark) :].decode(self.encoding)
+            except UnicodeError as error:
+                raise ReadFailure("undecodable", f"not {self.encoding}: {error}") from error
         decoded = decode(data, declared=declared)
         if decoded.is_guess:
-            _check_guess(decoded.text)
+            start = decoded.text[:100_000]
+            odd = sum(one == "\ufffd" or (one < " " and one not in "\t\r\n\f") for one in start)
+            if odd > 0.05 * len(start):
+                raise ReadFailure("undecodable", "neither utf-8 nor another encoding that makes it text")
             self.guessed.append(self.name)
         return decoded.text
 
@@ -181,22 +188,6 @@ class InputFile:
                     fallback = "cp1252"
                     self.guessed.append(self.name)
             yield line.decode(fallback, "replace")
-
-
-def _decode_as(data: bytes, encoding: str) -> str:
-    marks = [mark for mark, name in BOMS if data.startswith(mark) and name == encoding]
-    try:
-        return data[len(marks[0]) if marks else 0 :].decode(encoding)
-    except UnicodeError as error:
-        raise ReadFailure("undecodable", f"not {encoding}: {error}") from error
-
-
-def _check_guess(text: str) -> None:
-    odd = sum(
-        1 for character in text[:100_000] if character == "\ufffd" or (character < " " and character not in "\t\r\n\f")
-    )
-    if odd > 0.05 * min(len(text), 100_000):
-        raise ReadFailure("undecodable", "neither utf-8 nor another encoding that makes it text")
 
 
 def _bounded_lines(read_line: Callable[[int], AnyStr], end: AnyStr, limit: int) -> Iterator[AnyStr | None]:

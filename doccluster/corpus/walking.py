@@ -17,7 +17,7 @@ from typing import NamedTuple
 from doccluster.base.file_names import shown_path
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.draft import ReadFailure, failure_listed
 from doccluster.corpus.input_file import InputFile, counted_stream
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
 from doccluster.errors import InputError
@@ -252,14 +252,11 @@ class Walk:
             yield ListedFile(entry.path, entry.place, root, is_only, is_explicit)
 
     def _unpacked(self, file: InputFile) -> Iterator[InputFile | Skipped]:
-        try:
-            for item in open_packed(file, self._expanded_size):
-                if isinstance(item, InputFile) and item.in_archive and is_junk(item.place):
-                    yield Skipped(item.name, "hidden", "hidden files and folders are not read")
-                else:
-                    yield item
-        except ReadFailure as failure:
-            yield Skipped(file.name, failure.reason, failure.detail)
+        for item in failure_listed(open_packed(file, self._expanded_size), file.name):
+            if isinstance(item, InputFile) and item.in_archive and is_junk(item.place):
+                yield Skipped(item.name, "hidden", "hidden files and folders are not read")
+            else:
+                yield item
 
     def _is_known(self, real: str) -> bool:
         """Say whether this file or folder was seen under any name."""

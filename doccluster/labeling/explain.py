@@ -72,8 +72,9 @@ def explain_membership(
             argument="vectors",
             remedy="give the same terms",
         )
-    columns, weights = _row(matrix, row)
-    centroid = dense_row(centroids, cluster)[columns]
+    weights, centroid = dense_row(matrix, row), dense_row(centroids, cluster)
+    columns = np.flatnonzero(weights)
+    weights, centroid = weights[columns], centroid[columns]
     products = weights * centroid
     order = np.lexsort((columns, -products))
     order = order[products[order] != 0][:n_terms]
@@ -87,15 +88,6 @@ def explain_membership(
         )
         for index in order
     )
-
-
-def _row(matrix: Any, row: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    if isinstance(matrix, np.ndarray):
-        values = np.asarray(matrix[row], dtype=np.float64)
-        columns = np.flatnonzero(values)
-        return columns, values[columns]
-    start, stop = matrix.indptr[row], matrix.indptr[row + 1]
-    return matrix.indices[start:stop].astype(np.int64), matrix.data[start:stop].astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from doccluster.text.stopwords import linking_words
 
 MAX_DOCUMENTS = 50_000  # of more, as many evenly spaced ones are searched
 
-Ranking = npt.NDArray[np.int64]
 _ANSWER = re.compile(r"^(?:\s*\[?(?:re|fwd?|aw|wg|sv|tr)(?:\[\d+\])?\s*[:\]])+", re.IGNORECASE)
 FEW = 5  # titles, of which a name should be in several
 
@@ -52,8 +51,11 @@ class LabelQueries:
             rows, labels = rows[kept], labels[kept]
         return cls(sparse.csr_array(rows), labels, columns)
 
-    def rank(self, columns: Sequence[int], n_best: int) -> Ranking:
-        """Return the best documents that have one of these terms."""
+    def share_found(self, columns: Sequence[int], cluster: int) -> float:
+        """Return the share of the documents of a cluster that come back among as many hits as it has documents."""
+        size = int(self.sizes[cluster]) if cluster < self.sizes.size else 0
+        if size == 0:
+            return 0.0
         scores = np.zeros(self.labels.size)
         n_met = np.zeros(self.labels.size, dtype=np.int64)
         for column in columns:
@@ -63,15 +65,7 @@ class LabelQueries:
             n_met[self._weights.indices[own]] += 1
         found = np.flatnonzero(n_met)
         order = np.lexsort((found, -scores[found], -n_met[found]))
-        ranked: Ranking = found[order[:n_best]]
-        return ranked
-
-    def share_found(self, columns: Sequence[int], cluster: int) -> float:
-        """Return the share of the documents of a cluster that come back among as many hits as it has documents."""
-        size = int(self.sizes[cluster]) if cluster < self.sizes.size else 0
-        if size == 0:
-            return 0.0
-        return float((self.labels[self.rank(columns, size)] == cluster).sum() / size)
+        return float((self.labels[found[order[:size]]] == cluster).sum() / size)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

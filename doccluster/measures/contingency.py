@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +26,7 @@ Floats = npt.NDArray[np.float64]
 MAX_DENSE_CELLS = 1_000_000  # a table k x g handed out as one array; larger ones stay sparse
 
 
-@dataclass(frozen=True)
-class PairCounts:
+class PairCounts(NamedTuple):
     """The pairs of documents, by whether they share a cluster and a class; Python integers, so products are exact."""
 
     together: int  # same cluster, same class (TP, SS)

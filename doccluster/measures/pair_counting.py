@@ -153,16 +153,11 @@ def adjusted_rand(table: ContingencyTable) -> float:
     """Return the Rand index adjusted for chance."""
     if table.is_identical:
         return 1.0
-    tp, fp, fn, tn = _four(table)
+    tp, fp, fn, tn = table.pairs
     return 2 * (tp * tn - fn * fp) / ((tp + fn) * (fn + tn) + (tp + fp) * (fp + tn))
 
 
 alias("ari", of="adjusted_rand")
-
-
-def _four(table: ContingencyTable) -> tuple[int, int, int, int]:
-    pairs = table.pairs
-    return pairs.together, pairs.cluster_only, pairs.class_only, pairs.apart
 
 
 @external_measure(
@@ -177,7 +172,7 @@ def _four(table: ContingencyTable) -> tuple[int, int, int, int]:
 )
 def jaccard(table: ContingencyTable) -> float:
     """Return the Jaccard coefficient of the pairs of the two partitions."""
-    tp, fp, fn, _ = _four(table)
+    tp, fp, fn, _ = table.pairs
     return _share(tp, tp + fp + fn, table)
 
 
@@ -213,7 +208,7 @@ def adjusted_fowlkes_mallows(table: ContingencyTable) -> float:
         return 1.0
     if table.has_single_group or table.has_singletons_only:
         return 0.0
-    tp, fp, fn, _ = _four(table)
+    tp, fp, fn, _ = table.pairs
     expected = math.sqrt((tp + fp) * (tp + fn)) / table.pairs.total
     return (fowlkes_mallows(table) - expected) / (1 - expected)
 
@@ -254,7 +249,7 @@ def hubert_discrete_normalized(table: ContingencyTable) -> float:
     """Return the correlation between sharing a cluster and sharing a class."""
     if table.is_identical:
         return 1.0
-    tp, fp, fn, tn = _four(table)
+    tp, fp, fn, tn = table.pairs
     products = (tp + fp) * (tp + fn) * (fn + tn) * (fp + tn)
     return (tp * tn - fp * fn) / math.sqrt(products) if products else 0.0
 
@@ -289,7 +284,7 @@ def kulczynski(table: ContingencyTable) -> float:
 )
 def mcnemar(table: ContingencyTable) -> float:
     """Return the balance between pairs broken up and pairs mixed."""
-    _, fp, fn, _ = _four(table)
+    _, fp, fn, _ = table.pairs
     return (fn - fp) / math.sqrt(fn + fp) if fn + fp else 0.0
 
 
