@@ -152,27 +152,16 @@ def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
 def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping[str, Any]:
     """Return the arrays of the partition; every document is in a cluster that is there, -1 means no runner-up."""
     arrays = read_arrays(path, needs=("labels", "similarity", "runner_up", "runner_up_similarity"))
-    for name, least, kinds in (("labels", 0, "i"), ("runner_up", -1, "i"), *((one, None, "f") for one in _COSINES)):
+    most = {"labels": n_clusters, "runner_up": n_clusters, "copy_of": n_documents}
+    kinds = {**dict.fromkeys(most, "i"), **dict.fromkeys(_COSINES, "f"), "is_other": "b"}
+    for name in filter(arrays.__contains__, kinds):  # an earlier version did not write the copies
         values = arrays[name]
-        if values.shape != (n_documents,) or values.dtype.kind not in kinds:
+        if values.shape != (n_documents,) or values.dtype.kind != kinds[name]:
             raise damaged(path, f"{name} is an array of {values.dtype} of shape {values.shape}")
-        if least is not None and values.size and not least <= int(values.min()) <= int(values.max()) < n_clusters:
-            raise damaged(path, f"{name} names clusters other than the {n_clusters} there are")
-    is_other = arrays.get("is_other")
-    if is_other is not None and (is_other.dtype != bool or is_other.shape != (n_documents,)):
-        raise damaged(path, f"is_other is an array of {is_other.dtype} of shape {is_other.shape}")
-    return {**arrays, "copy_of": _checked_copies(arrays.get("copy_of"), n_documents, path)}
-
-
-def _checked_copies(copy_of: Any, n_documents: int, path: Path) -> Any:
-    """Return the first copy of each document; an earlier version did not write it."""
-    if copy_of is None:
-        return None
-    if copy_of.shape != (n_documents,) or copy_of.dtype.kind != "i":
-        raise damaged(path, f"copy_of is an array of {copy_of.dtype} of shape {copy_of.shape}")
-    if copy_of.size and not 0 <= int(copy_of.min()) <= int(copy_of.max()) < n_documents:
-        raise damaged(path, "copy_of names documents that are not there")
-    return copy_of.astype(np.int64)
+        least = -1 if name == "runner_up" else 0
+        if name in most and values.size and not least <= int(values.min()) <= int(values.max()) < most[name]:
+            raise damaged(path, f"{name} names others than the {most[name]} there are")
+    return {**arrays, **({"copy_of": arrays["copy_of"].astype(np.int64)} if "copy_of" in arrays else {})}
 
 
 def run_record(run: Run) -> dict[str, Any]:

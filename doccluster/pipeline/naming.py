@@ -20,6 +20,7 @@ from doccluster.overview import outlets_of
 from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.record import DocumentTable, Run
+from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import survey_writing
 from doccluster.text.learned_words import LEAST_WORDS, learned_function_words
@@ -27,7 +28,6 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import build_preprocessor
 from doccluster.text.written_forms import written_forms
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.vectorizer_parameters import analysis_of
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
 PER_DOCUMENT = 4_000

@@ -72,9 +72,9 @@ def _whole_run() -> None:
 
 
 def _vectorizing() -> None:
+    from doccluster.text.analysis import analysis_of
     from doccluster.text.counting import RunCounter
     from doccluster.vectors import TfidfVectorizer
-    from doccluster.vectors.vectorizer_parameters import analysis_of
 
     one, other = (RunCounter(analysis_of(TfidfVectorizer()), capacity=1) for _ in range(2))
     for counter in (one, other):

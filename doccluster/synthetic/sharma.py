@@ -95,13 +95,29 @@ def make_sharma(
     >>> vectors.n_terms, len(truth) >= 20
     (62, True)
     """
-    shape = _Shape.of(n_clusters, overlap, scale, documents_per_cluster, terms_per_cluster, overlap_rows)
+    k, factor = check_positive_int(n_clusters, "n_clusters"), check_positive_int(scale, "scale")
+    gamma = check_share(overlap, "overlap")
+    given = _DOCUMENTS * factor if documents_per_cluster is None else documents_per_cluster
+    n_documents = check_positive_int(given, "documents_per_cluster")
+    given = _TERMS * factor if terms_per_cluster is None else terms_per_cluster
+    n_terms = check_positive_int(given, "terms_per_cluster")
+    if overlap_rows is None:
+        low, high = (max(1, _rounded(rows * n_documents / _DOCUMENTS)) for rows in _OVERLAP_ROWS)
+    else:
+        low, high = (check_positive_int(rows, "overlap_rows") for rows in overlap_rows)
+    if not low <= high:
+        raise InputError(
+            "is not a range", argument="overlap_rows", received=(low, high), remedy="give the least and the most rows"
+        )
+    n_rows = n_documents * k
+    n_overlap = _rounded(n_terms * k + 2 * n_rows * gamma) - n_terms * k
+    shape = _Shape(k, n_documents, n_terms, n_overlap, gamma, (min(low, n_rows), min(high, n_rows)))
     check_choice(structure, _STRUCTURES, "structure")
     check_choice(extra_rows, _EXTRA_ROWS, "extra_rows")
     law = _Values.of(alpha, beta, sigma, shape)
     generator = as_generator(random_state)
     truth = np.repeat(np.arange(shape.n_clusters), shape.documents)
-    blocks = _block_part(shape, law, structure, truth, generator)
+    blocks = _block_part(shape, law, structure, generator)
     shared = _overlap_part(shape, law, generator)
     blocks, shared, truth = _fill_zero_columns(blocks, shared, truth, shape, law, extra_rows, generator)
     blocks = _redraw_zero_rows(blocks, shared, truth, shape, law, structure, generator)
@@ -113,7 +129,12 @@ def make_sharma(
         "kind": "sharma",
         "n_documents": rows.shape[0],
         "n_terms": rows.shape[1],
-        **shape.parameters(),
+        "n_clusters": k,
+        "overlap": gamma,
+        "documents_per_cluster": n_documents,
+        "terms_per_cluster": n_terms,
+        "overlap_columns": n_overlap,
+        "overlap_rows": list(shape.overlap_rows),
         "alpha": law.alpha,
         "beta": law.beta,
         "sigma": law.sigma,
@@ -136,38 +157,6 @@ class _Shape:
     overlap: float
     overlap_rows: tuple[int, int]
 
-    @classmethod
-    def of(
-        cls,
-        n_clusters: int,
-        overlap: float,
-        scale: int,
-        documents: int | None,
-        terms: int | None,
-        overlap_rows: tuple[int, int] | None,
-    ) -> _Shape:
-        k = check_positive_int(n_clusters, "n_clusters")
-        factor = check_positive_int(scale, "scale")
-        gamma = check_share(overlap, "overlap")
-        n_documents = check_positive_int(
-            _DOCUMENTS * factor if documents is None else documents, "documents_per_cluster"
-        )
-        n_terms = check_positive_int(_TERMS * factor if terms is None else terms, "terms_per_cluster")
-        if overlap_rows is None:
-            low, high = (max(1, _rounded(rows * n_documents / _DOCUMENTS)) for rows in _OVERLAP_ROWS)
-        else:
-            low, high = (check_positive_int(rows, "overlap_rows") for rows in overlap_rows)
-        n_rows = n_documents * k
-        if not low <= high:
-            raise InputError(
-                "is not a range",
-                argument="overlap_rows",
-                received=(low, high),
-                remedy="give the least and the most rows",
-            )
-        n_overlap = _rounded(n_terms * k + 2 * n_rows * gamma) - n_terms * k
-        return cls(k, n_documents, n_terms, n_overlap, gamma, (min(low, n_rows), min(high, n_rows)))
-
     @property
     def n_rows(self) -> int:
         return self.documents * self.n_clusters
@@ -175,16 +164,6 @@ class _Shape:
     @property
     def n_block_terms(self) -> int:
         return self.terms * self.n_clusters
-
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "n_clusters": self.n_clusters,
-            "overlap": self.overlap,
-            "documents_per_cluster": self.documents,
-            "terms_per_cluster": self.terms,
-            "overlap_columns": self.n_overlap,
-            "overlap_rows": list(self.overlap_rows),
-        }
 
     def term_names(self) -> npt.NDArray[np.object_]:
         own = [f"cluster{c}_term{t}" for c in range(self.n_clusters) for t in range(self.terms)]
@@ -232,19 +211,12 @@ def _rounded(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-def _block_part(shape: _Shape, law: _Values, structure: str, truth: Ints, generator: np.random.Generator) -> Any:
+def _block_part(shape: _Shape, law: _Values, structure: str, generator: np.random.Generator) -> Any:
     """Return the part of the block columns, csr array of shape (n_rows, n_block_terms)."""
-    if structure == "dense":
-        parts = [
-            sparse.csr_array(law.draw((shape.documents, shape.n_block_terms), law.alpha, generator))
-            for _ in range(shape.n_clusters)
-        ]
-        return sparse.vstack(parts, format="csr")
-    parts = [
-        sparse.csr_array(law.draw((shape.documents, shape.terms), law.alpha, generator))
-        for _ in range(shape.n_clusters)
-    ]
-    return sparse.csr_array(sparse.block_diag(parts, format="csr"))
+    n_terms = shape.n_block_terms if structure == "dense" else shape.terms
+    drawn = (law.draw((shape.documents, n_terms), law.alpha, generator) for _ in range(shape.n_clusters))
+    parts = [sparse.csr_array(part) for part in drawn]
+    return sparse.csr_array((sparse.vstack if structure == "dense" else sparse.block_diag)(parts, format="csr"))
 
 
 def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 
@@ -11,6 +11,7 @@ from doccluster.text.language import FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stemming import Stemmer, build_stemmer, check_stemming
 from doccluster.text.stopwords import languages_named, resolve_stop_words
+from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.tokens import (
     Preprocessor,
     Tokenizer,
@@ -62,24 +63,16 @@ class Analysis:
         return self.stem(written)
 
 
-def build_analysis(
-    *,
-    analyzer: str | Callable[[str], Sequence[str]],
-    lowercase: bool,
-    strip_accents: str | Callable[[str], str] | None,
-    preprocessor: Preprocessor | None,
-    tokenizer: Tokenizer | None,
-    token_pattern: str | None,
-    ngram_range: tuple[int, int],
-    stop_words: str | Iterable[str] | None,
-    stemming: str | None,
-) -> Analysis:
-    """Return the analysis these parameters describe; they mean what they mean in scikit-learn.
+def analysis_of(given: TfidfParameters) -> Analysis:
+    """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn.
 
     Raises InputError if a parameter is unknown, or two of them contradict each other.
     """
-    smallest, largest = _check_ngram_range(ngram_range)
-    prepare = build_preprocessor(lowercase=lowercase, strip_accents=strip_accents, preprocessor=preprocessor)
+    analyzer, tokenizer, stop_words, stemming = given.analyzer, given.tokenizer, given.stop_words, given.stemming
+    smallest, largest = _check_ngram_range(given.ngram_range)
+    prepare = build_preprocessor(
+        lowercase=given.lowercase, strip_accents=given.strip_accents, preprocessor=given.preprocessor
+    )
     stem = None if stemming is None else remembered_stemmer(check_stemming(stemming))
     if stemming is not None and analyzer not in ("word", "script"):
         raise InputError(
@@ -109,10 +102,10 @@ def build_analysis(
         tokenize: Tokenizer = tokenize_separated
     elif tokenizer is not None:
         tokenize, run_length = tokenizer, None
-    elif token_pattern is None:
+    elif given.token_pattern is None:
         raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
     else:
-        tokenize, run_length = build_tokenizer(token_pattern), word_run_length(token_pattern)
+        tokenize, run_length = build_tokenizer(given.token_pattern), word_run_length(given.token_pattern)
     own = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
     languages = languages_named(stop_words)
     if len(languages) > 1:

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import InputError
+from doccluster.text.analysis import analysis_of
 from doccluster.validation import unit_rows
 from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
-from doccluster.vectors.vectorizer_parameters import analysis_of
 
 if TYPE_CHECKING:
     from doccluster.corpus import Corpus

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from doccluster.base.parameter_fields import described_by
 from doccluster.errors import NothingUsable
-from doccluster.text.analysis import Analysis
+from doccluster.text.analysis import Analysis, analysis_of
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors.estimator import TextEstimator
 from doccluster.vectors.term_counts import (
@@ -28,7 +28,6 @@ from doccluster.vectors.term_counts import (
 )
 from doccluster.vectors.term_selection import select_terms
 from doccluster.vectors.vectorizer_parameters import (
-    analysis_of,
     check_hashing,
     dtype_of,
     given_vocabulary,

@@ -10,27 +10,10 @@ from typing import Any
 import numpy as np
 
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, Words, words_of
-from doccluster.text.analysis import Analysis, build_analysis
 from doccluster.validation import check_float_type, check_positive_int
 from doccluster.vectors.weighting import Weighting, parse_weighting
 
-TEXT_PARAMETERS = (
-    "analyzer",
-    "lowercase",
-    "strip_accents",
-    "preprocessor",
-    "tokenizer",
-    "token_pattern",
-    "ngram_range",
-    "stop_words",
-    "stemming",
-)
 MAX_HASHES = 2**31 - 1
-
-
-def analysis_of(vectorizer: Any) -> Analysis:
-    """Return the analysis that the text parameters of `vectorizer` describe."""
-    return build_analysis(**{name: getattr(vectorizer, name) for name in TEXT_PARAMETERS})
 
 
 def tell(messages: Iterable[Words]) -> None:

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
+from doccluster.text.analysis import analysis_of
 from doccluster.text.counting import RunCounter
 from doccluster.vectors import TfidfVectorizer
-from doccluster.vectors.vectorizer_parameters import analysis_of
 
 PIECE = 1 << 14  # bytes
 LONG = "x" * (3 * PIECE + 5)
