@@ -50,52 +50,39 @@ class TermStatistics:
 
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
-        self._document_frequency = np.zeros(0, dtype=np.int64)
-        self._term_frequency = np.zeros(0, dtype=np.int64)
-        self._written: dict[str, int] | None = None
-        self._stop_words_met: set[str] = set()
-        self._n_documents = 0
+        self.document_frequency, self.term_frequency = np.zeros((2, 0), dtype=np.int64)
+        self.written: dict[str, int] | None = None
+        self.stop_words_met: set[str] = set()
+        self.n_documents = 0
 
-    def add(self, counts: TermCounts) -> None:
-        """Add the terms of a batch."""
-        frequencies = counts.document_frequency, counts.term_frequency
-        self._join(counts.terms, *frequencies, counts.n_documents, counts.written, counts.stop_words_met)
+    @property
+    def terms(self) -> list[str]:
+        """All terms, in the order in which they were met."""
+        return list(self._place)
 
-    def absorb(self, other: TermStatistics) -> None:
-        """Add what is known of other batches."""
-        frequencies = other._document_frequency, other._term_frequency
-        self._join(list(other._place), *frequencies, other._n_documents, other._written, other._stop_words_met)
-
-    def _join(
-        self,
-        terms: Sequence[str],
-        document_frequency: npt.NDArray[np.int64],
-        term_frequency: npt.NDArray[np.int64],
-        n_documents: int,
-        written: Mapping[str, int] | None,
-        stop_words_met: set[str],
-    ) -> None:
+    def add(self, other: TermCounts | TermStatistics) -> None:
+        """Add the terms of a batch, or what is known of other batches."""
         place = self._place
-        places = np.array([place.setdefault(term, len(place)) for term in terms], dtype=np.intp)
-        new = np.zeros(len(place) - self._document_frequency.size, dtype=np.int64)
-        self._document_frequency = np.concatenate([self._document_frequency, new])
-        self._term_frequency = np.concatenate([self._term_frequency, new])
-        self._document_frequency[places] += document_frequency  # terms of one batch are distinct
-        self._term_frequency[places] += term_frequency
-        self._stop_words_met |= stop_words_met
-        self._n_documents += n_documents
-        if written is not None:
-            total = self._written = self._written or {}
-            for form, times in written.items():
+        places = np.array([place.setdefault(term, len(place)) for term in other.terms], dtype=np.intp)
+        new = np.zeros(len(place) - self.document_frequency.size, dtype=np.int64)
+        self.document_frequency = np.concatenate([self.document_frequency, new])
+        self.term_frequency = np.concatenate([self.term_frequency, new])
+        self.document_frequency[places] += other.document_frequency  # terms of one batch are distinct
+        self.term_frequency[places] += other.term_frequency
+        self.stop_words_met |= other.stop_words_met
+        self.n_documents += other.n_documents
+        if other.written is not None:
+            total = self.written = self.written or {}
+            for form, times in other.written.items():
                 total[form] = total.get(form, 0) + times
 
     def summary(self, vocabulary: Mapping[str, int] | None) -> TermCounts:
         """Return all batches together, without rows; the terms in the order of `vocabulary`, or sorted."""
         terms = sorted(self._place, key=None if vocabulary is None else vocabulary.__getitem__)
         order = np.array([self._place[term] for term in terms], dtype=np.intp)
-        rows = RowStore(n_empty=self._n_documents)
-        df, tf = self._document_frequency[order], self._term_frequency[order]
-        return TermCounts(terms, rows, df, tf, self._written, self._stop_words_met)
+        df, tf = self.document_frequency[order], self.term_frequency[order]
+        rows = RowStore(n_empty=self.n_documents)
+        return TermCounts(terms, rows, df, tf, self.written, self.stop_words_met)
 
 
 def joined_statistics(parts: Iterable[TermStatistics]) -> TermStatistics:
@@ -104,7 +91,7 @@ def joined_statistics(parts: Iterable[TermStatistics]) -> TermStatistics:
     for part in parts:
         if total is None:
             total = type(part)()
-        total.absorb(part)
+        total.add(part)
     return TermStatistics() if total is None else total
 
 
@@ -236,11 +223,11 @@ class HashedStatistics(TermStatistics):
         sums = np.array([counts.document_frequency, counts.term_frequency])
         self._join_hashed(counts.hashes, sums, counts.n_documents, counts.stop_words_met, n_features)
 
-    def absorb(self, other: TermStatistics) -> None:
-        """Add what is known of other batches."""
-        assert isinstance(other, HashedStatistics)  # all batches are counted alike
-        super().absorb(other)
-        self._join_hashed(other._hashes, other._sums, other._n_hashed, other._met, other._width)
+    def add(self, other: TermCounts | TermStatistics) -> None:
+        """Add the terms of documents that name columns, or what is known of other batches."""
+        super().add(other)
+        if isinstance(other, HashedStatistics):
+            self._join_hashed(other._hashes, other._sums, other._n_hashed, other._met, other._width)
 
     def summary(self, vocabulary: object = None) -> TermCounts:
         """Return all batches together, without rows, by hash; each column has the name of its commonest term."""
