@@ -200,29 +200,18 @@ class PrefixIndex:
     def __init__(self) -> None:
         self._shingles = np.zeros(0, dtype=np.uint64)
         self._numbers = np.zeros(0, dtype=np.int64)
-        # the number of the only article with a shingle, as most are, or the numbers of several
-        self._recent: dict[int, int | list[int]] = {}
+        self._recent: dict[int, list[int]] = {}
 
     def add(self, number: int, prefix: npt.NDArray[np.uint64]) -> None:
         """Add the distinct shingles of an article's prefix."""
-        recent = self._recent
         for key in prefix.tolist():
-            held = recent.setdefault(key, number)
-            if isinstance(held, list):
-                held.append(number)
-            elif held != number:
-                recent[key] = [held, number]
-        if len(recent) > max(MOST_RECENT, self._shingles.size // 8):
+            self._recent.setdefault(key, []).append(number)
+        if len(self._recent) > max(MOST_RECENT, self._shingles.size // 8):
             self._sort_in()
 
     def find(self, prefix: npt.NDArray[np.uint64]) -> set[int]:
         """Return the numbers of the articles that have a shingle of a prefix in their own."""
-        found: set[int] = set()
-        for held in map(self._recent.get, prefix.tolist()):
-            if isinstance(held, list):
-                found.update(held)
-            elif held is not None:
-                found.add(held)
+        found = {number for key in prefix.tolist() for number in self._recent.get(key, ())}
         if self._shingles.size:
             begins = np.searchsorted(self._shingles, prefix)
             is_held = self._shingles[np.minimum(begins, self._shingles.size - 1)] == prefix
@@ -239,9 +228,7 @@ class PrefixIndex:
         self._shingles, self._numbers = self._shingles[stay], self._numbers[stay]
 
     def _sort_in(self) -> None:
-        pairs = [
-            (key, one) for key, held in self._recent.items() for one in (held if isinstance(held, list) else (held,))
-        ]
+        pairs = [(key, number) for key, numbers in self._recent.items() for number in numbers]
         if not pairs:
             return
         shingles = np.array([key for key, _ in pairs], dtype=np.uint64)
