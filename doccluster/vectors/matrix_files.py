@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import inspect
 from dataclasses import dataclass
-from io import RawIOBase
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,25 +58,26 @@ def load_matrix_file(path: Path) -> MatrixFile:
     if name.endswith(".npy"):
         return MatrixFile(_npy(path))
     if name.endswith(".mat"):
-        return MatrixFile(parse_cluto(_text(path), str(path)))
+        text = _content(path).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return MatrixFile(parse_cluto(text, str(path)))
     raise InputError(
         f"{path} is of no known format", remedy="give a CLUTO .mat, Matrix Market .mtx(.gz), .npz or .npy file"
     )
 
 
-def _text(path: Path) -> str:
-    with damage_as_input_error(path):
-        if _is_packed(path):
-            with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
-                return file.read()
-        return path.read_text(encoding="utf-8", errors="replace")
+def _content(path: Path) -> bytes:
+    with damage_as_input_error(path), gzip.open(path) if _is_packed(path) else path.open("rb") as stream:
+        return stream.read()
 
 
 def _matrix_market(path: Path) -> Any:
     with damage_as_input_error(path):
         _check_announced(io.mminfo(path), path)
-        with gzip.open(path) if _is_packed(path) else path.open("rb") as stream:
-            matrix = io.mmread(TextForScipy(cast(IO[bytes], stream), path), **_AS_ARRAY)
+        text = _content(path)
+        # scipy's reader, which is machine code, runs on beyond zero bytes, and where the last line has no end
+        if b"\0" in text:
+            raise InputError(f"{path} holds zero bytes, so it is not text", remedy="it is damaged")
+        matrix = io.mmread(BytesIO(text + b"\n"), **_AS_ARRAY)
     if not sparse.issparse(matrix):
         return _two_dimensional(np.asarray(matrix), path)
     return checked_csr(matrix, name=str(path))[0]
@@ -84,32 +85,6 @@ def _matrix_market(path: Path) -> Any:
 
 def _is_packed(path: Path) -> bool:
     return path.name.lower().endswith(".gz")
-
-
-class TextForScipy(RawIOBase):
-    """A text as scipy's Matrix Market reader survives it: without zero bytes, and with its last line ended.
-
-    The reader, which is machine code, runs on beyond its buffer otherwise.
-    """
-
-    def __init__(self, stream: IO[bytes], path: Path) -> None:
-        self._stream = stream
-        self._path = path
-        self._has_ended = False
-
-    def readable(self) -> bool:
-        """Whether there is something to read: always."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer from the stream, and once that is at its end, with an end of line."""
-        part = b"" if self._has_ended else self._stream.read(len(buffer))
-        if b"\0" in part:
-            raise InputError(f"{self._path} holds zero bytes, so it is not text", remedy="it is damaged")
-        if not part and not self._has_ended:
-            self._has_ended, part = True, b"\n"
-        buffer[: len(part)] = part
-        return len(part)
 
 
 def _check_announced(header: tuple[Any, ...], path: Path) -> None:
