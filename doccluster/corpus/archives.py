@@ -32,6 +32,7 @@ _EXTRA_HEADERS = (
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
 )
+_UNSAFE = "unsafe-path", "it points out of the archive, or is a link"
 MAX_MEMBERS = 1_000_000  # of an archive
 MAX_DEPTH = 4  # of archives inside one another
 _BLOCK = 512  # bytes: the header of a tar member
@@ -132,26 +133,20 @@ def _zip_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skippe
             if count >= MAX_MEMBERS:
                 yield _too_many(file)
                 return
-            yield from _zip_member(file, archive, member, budget)
+            name, shown = _safe_name(member.filename), f"{file.name}/{member.filename}"
+            if name is None or stat.S_ISLNK(member.external_attr >> 16):
+                yield Skipped(shown, *_UNSAFE)
+            elif member.flag_bits & 1:
+                yield Skipped(shown, "encrypted", "the member has a password")
+            else:
+                yield from failure_listed(_zip_member(file, archive, member, name, budget), shown)
 
 
 def _zip_member(
-    file: InputFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget
-) -> Iterator[InputFile | Skipped]:
-    name = _safe_name(member.filename)
-    shown = f"{file.name}/{member.filename}"
-    if name is None or stat.S_ISLNK(member.external_attr >> 16):
-        yield Skipped(shown, "unsafe-path", "it points out of the archive, or is a link")
-        return
-    if member.flag_bits & 1:
-        yield Skipped(shown, "encrypted", "the member has a password")
-        return
-    try:
-        with boundary("broken-archive"):
-            stream = archive.open(member)
-    except ReadFailure as failure:
-        yield Skipped(shown, failure.reason, failure.detail)
-        return
+    file: InputFile, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, budget: Budget
+) -> Iterator[InputFile]:
+    with boundary("broken-archive"):
+        stream = archive.open(member)
     with stream:
         yield _member(file, name, counted_stream(stream, budget=budget, broken="broken-archive"))
 
@@ -182,7 +177,7 @@ def _tar_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skippe
                 continue
             name = _safe_name(member.name)
             if name is None or not member.isfile():
-                yield Skipped(f"{file.name}/{member.name}", "unsafe-path", "it points out of the archive, or is a link")
+                yield Skipped(f"{file.name}/{member.name}", *_UNSAFE)
                 continue
             stream = archive.extractfile(member)
             if stream is not None:

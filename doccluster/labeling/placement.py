@@ -164,7 +164,7 @@ def representative_documents(
     chosen = []
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
-        nearest = members[_smallest(-similarity[members], n_documents * CANDIDATES_PER_PLACE)]
+        nearest = members[np.argsort(-similarity[members], kind="stable")[: n_documents * CANDIDATES_PER_PLACE]]
         own = None if outlets is None else [outlets[row] for row in nearest.tolist()]
         chosen.append(nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy, own)])
     copies = known.count_close(chosen, near_copy)
@@ -214,7 +214,7 @@ def borderline_documents(
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
         close = members[margin[members] < max_margin]
-        rows = close[_smallest(margin[close], n_documents)]
+        rows = close[np.argsort(margin[close], kind="stable")[:n_documents]]
         found.append(
             tuple(
                 Borderline(
@@ -227,12 +227,3 @@ def borderline_documents(
             )
         )
     return found
-
-
-def _smallest(values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
-    """Return the positions of the `count` smallest values, ascending; ties to the lowest position."""
-    if values.size > count:
-        candidates = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
-    else:
-        candidates = np.arange(values.size)
-    return candidates[np.argsort(values[candidates], kind="stable")][:count]

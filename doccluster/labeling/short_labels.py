@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from doccluster.labeling.description import LabelTerm
 from doccluster.text.scripts import is_unspaced
@@ -70,11 +70,7 @@ def _same_word(word: str, form: str) -> bool:
     if is_unspaced(word) and is_unspaced(form):
         return not set(pairwise(word)).isdisjoint(pairwise(form))  # two pieces of one string
     shorter, longer = sorted((word, form), key=len)
-    common = 0
-    for left, right in zip(shorter, longer, strict=False):
-        if left != right:
-            break
-        common += 1
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
     if common == len(shorter):
         return len(longer) - common <= (5 if common >= 4 else 2 if common == 3 else 0)
     return common >= 4 and common >= 0.6 * len(longer)
