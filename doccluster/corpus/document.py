@@ -59,7 +59,6 @@ class Document:
         return cut(f"Document({self.id!r}, {short(self.text)}{labels})")
 
 
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Corpus:
     """Documents in reading order, to iterate over, to index by row or id, to slice and to mask.
 
@@ -82,13 +81,6 @@ class Corpus:
         How many documents came before each that was skipped; empty where that is not known.
     """
 
-    ids: Sequence[str]
-    texts: Sequence[str]
-    labels: Mapping[str, Sequence[tuple[str, ...]]]
-    skipped: tuple[Skipped, ...]
-    stripped_html: bool
-    skipped_after: tuple[int, ...]
-
     def __init__(
         self,
         ids: Sequence[str],
@@ -100,11 +92,10 @@ class Corpus:
         stripped_html: bool = False,
         skipped_after: tuple[int, ...] = (),
     ) -> None:
-        given = {"ids": ids, "texts": texts, "labels": labels or {}, "skipped": skipped, "stripped_html": stripped_html}
-        given["skipped_after"] = skipped_after
-        own = {"_given_metadata": {} if metadata is None else metadata, "_columns": {}}
-        for name, value in {**given, **own}.items():
-            object.__setattr__(self, name, value)
+        self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
+        self.stripped_html, self.skipped_after = stripped_html, skipped_after
+        self._given: Any = {} if metadata is None else metadata
+        self._columns: dict[str, Sequence[Any]] = {}
 
     @cached_property
     def metadata(self) -> pd.DataFrame:
@@ -154,8 +145,8 @@ class Corpus:
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        more = {"stripped_html": self.stripped_html, "skipped_after": self.skipped_after}
-        return Corpus(self.ids, texts, self.labels, self._given, self.skipped, **more)  # type: ignore[arg-type]
+        more: dict[str, Any] = {"stripped_html": self.stripped_html, "skipped_after": self.skipped_after}
+        return Corpus(self.ids, texts, self.labels, self._given, self.skipped, **more)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
         """Return the documents for which all conditions hold.
@@ -221,17 +212,12 @@ class Corpus:
         columns = ("id", *known, *self.labels, "text")
         return html_table(columns, rows, caption=f"{len(self):,} documents{skipped}{more}")
 
-    @property
-    def _given(self) -> Any:
-        return self.__dict__["_given_metadata"]
-
     def _values(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, made a tuple once."""
-        made: dict[str, Sequence[Any]] = self.__dict__["_columns"]
-        if name not in made:
+        if name not in self._columns:
             given = self._given[name]
-            made[name] = given if isinstance(given, CodedColumn) else tuple(given)
-        return made[name]
+            self._columns[name] = given if isinstance(given, CodedColumn) else tuple(given)
+        return self._columns[name]
 
     def _labels_or_values(self, name: str) -> Sequence[tuple[Any, ...]]:
         if name in self.labels:
