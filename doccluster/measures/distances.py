@@ -54,7 +54,6 @@ class PairSweep:
     least_between: float
     largest_within: float
     sum_of_squares: float
-    zero_distance_pairs: int
     tables: dict[str, FloatArray]  # (k, k): weights, least, largest, hausdorff; none if they did not fit
 
 
@@ -100,7 +99,7 @@ class PairwiseDistances:
         """Put together what the distances of some places (or all) to all documents leave, block by block."""
         d, k = self.documents, self.geometry.n_clusters
         sizes, firsts = self.geometry.sizes.astype(np.float64), d.starts[:-1]
-        own, to_all, ends, squares = np.zeros(k), np.zeros(k), np.array([np.inf, 0.0]), np.zeros(2)
+        own, to_all, ends, squares = np.zeros(k), np.zeros(k), np.array([np.inf, 0.0]), 0.0
         tables = {"weights": np.zeros((k, k)), "least": np.full((k, k), np.inf)} if with_tables else {}
         tables |= {name: np.zeros((k, k)) for name in ("largest", "hausdorff") if with_tables}
         parts = []
@@ -111,9 +110,7 @@ class PairwiseDistances:
             largest = np.maximum.reduceat(squared, firsts, axis=1)
             least = np.minimum.reduceat(squared, firsts, axis=1)
             least[at, labels] = np.inf  # the own cluster is no other
-            at_zero = np.count_nonzero(squared == 0) - places.size
-            power = np.array([float(np.vdot(distance, distance)), at_zero])
-            return labels, sums, least, largest, power
+            return labels, sums, least, largest, float(np.vdot(distance, distance))
 
         for labels, sums, least, largest, power in d.map(reduced, places, stage="pairs"):
             at = np.arange(labels.size)
@@ -135,8 +132,7 @@ class PairwiseDistances:
         cohesion, separation = (np.concatenate(part) for part in zip(*parts, strict=True))
         # every pair was met from both sides
         extremes = float(ends[0]), float(ends[1])
-        totals = float(squares[0]) / 2, int(squares[1]) // 2
-        return PairSweep((own, to_all), (cohesion, separation), *extremes, *totals, tables)
+        return PairSweep((own, to_all), (cohesion, separation), *extremes, squares / 2, tables)
 
     def _table(self, name: str) -> FloatArray:
         """Return a k x k table of the sweep, or raise NotComputable if it did not fit in memory."""
@@ -189,11 +185,6 @@ class PairwiseDistances:
     def sum_of_squared_weights(self) -> float:
         """The sum of the squared distances of all M pairs."""
         return self.sweep.sum_of_squares
-
-    @property
-    def zero_distance_pairs(self) -> int:
-        """The number of pairs at distance 0."""
-        return self.sweep.zero_distance_pairs
 
     @property
     def weight_deviation(self) -> float:
