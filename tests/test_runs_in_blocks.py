@@ -203,7 +203,7 @@ HASHED = {"n_features": 4096, "stemming": "english"}
 
 
 def test_hashed_terms_give_the_same_files_however_the_documents_are_divided(tmp_path, cluster, monkeypatch, capsys):
-    monkeypatch.setattr("doccluster.vectors.hashed_terms.NAMING_DOCUMENTS", 60)
+    monkeypatch.setattr("doccluster.vectors.term_counts.NAMING_DOCUMENTS", 60)
     monkeypatch.setattr("doccluster.corpus.stored_texts.TextWriter.__init__.__kwdefaults__", {"characters": 30_000})
     run = run_newsroom(tmp_path / "one", vectorizer=HASHED)
     told = run.parameters["resolved"]["analysis"]["columns"]

@@ -51,21 +51,21 @@ class LabelQueries:
             rows, labels = rows[kept], labels[kept]
         return cls(sparse.csr_array(rows), labels, columns)
 
-    def share_found(self, columns: Sequence[int], cluster: int) -> float:
-        """Return the share of the documents of a cluster that come back among as many hits as it has documents."""
-        size = int(self.sizes[cluster]) if cluster < self.sizes.size else 0
-        if size == 0:
-            return 0.0
-        scores = np.zeros(self.labels.size)
-        n_met = np.zeros(self.labels.size, dtype=np.int64)
+    def rank(self, columns: Sequence[int], n_best: int) -> npt.NDArray[np.int64]:
+        """Return the best documents that have one of these terms."""
+        scores, n_met = np.zeros(self.labels.size), np.zeros(self.labels.size, dtype=np.int64)
         for column in columns:
             place = self._places[column]
             own = slice(self._weights.indptr[place], self._weights.indptr[place + 1])
             scores[self._weights.indices[own]] += self._weights.data[own]
             n_met[self._weights.indices[own]] += 1
         found = np.flatnonzero(n_met)
-        order = np.lexsort((found, -scores[found], -n_met[found]))
-        return float((self.labels[found[order[:size]]] == cluster).sum() / size)
+        return np.asarray(found[np.lexsort((found, -scores[found], -n_met[found]))[:n_best]])
+
+    def share_found(self, columns: Sequence[int], cluster: int) -> float:
+        """Return the share of the documents of a cluster that come back among as many hits as it has documents."""
+        size = int(self.sizes[cluster]) if cluster < self.sizes.size else 0
+        return float((self.labels[self.rank(columns, size)] == cluster).sum() / size) if size else 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -117,7 +117,7 @@ def test_a_copy_of_two_families_makes_them_one():
 
 
 def test_articles_with_a_shingle_are_found_also_after_pairs_were_sorted_in_and_left_out(monkeypatch):
-    monkeypatch.setattr("doccluster.corpus.prefix_index.MOST_RECENT", 40)
+    monkeypatch.setattr("doccluster.corpus.duplicates.MOST_RECENT", 40)
     rng = np.random.default_rng(3)
     index, held = PrefixIndex(), {}
     for number in range(300):

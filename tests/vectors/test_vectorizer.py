@@ -69,7 +69,7 @@ def test_a_hashed_column_has_the_name_of_its_commonest_term_and_a_number_where_n
     assert one.fit_transform(MIXED).toarray().ravel().tolist() == [3, 3, 3, 3, 2, 0] * 4
     assert one.get_feature_names_out().tolist() == ["oil"]  # in 12 documents, as wheat is
     assert one.sharing_.tolist() == [8]
-    monkeypatch.setattr("doccluster.vectors.hashed_terms.NAMING_DOCUMENTS", 4)  # rows 0, 6, 12 and 18
+    monkeypatch.setattr("doccluster.vectors.term_counts.NAMING_DOCUMENTS", 4)  # rows 0, 6, 12 and 18
     few = TfidfVectorizer(n_features=1 << 20).fit(MIXED)
     names = few.get_feature_names_out().tolist()
     assert {name for name in names if not name.startswith("#")} == {"oil", "prices", "rise"}
