@@ -130,7 +130,8 @@ class ArrayFile:
 class CsrFiles:
     """A csr array in a scratch folder: its rows begin at `starts`, and have columns `indices` and values `data`.
 
-    `values` names other values in the places of the same entries.
+    `values` names other values in the places of the same entries. Take a few thousand rows at a time: pages of mapped
+    files count for the memory of a worker until its call is over.
     """
 
     folder: str

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.progress import Progress, silent
-from doccluster.distributed.joined_rows import JoinedRows
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
-from doccluster.executors import Executor
+from doccluster.executors import CsrFiles, Executor
 from doccluster.geometry.cooccurrence import count_close, counts_added, documents_together
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.evidence import ClusterEvidence
@@ -60,7 +59,7 @@ class BlockEvidence(ClusterEvidence):
         self,
         executor: Executor,
         blocks: Sequence[MatrixBlock],
-        joined_rows: JoinedRows,
+        joined_rows: CsrFiles,
         documents: Documents,
         partition: Partition,
         *,
@@ -94,7 +93,8 @@ class BlockEvidence(ClusterEvidence):
 
     def count_close(self, chosen: Sequence[Integers], least: float) -> list[Integers]:
         """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
-        rows = [self._joined.take(own) for own in chosen]
+        whole = self._joined.open()
+        rows = [whole[own] for own in chosen]
         return self._executor.reduce(close_in_block, counts_added, self._blocks, self.labels, rows, least)
 
     def _read(self, *, with_tables: bool) -> SimilarityPass:
@@ -135,12 +135,12 @@ def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> Any
 
 
 def read_groups(
-    groups: Sequence[RowGroup], joined_rows: JoinedRows, sums: ClusterSums, known: Any, metric: str, with_tables: bool
+    groups: Sequence[RowGroup], joined_rows: CsrFiles, sums: ClusterSums, known: Any, metric: str, with_tables: bool
 ) -> list[Readings]:
     """Return the results of groups of rows."""
-    found = []
+    found, whole = [], joined_rows.open()
     for group in groups:
-        rows = Rows(joined_rows.take(group.rows), group.scale, group.squared_norms, True)
+        rows = Rows(whole[group.rows], group.scale, group.squared_norms, True)
         every = np.arange(group.rows.size)
         found.append(read_group(every, rows, group.labels, sums, known, metric=metric, with_tables=with_tables))
     return found

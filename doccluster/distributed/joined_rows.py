@@ -6,7 +6,6 @@ So do near-copies: signatures are made block by block, and compared band by band
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,43 +14,10 @@ import numpy.typing as npt
 
 from doccluster.corpus.near_copies import N_BANDS, Hashes, band_signatures, mark_alike
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.executors import CsrFiles, Executor, csr_over, join_rows
+from doccluster.executors import CsrFiles, Executor, join_rows
 from doccluster.scratch_files import open_array, write_array, write_in_pieces
 
 Rows = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class JoinedRows(CsrFiles):
-    """The rows of all blocks in the files that `joined_rows` wrote, which every worker sees.
-
-    Take a few thousand at a time: pages of mapped files count for the memory of a worker until its call is over.
-    """
-
-    @property
-    def matrix(self) -> Any:
-        """The rows as a csr array over the files."""
-        return self.open()
-
-    def take(self, rows: Rows) -> Any:
-        """Return some rows, csr array; of the files only their pages are read."""
-        at, ends = self._places(rows)
-        return csr_over(self._open("data")[at], self._open("indices")[at], ends, (rows.size, self.n_columns))
-
-    def terms_of(self, rows: Rows) -> Any:
-        """Return some rows with a 1 in place of each value, csr array of int8."""
-        at, ends = self._places(rows)
-        return csr_over(np.ones(at.size, np.int8), self._open("indices")[at], ends, (rows.size, self.n_columns))
-
-    def _places(self, rows: Rows) -> tuple[Rows, Rows]:
-        """Return where the entries of some rows are in the files, and where each row begins and ends among them."""
-        starts = self._open("starts")
-        first = starts[rows]
-        ends = np.concatenate([[0], np.cumsum(starts[rows + 1] - first)])
-        return np.repeat(first - ends[:-1], np.diff(ends)) + np.arange(ends[-1]), ends
-
-    def _open(self, name: str) -> npt.NDArray[Any]:
-        return open_array(Path(self.folder) / f"{name}.npy")
 
 
 def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any | None]:
@@ -66,10 +32,10 @@ def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any |
     return rows, CsrFiles(str(folder), rows.shape[1], values="counts").open()
 
 
-def likely_copies(executor: Executor, blocks: Sequence[MatrixBlock], joined_rows: JoinedRows, folder: Path) -> Rows:
-    """Return `alike_in_a_band` of all rows, which `joined_rows` has too; files in `folder` are removed."""
+def likely_copies(executor: Executor, blocks: Sequence[MatrixBlock], joined: CsrFiles, folder: Path) -> Rows:
+    """Return `alike_in_a_band` of all rows, which `joined` has too; files in `folder` are removed."""
     paths = list(executor.map(write_signatures, blocks, str(folder)))
-    found = list(executor.map(alike_in_stored_band, range(N_BANDS), paths, joined_rows))
+    found = list(executor.map(alike_in_stored_band, range(N_BANDS), paths, joined))
     for path in paths:
         Path(path).unlink(missing_ok=True)
     return np.unique(np.concatenate(found))
@@ -82,11 +48,18 @@ def write_signatures(block: MatrixBlock, folder: str) -> str:
     return str(path)
 
 
-def alike_in_stored_band(number: int, paths: list[str], joined_rows: JoinedRows) -> Rows:
+def alike_in_stored_band(number: int, paths: list[str], joined: CsrFiles) -> Rows:
     """Return the rows that have a band and many terms in common with another one, ascending."""
     band, next_band = _band(paths, number), _band(paths, (number + 1) % N_BANDS)
     found = np.zeros(band.size, dtype=bool)
-    mark_alike(joined_rows.terms_of, band, next_band, found)
+    whole = joined.open()
+
+    def terms_of(rows: Rows) -> Any:
+        own = whole[rows]
+        own.data = np.ones(own.nnz, np.int8)
+        return own
+
+    mark_alike(terms_of, band, next_band, found)
     return np.flatnonzero(found)
 
 

@@ -34,7 +34,7 @@ from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.document_blocks import LAID_OUT, BlockDocuments
-from doccluster.distributed.joined_rows import JoinedRows, joined_rows, likely_copies
+from doccluster.distributed.joined_rows import joined_rows, likely_copies
 from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table, in_their_places
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
@@ -144,7 +144,7 @@ class BlockWork(Work):
 
     def likely_copies(self) -> npt.NDArray[np.int64]:
         """Return the rows that may be near-copies of others, ascending."""
-        rows = JoinedRows(str(self.folder), self.so_far.n_terms)
+        rows = CsrFiles(str(self.folder), self.so_far.n_terms)
         return likely_copies(self.executor, self.so_far.blocks, rows, self.folder)
 
     def cluster(
@@ -189,7 +189,7 @@ class BlockWork(Work):
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> BlockEvidence:
         """Return the evidence that measures need, made where the blocks are."""
-        rows = JoinedRows(str(self.folder), vectors.n_terms)
+        rows = CsrFiles(str(self.folder), vectors.n_terms)
         given = self.executor, self.so_far.blocks, rows, vectors.documents, partition
         return BlockEvidence(*given, n_threads=self.n_threads, progress=progress)
 

@@ -13,9 +13,10 @@ from scipy import sparse
 from doccluster.corpus.near_copies import alike_in_a_band, band_signatures
 from doccluster.distributed import Sequential, write_block
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
-from doccluster.distributed.joined_rows import JoinedRows, joined_rows, likely_copies
+from doccluster.distributed.joined_rows import joined_rows, likely_copies
 from doccluster.errors import InputError
 from doccluster.evaluation import evaluate
+from doccluster.executors import CsrFiles
 from doccluster.geometry import ClusterEvidence, as_documents, products
 from doccluster.labeling import place_documents
 from doccluster.partition import Partition
@@ -50,7 +51,7 @@ def test_evidence_of_blocks_is_that_of_one_process(rows, tmp_path, edges, monkey
         for first, last in itertools.pairwise(edges)
     ]
     matrix, _ = joined_rows(blocks, tmp_path)
-    joined = JoinedRows(str(tmp_path), rows.shape[1])
+    joined = CsrFiles(str(tmp_path), rows.shape[1])
     found = BlockEvidence(Sequential(), blocks, joined, as_documents(matrix), partition)
     expected = ClusterEvidence(rows, partition)
     assert found.sums.data.tobytes() == expected.sums.data.tobytes()
@@ -78,7 +79,7 @@ def test_likely_copies_in_blocks_are_those_of_one_process(rows, tmp_path, edges)
         for first, last in itertools.pairwise(edges)
     ]
     joined_rows(blocks, tmp_path)
-    found = likely_copies(Sequential(2), blocks, JoinedRows(str(tmp_path), rows.shape[1]), tmp_path)
+    found = likely_copies(Sequential(2), blocks, CsrFiles(str(tmp_path), rows.shape[1]), tmp_path)
     expected = alike_in_a_band(rows, band_signatures(rows))
     assert 0 < expected.size < N
     np.testing.assert_array_equal(found, expected)
