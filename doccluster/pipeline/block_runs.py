@@ -49,7 +49,7 @@ def check_block_settings(settings: RunSettings) -> None:
             "does not work in blocks",
             argument="algorithm",
             received=settings.algorithm,
-            expected=f"{SPHERICAL} or {SETTLED} (the quality fast)",
+            expected=f"{SPHERICAL}, or the quality fast or default",
         )
     if settings.labels is not None:
         raise InputError("are read in one process", argument="labels", remedy="leave out the scheduler or scratch")
