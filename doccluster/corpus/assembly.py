@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
 from doccluster.errors import NothingUsable
 from doccluster.packed_strings import CodedColumn, PackedStrings
-
-if TYPE_CHECKING:
-    from doccluster.corpus.label_files import LabelFile
 
 # controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
 _UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")
@@ -153,6 +150,9 @@ class ReadRows:
         )
 
 
+LabelsOf = Callable[[ReadRows], dict[str, list[tuple[str, ...]]]]  # labels that lie beside the documents
+
+
 def joined_rows(parts: Sequence[ReadRows]) -> ReadRows:
     """Return coded rows one after the other."""
     before = np.cumsum([0, *map(len, parts)]).tolist()
@@ -247,11 +247,11 @@ class CorpusBuilder:
         self._n_texts += sum(block.n_texts for block in blocks)
         self._n_coded += sum(map(len, parts))
 
-    def build(self, *, labels_file: LabelFile | None = None, stripped_html: bool = False) -> Corpus:
+    def build(self, *, labels_of: LabelsOf | None = None, stripped_html: bool = False) -> Corpus:
         """Return the corpus. Raises NothingUsable if no document is left."""
         rows = joined_rows(self.rows) if self.rows else self._open.completed()
-        if labels_file is not None:
-            rows.labels |= labels_file.columns(rows)
+        if labels_of is not None:
+            rows.labels |= labels_of(rows)
         if not len(rows):
             raise NothingUsable(f"no document could be read: {_summary([one for _, one in rows.skipped])}.")
         if "class" not in rows.labels and any(found := _folder_classes(rows.places)):

@@ -141,7 +141,9 @@ class Reading:
             raise InputError(
                 "is in no document", argument="split", received=split, remedy=f"the splits there are: {known}"
             )
-        corpus = self.builder.build(labels_file=labels, stripped_html=bool(self.stripped))
+        corpus = self.builder.build(
+            labels_of=None if labels is None else labels.columns, stripped_html=bool(self.stripped)
+        )
         guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
         markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
         for what, names, words in (("encoding", self.guessed, guess), ("texts", self.stripped, markup)):
