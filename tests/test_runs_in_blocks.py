@@ -330,6 +330,13 @@ def test_an_encoder_works_on_the_blocks_wherever_they_are(tmp_path, cluster, spa
         assert_same_files(tmp_path / name, tmp_path / "one", but=("model/clusters.json",))
     assert run.parameters["resolved"]["meaning"] == one.parameters["resolved"]["meaning"]
     assert "meaning" in run.notes[0]
+    new = tmp_path / "new.jsonl"
+    new.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("nurses", "", "qwxzbed")), encoding="utf-8")
+    asked = {"source": [new, NEWSROOM], "encoder": places_of_letters}
+    expected = assign_documents(tmp_path / "one", **asked)
+    with cluster.get_client() as client:
+        found = assign_documents(tmp_path / "one", scheduler=client, scratch=tmp_path / "scratch", **asked)
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path, monkeypatch):

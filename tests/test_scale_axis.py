@@ -257,7 +257,8 @@ def test_files_are_divided_above_the_small_size_if_they_surely_need_more_memory(
     n_bytes = source.stat().st_size
     assert source_bytes(source) == n_bytes > 10**6
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", n_bytes - smaller)
-    settings = RunSettings(n_clusters=3, clustering={"max_memory": n_bytes * MEMORY_PER_BYTE - scarcer})
+    limit = n_bytes * MEMORY_PER_BYTE - scarcer
+    settings = RunSettings(n_clusters=3, algorithm="settled", clustering={"max_memory": limit})
     with work_wanted(source, settings) as work:
         assert isinstance(work, BlockWork) == is_divided
         assert isinstance(work, BlockWork) == is_divided

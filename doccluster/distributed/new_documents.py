@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from doccluster.clustering.linear_rule import LinearRule, decide
 from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.text_vectors import single_threaded
-from doccluster.executors import Executor
+from doccluster.executors import Executor, opened
 from doccluster.labeling.placement import place_labels
+from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.vectorize import unknown_term_shares, vectorize
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -37,18 +38,38 @@ class NewDocuments:
     unknown: Floats  # the share of its terms that the model does not know; nan without texts
 
 
+@dataclass(frozen=True, eq=False)
+class GoingByMeaning:
+    """What new documents mean, and where they go by it.
+
+    `centroids`: of the meaning alone, or of words and meaning side by side.
+    """
+
+    meaning: Meaning
+    centroids: Any
+    is_alone: bool
+
+    def decide(self, words: Any, *, n_threads: int | None = None) -> Integers:
+        """Return the cluster of each document, of their rows of words."""
+        rows = self.meaning.rows if self.is_alone else self.meaning.beside(words)
+        return decide(None, rows, None, self.centroids, n_threads=n_threads)
+
+
 def place_new(
     vectors: Any,
     rule: LinearRule | None,
     centroids: Any,
     unknown: Floats,
     *,
-    labels: Integers | None = None,
+    going: GoingByMeaning | None = None,
     n_threads: int | None = None,
 ) -> NewDocuments:
-    """Return where documents belong, of their vectors in the columns of a model; `labels` where that was decided."""
-    if labels is None:
+    """Return where documents belong, of their vectors in the columns of a model."""
+    if going is None:
         labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
+    else:
+        labels = going.decide(vectors.matrix, n_threads=n_threads)
+        vectors = replace(vectors, meaning=going.meaning)
     placed = place_labels(vectors.matrix, labels, centroids, n_threads=n_threads)
     has_words = vectors.documents.squared_norms > 0
     return NewDocuments(
@@ -56,11 +77,20 @@ def place_new(
     )
 
 
-def place_block(texts: TextRows, vectorizer: TfidfVectorizer, rule: LinearRule | None, centroids: Any) -> NewDocuments:
-    """Return where the texts of a block belong."""
+def place_block(
+    texts: TextRows,
+    vectorizer: TfidfVectorizer,
+    rule: LinearRule | None,
+    centroids: Any,
+    going: GoingByMeaning | None,
+) -> NewDocuments:
+    """Return where the texts of a block belong; the rows of the meaning are files."""
     read = texts.texts
     unknown = unknown_term_shares(read, vectorizer)
-    return place_new(vectorize(read, vectorizer), rule, centroids, unknown, n_threads=1)
+    if going is not None:
+        own = opened(going.meaning.rows)[texts.first : texts.first + len(read)]
+        going = replace(going, meaning=replace(going.meaning, rows=own))
+    return place_new(vectorize(read, vectorizer), rule, centroids, unknown, going=going, n_threads=1)
 
 
 def place_blocks(
@@ -69,7 +99,8 @@ def place_blocks(
     vectorizer: TfidfVectorizer,
     rule: LinearRule | None,
     centroids: Any,
+    going: GoingByMeaning | None = None,
 ) -> NewDocuments:
     """Return where the texts of all blocks belong, in their order; only these few numbers of each come back."""
-    parts = list(executor.map(place_block, texts, single_threaded(vectorizer), rule, centroids))
+    parts = list(executor.map(place_block, texts, single_threaded(vectorizer), rule, centroids, going))
     return NewDocuments(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(NewDocuments)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_work
-from doccluster.pipeline.meaning_wanted import decides_by_meaning, meaning_like, nearest_by_meaning, reader_for
+from doccluster.pipeline.meaning_wanted import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
 from doccluster.vectors.vectorize import unknown_term_shares
@@ -96,23 +95,23 @@ def assign_documents(
     if scheduler is None and scratch is None:
         read = read_source(source, **asked)
         vectors, unknown = read.vectorize_like(fitted), _unknown_shares(fitted, read)
-        labels = None
+        going = None
         if decides_by_meaning(fitted):
-            meaning = meaning_like(fitted, read, embeddings, encoder, progress, n_threads)
-            labels = nearest_by_meaning(fitted, vectors.matrix, meaning, n_threads=n_threads)
-            vectors = replace(vectors, meaning=meaning)
-        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, labels=labels, n_threads=n_threads)
+            going = going_by_meaning(fitted, meaning_like(fitted, read, embeddings, encoder, progress, n_threads))
+        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, going=going, n_threads=n_threads)
         return _table(fitted, read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
-    if decides_by_meaning(fitted):
-        raise InputError("the clusters are of meaning too, which has no blocks", remedy="leave out the scheduler")
     with block_work(scheduler, scratch, n_threads=n_threads, announce=announce) as work:
         read = read_source(work.parted(source), **asked)
         assert read.corpus is not None  # a source in parts is made of texts
         assert isinstance(read.corpus.texts, StoredTexts)
+        going = None
+        if decides_by_meaning(fitted):
+            told = embeddings, encoder, progress, n_threads
+            going = going_by_meaning(fitted, meaning_like(fitted, read, *told, place=work.tables))
         blocks = read.corpus.texts.blocks
-        placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids)
+        placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going)
         return _table(fitted, read, placed, limit)
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
 SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless they are asked for
-# of text: what a run in one process holds at its peak (`python -m experiments.benchmarks scale_out`)
-MEMORY_PER_BYTE = 14
+# of text: what a run in one process holds at its peak, and one that smooths (`experiments.benchmarks scale_out`)
+MEMORY_PER_BYTE, SMOOTHED_PER_BYTE = 14, 21
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
 UNPACKED_TIMES = 4  # what text in a packed file usually expands to
 
@@ -74,7 +74,8 @@ def work_wanted(
     """
     limit = (settings.clustering or {}).get("max_memory")
     n_bytes = source_bytes(source)
-    is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes * MEMORY_PER_BYTE > parse_size(limit)
+    held = n_bytes * (SMOOTHED_PER_BYTE if settings.algorithm == SMOOTHED else MEMORY_PER_BYTE)
+    is_too_large = limit is not None and n_bytes > SMALL_SOURCE and held > parse_size(limit)
     is_text = not any(map(is_matrix, as_paths(source) or ()))
     can_divide = (
         is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.run_model import Model
 from doccluster.base.progress import Progress
-from doccluster.clustering.linear_rule import decide
 from doccluster.corpus.reader_options import as_names
 from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.distributed.new_documents import GoingByMeaning
 from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
-from doccluster.executors import InFiles
+from doccluster.executors import InFiles, InMemory, opened
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
 from doccluster.record import Run
@@ -33,7 +33,7 @@ from doccluster.vectors.embedding_files import (
     rows_of_documents,
 )
 from doccluster.vectors.encoders import encode, get_encoder
-from doccluster.vectors.meaning import Meaning, meaning_of, seen_from
+from doccluster.vectors.meaning import Meaning, meaning_of, rows_from, seen_from
 from doccluster.vectors.model_files import Encoder
 
 GIVEN = "given"  # the name of embeddings that no encoder of ours made
@@ -88,28 +88,33 @@ def with_meaning(
     """
     if read.vectors is not None and isinstance(read.vectors.matrix, np.ndarray):
         raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
-    texts = None if read.corpus is None else read.corpus.texts
-    if place is not None and settings.encoder is not None and isinstance(texts, StoredTexts):
-        made_by = get_encoder(settings.encoder, n_threads=1)
-        rows: Any = encode_texts(place, texts, settings.encoder, progress=progress)
-    else:
-        rows, made_by = _embedded(
-            read, settings.embeddings, settings.encoder, progress, encoded or EncodedRows(), settings.n_threads
-        )
+    known = encoded or EncodedRows()
+    rows, made_by = _embedded(
+        read, settings.embeddings, settings.encoder, progress, known, settings.n_threads, place=place
+    )
     meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
     meaning = replace(meaning, pooling=made_by.pooling)
     return replace(read, meaning=meaning, meaning_weight=settings.meaning_weight)
 
 
 def _embedded(
-    read: Source, embeddings: Any, encoder: Any, progress: Progress, encoded: EncodedRows, n_threads: int | None
-) -> tuple[npt.NDArray[Any], Encoder]:
-    """Return the rows of the documents, and what made them."""
+    read: Source,
+    embeddings: Any,
+    encoder: Any,
+    progress: Progress,
+    encoded: EncodedRows,
+    n_threads: int | None,
+    *,
+    place: InFiles | None = None,
+) -> tuple[Any, Encoder]:
+    """Return the rows of the documents, perhaps as files, and what made them."""
     if encoder is not None:
         if read.corpus is None:
             remedy = "give ", Argument("embeddings")
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
         made_by = get_encoder(encoder, n_threads=n_threads)
+        if place is not None and isinstance(read.corpus.texts, StoredTexts):
+            return encode_texts(place, read.corpus.texts, encoder, progress=progress), made_by
         rows = encoded.rows_of(read.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))
         return rows, made_by
     column = column_named(embeddings)
@@ -128,7 +133,14 @@ def decides_by_meaning(model: Model) -> bool:
 
 
 def meaning_like(
-    model: Model, read: Source, embeddings: Any, encoder: Any, progress: Progress, n_threads: int | None = None
+    model: Model,
+    read: Source,
+    embeddings: Any,
+    encoder: Any,
+    progress: Progress,
+    n_threads: int | None = None,
+    *,
+    place: InFiles | None = None,
 ) -> Meaning:
     """Return the meaning of new documents, in the space of a run; the encoder that the run names is used without.
 
@@ -144,7 +156,7 @@ def meaning_like(
                 remedy=("give the ", Argument("embeddings"), " of these documents"),
             )
         encoder = encoder_from(model.settings.get("directory") or ".", encoder)
-    rows, made_by = _embedded(read, embeddings, encoder, progress, EncodedRows(), n_threads)
+    rows, made_by = _embedded(read, embeddings, encoder, progress, EncodedRows(), n_threads, place=place)
     # a model that is known by its files may lie elsewhere now; of others only the name is known
     if made_by.digest != then.digest if made_by.digest else made_by.name != then.model:
         version = " in another version" if made_by.name == then.model else ""
@@ -152,12 +164,13 @@ def meaning_like(
             f"the meaning of these documents is by {made_by.name}{version}",
             remedy=f"the run's is by {then.model}: use that",
         )
-    if rows.shape[1] != then.n_dimensions:
+    given = check_matrix(opened(rows), name="embeddings")
+    if given.shape[1] != then.n_dimensions:
         raise InputError(
-            f"the embeddings have {rows.shape[1]:,} dimensions, those of the run {then.n_dimensions:,}",
+            f"the embeddings have {given.shape[1]:,} dimensions, those of the run {then.n_dimensions:,}",
             remedy="use the same model",
         )
-    return replace(then, rows=seen_from(then.centre, check_matrix(rows, name="embeddings")))
+    return replace(then, rows=rows_from(then.centre, given, place or InMemory(n_threads)))
 
 
 def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
@@ -182,10 +195,9 @@ def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
     return cosines
 
 
-def nearest_by_meaning(model: Model, words: Any, meaning: Meaning, *, n_threads: int | None = None) -> Any:
-    """Return the cluster of each document: the nearest by meaning, or by words and meaning side by side."""
+def going_by_meaning(model: Model, meaning: Meaning) -> GoingByMeaning:
+    """Return where documents go by what they mean, or by words and meaning side by side."""
     assert model.meaning is not None  # who calls has looked
-    rows, centroids = meaning.rows, model.meaning.rows
-    if model.settings.get("space") != "meaning":
-        rows, centroids = meaning.beside(words), model.meaning.beside(model.centroids)
-    return decide(None, rows, None, centroids, n_threads=n_threads)
+    if model.settings.get("space") == "meaning":
+        return GoingByMeaning(meaning, model.meaning.rows, is_alone=True)
+    return GoingByMeaning(meaning, model.meaning.beside(model.centroids), is_alone=False)

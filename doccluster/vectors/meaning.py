@@ -129,11 +129,17 @@ def meaning_of(
     n_filled = sum(number for _, number in parts)
     total = np.sum([own for own, _ in parts], axis=0)
     centre = (total / max(n_filled, 1)).astype(np.float32)
-    found = place.table(block_seen_from, blocks, given.shape[1], np.float32, table, centre)
+    found = rows_from(centre, table, place)
     if not opened(found).any():
         told = "are all zero" if not n_filled else "all point the same way"
         raise InputError(f"the embeddings {told}", remedy="they tell no documents apart; leave them out")
     return Meaning(found, centre, model, digest, weight)
+
+
+def rows_from(centre: Floats, rows: Any, place: TablePlace) -> Any:
+    """Return the directions of rows from a centre, where `place` keeps them."""
+    n_rows, width = opened(rows).shape
+    return place.table(block_seen_from, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, place.keep(rows), centre)
 
 
 def sum_of_directions(block: slice, rows: Any) -> tuple[npt.NDArray[np.float64], int]:
