@@ -328,6 +328,8 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
         say(f"  {output}")
 
 
+# a stream takes texts as they are
+replay_command.params = [one for one in replay_command.params if one.name != "keep_boilerplate"]
 for command in (
     *COMMANDS,
     check_command,

@@ -94,11 +94,32 @@ def read_corpus(
     given = dict(locals())
     if isinstance(source, Corpus):
         return source
-    given["format"] = check_format(format)
-    options = ReadOptions(**{name: given[name] for name in parameters_of(ReadOptions)}).checked()
+    return _read(source, {name: given[name] for name in parameters_of(ReadOptions)}, labels_file, progress)
+
+
+def read_to_disk(
+    source: Any, folder: Path, *, labels_file: str | os.PathLike[str] | None = None, **reader: Any
+) -> Corpus:
+    """Return the documents that `read_corpus` returns; their texts are files of a folder, which must stay as long."""
+    writer = TextWriter(folder, "texts", characters=2**21)
+    return source if isinstance(source, Corpus) else _read(source, reader, labels_file, silent, writer)
+
+
+def _read(
+    source: Any,
+    given: dict[str, Any],
+    labels_file: str | os.PathLike[str] | None,
+    progress: Progress,
+    writer: TextWriter | None = None,
+) -> Corpus:
+    options = ReadOptions(**{**given, "format": check_format(given.get("format"))}).checked()
     labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
-    reading = Reading(options, progress)
+    reading = Reading(options, progress, writer)
     reading.run(source)
+    if writer is not None:
+        writer.flush()
+        reading.builder.end_rows()
+        reading.builder.add_rows([], writer.blocks)
     return reading.finish(labels)
 
 

@@ -101,6 +101,10 @@ class StoredTexts(MadeItems[str]):
             self._mapped(at)
         return self
 
+    def let_go(self) -> None:
+        """Unmap the files, whose pages count as memory; they are mapped again when they are needed."""
+        self._open.clear()
+
     @cached_property
     def lengths(self) -> Integers:
         """The number of characters of each text."""

@@ -6,7 +6,12 @@ import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.blocks import row_blocks
 from doccluster.corpus import Corpus
+from doccluster.corpus.stored_texts import AT_A_TIME, StoredTexts, texts_at
 from doccluster.streams.identity import document_key
 
 EARLIEST = int(dt.datetime(1990, 1, 1, tzinfo=dt.UTC).timestamp())  # older than any feed; a date before it is a mistake
@@ -72,19 +77,45 @@ def is_believable(moment: Moment | None, now: Moment) -> bool:
     return moment is not None and EARLIEST <= moment <= now + SLACK
 
 
-def articles_of(corpus: Corpus, *, now: Moment) -> Iterator[Article]:
-    """Yield the documents of a corpus as articles, in the order of the corpus.
+class ArticlesInOrder:
+    """The documents of a corpus as articles in the order of the stream, of whose texts few are in memory at a time.
 
     A document whose date is missing or cannot be (before 1990, or later than `now`) takes that of the document before
     it, else that of the first one with a date, else `now`.
     """
-    moments = [as_moment(date) for date in corpus.column("date")]
-    known = [moment if is_believable(moment, now) else None for moment in moments]
-    last = next((moment for moment in known if moment is not None), now)
-    for place, (name, text) in enumerate(zip(corpus.ids, corpus.texts, strict=True)):
-        last = last if known[place] is None else known[place]  # type: ignore[assignment]
-        told = {column: str(corpus.column(column)[place]) for column in ("title", "source", "link", "date")}
-        yield article(time=last, id=name, text=text, guid=name, **told)
+
+    def __init__(self, corpus: Corpus, *, now: Moment) -> None:
+        self._corpus = corpus
+        moments = [as_moment(date) for date in corpus.column("date")]
+        known = [moment if is_believable(moment, now) else None for moment in moments]
+        last = next((moment for moment in known if moment is not None), now)
+        self._times = [last := last if one is None else one for one in known]
+        self.keys = [one.key for one in self._articles(np.arange(len(corpus)))]  # in the order of the corpus
+        order = sorted(range(len(corpus)), key=lambda row: (self._times[row], self.keys[row]))
+        self._order = np.array(order, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._corpus)
+
+    def __iter__(self) -> Iterator[Article]:
+        return self._articles(self._order)
+
+    @property
+    def newest(self) -> Moment:
+        """The time of the last article, 0 if there is none."""
+        return max(self._times, default=0)
+
+    def _articles(self, rows: npt.NDArray[np.int64]) -> Iterator[Article]:
+        for block in row_blocks(len(rows), AT_A_TIME):
+            texts = texts_at(self._corpus.texts, rows[block])
+            if isinstance(self._corpus.texts, StoredTexts):
+                self._corpus.texts.let_go()
+            yield from map(self._article, rows[block].tolist(), texts)
+
+    def _article(self, row: int, text: str) -> Article:
+        told = {column: str(self._corpus.column(column)[row]) for column in ("title", "source", "link", "date")}
+        name = self._corpus.ids[row]
+        return article(time=self._times[row], id=name, text=text, guid=name, **told)
 
 
 def article(*, time: Moment, id: str, date: str, title: str, text: str, source: str, link: str, guid: str) -> Article:

@@ -68,16 +68,16 @@ class ArticleMeaning:
             found[:] = rounded(self._encode([f"{one.title}\n{one.text[:MOST_CHARACTERS]}" for one in articles]))
         return found
 
-    def take(self, articles: Sequence[Article], embeddings: Any) -> None:
-        """Take the embeddings of articles, a row for each in their order, until others are given.
+    def take(self, keys: Sequence[str], embeddings: Any) -> None:
+        """Take the embeddings of the articles of some keys, a row for each in their order, until others are given.
 
         Raises InputError if they are not one row of the store's dimensions for each.
         """
         rows = rounded(embeddings)
-        expected = len(articles), self._kept["dimensions"]
+        expected = len(keys), self._kept["dimensions"]
         if rows.shape != expected or self._kept["name"] != GIVEN:
             raise InputError(f"embeddings of shape {rows.shape} for {self._kept['name']} rows of shape {expected}")
-        self.given = {one.key: row for one, row in zip(articles, rows, strict=True)}
+        self.given = dict(zip(keys, rows, strict=True))
 
     def _read(self) -> Callable[[list[str]], Any]:
         name = self._kept["name"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from doccluster.corpus import Corpus, Skipped, read_corpus
+from doccluster.corpus import Corpus, Skipped
+from doccluster.corpus.reading import read_to_disk
 from doccluster.errors import InputError
 from doccluster.streams.article import Article, Moment, as_moment
 
@@ -44,10 +46,10 @@ class Replayed:
     n_late: int = 0
 
 
-def dated_corpus(source: Any, reader: Mapping[str, Any]) -> Corpus:
-    """Return the documents of a source; tuples are (date, text) or (date, text, title)."""
+def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus:
+    """Return the documents of a source; tuples are (date, text) or (date, text, title). Texts may be in a folder."""
     if not isinstance(source, list | tuple) or not source or not isinstance(source[0], tuple):
-        return read_corpus(source, **reader)
+        return read_to_disk(source, folder, **reader)
     wrong = next((one for one in source if not isinstance(one, tuple) or len(one) not in (2, 3)), None)
     if wrong is not None:
         raise InputError(f"{wrong!r} is not a dated text; give tuples (date, text) or (date, text, title).")
@@ -59,7 +61,7 @@ def dated_corpus(source: Any, reader: Mapping[str, Any]) -> Corpus:
     return Corpus(names, tuple(str(one[1]) for one in source), metadata=columns)
 
 
-def batches_of(articles: Sequence[Article], batch: int) -> Iterator[Batch]:
+def batches_of(articles: Iterable[Article], batch: int) -> Iterator[Batch]:
     """Yield the moments of a grid at which something has come in, and what."""
     together: list[Article] = []
     for one in articles:

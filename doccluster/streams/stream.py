@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -14,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.progress import Progress, silent
+from doccluster.corpus import Skipped
 from doccluster.errors import InputError
-from doccluster.streams.article import Article, Moment, articles_of, in_order
+from doccluster.streams.article import ArticlesInOrder, Moment
 from doccluster.streams.article_meaning import agreed_meaning
 from doccluster.streams.check import check_store
 from doccluster.streams.check_contents import Finding
@@ -117,18 +119,23 @@ class StoryStream:
         """
         if not batch >= 1:
             raise InputError(f"batch={batch!r} is not a time; give 1 second or more.")
-        corpus = dated_corpus(source, reader)
-        given = list(articles_of(corpus, now=int(time.time()) if now is None else now))
-        if embeddings is not None:
-            self._take_embeddings(given, np.asarray(embeddings))
-        articles = in_order(given)
+        with tempfile.TemporaryDirectory(prefix="doccluster-") as folder:
+            corpus = dated_corpus(source, reader, Path(folder))
+            articles = ArticlesInOrder(corpus, now=int(time.time()) if now is None else now)
+            if embeddings is not None:
+                self._take_embeddings(articles.keys, np.asarray(embeddings))
+            return self._replay(articles, int(batch), corpus.skipped, progress)
+
+    def _replay(
+        self, articles: ArticlesInOrder, batch: int, skipped: tuple[Skipped, ...], progress: Progress
+    ) -> Replayed:
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         with self._described():
             begins = last_batch(self._connection)
         n_done = n_late = 0
         before = begins[1] - DAY if begins else 0
         with self._described():
-            for batches in by_commit(batches_of(articles, int(batch))):
+            for batches in by_commit(batches_of(articles, batch)):
                 with self._stories.writing():
                     for moment, together in batches:
                         for one in together:
@@ -140,18 +147,18 @@ class StoryStream:
                         progress(STAGE, n_done, len(articles))
         with self._described():
             n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
-            clock, newest = self._stories.clock.time or 0, max((one.time for one in articles), default=0)
+            clock, newest = self._stories.clock.time or 0, articles.newest
         ahead = newest - clock if newest > clock + DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
-        return Replayed(len(articles), new, edited, n_batches, events, corpus.skipped, ahead, n_late)
+        return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late)
 
-    def _take_embeddings(self, articles: Sequence[Article], embeddings: npt.NDArray[Any]) -> None:
+    def _take_embeddings(self, keys: Sequence[str], embeddings: npt.NDArray[Any]) -> None:
         n_dimensions = embeddings.shape[1] if embeddings.ndim == 2 else 0
         with self._described():
             meaning = agreed_meaning(self._connection, n_dimensions=n_dimensions)
         if meaning is None:
             raise InputError(f"embeddings of shape {embeddings.shape} are not a row for each article")
-        meaning.take(articles, embeddings)
+        meaning.take(keys, embeddings)
         self._stories.mean(meaning)
 
     def poll(

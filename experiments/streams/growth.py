@@ -69,16 +69,21 @@ def fill(path: pathlib.Path, size: int) -> None:
     StoryStream(path).close()
     connection = sqlite3.connect(path, isolation_level=None)
     with transaction(connection):
-        connection.executemany("INSERT INTO batch VALUES (?, ?, 'replay', 100)", _batches(size))
+        connection.executemany("INSERT INTO batch VALUES (?1, ?2, 'replay', 100, ?2)", _batches(size))
         connection.executemany(
             "INSERT INTO document VALUES (?, ?, ?, ?, '', ?, ?, ?, 'english', ?, '', ?, ?, ?, ?, 1, ?, ?, 0,"
-            " NULL, NULL, NULL, NULL)",
+            " NULL, NULL, NULL, NULL, 0, NULL)",
             _documents(size),
         )
-        stories = range(1, size + 1, PER_STORY)
         connection.executemany(
-            "INSERT INTO story VALUES (?1, ?1, ?2, ?2, ?2, ?2, 'english', '', ?3, 1, 0, 0, 0, 0, 'closed', 1)",
-            ((_story(first), _time(first), first) for first in stories),
+            "INSERT INTO story VALUES (?1, ?2, ?3, ?3, ?4, 'english', '', ?5, ?3, 0, 0, 0, 0, 'closed', 1, ?4)",
+            (
+                (_story(first), _key(first), _time(first), _time(min(size, first + PER_STORY - 1)), first)
+                for first in range(1, size + 1, PER_STORY)
+            ),
+        )
+        connection.execute(
+            "INSERT INTO story_lead SELECT story_id, batch_id, doc_id FROM story JOIN document ON number = lead"
         )
         connection.execute(
             "UPDATE story SET n_documents = own.n, n_families = own.n FROM"
@@ -90,12 +95,16 @@ def fill(path: pathlib.Path, size: int) -> None:
             "INSERT INTO lineage SELECT doc_id, batch_id, published, CASE WHEN doc_id % 4 = 1 THEN 'born' ELSE 'grew'"
             " END, first_story, '', 1, 0.5, doc_id FROM document"
         )
+        connection.execute(
+            "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity)"
+            " SELECT MAX(batch_id), MAX(published), 'closed', first_story, '', COUNT(*), 0.0 FROM document GROUP BY 4"
+        )
         n_counted = min(size, N_COUNTED)
         n_terms = int(44 * (100 * n_counted) ** 0.5)  # Heaps' law with the constants of IIR, section 5.1.1
         terms = ((one, f"term{one}", 1 + n_counted // (one + 1)) for one in range(n_terms))
         connection.executemany("INSERT INTO term VALUES (?, ?, ?)", terms)
         write_meta(connection, next_number=size + 1, next_term=n_terms, settled_day=19000, settled_batch=_batch(size))
-        write_meta(connection, n_settled=f'{{"english": {n_counted}}}')
+        write_meta(connection, scales="{}", n_settled=f'{{"english": {n_counted}}}')
     connection.close()
 
 
@@ -107,8 +116,12 @@ def _time(number: int) -> int:
     return EARLIER + 60 * number
 
 
+def _key(number: int) -> str:
+    return document_key(link="", guid=str(number), source=f"wire {number % 50}", title="", text="")
+
+
 def _story(number: int) -> str:
-    return story_id(str((number - 1) // PER_STORY))
+    return story_id(_key(number - (number - 1) % PER_STORY))
 
 
 def _batches(size: int) -> Iterator[tuple[int, int]]:
@@ -119,10 +132,18 @@ def _batches(size: int) -> Iterator[tuple[int, int]]:
 def _documents(size: int) -> Iterator[tuple[object, ...]]:
     for number in range(1, size + 1):
         title, text, time_of = f"Article {number}", f"{number} {TEXT}", _time(number)
-        key = document_key(link="", guid=str(number), source="wire", title=title, text=text)
         hashed = text_hash(title, text)
         yield (
-            *(number, key, str(number), time_of, time_of + HOUR, _batch(number), number, f"wire {number % 50}"),
+            *(
+                number,
+                _key(number),
+                str(number),
+                time_of,
+                time_of + HOUR,
+                _batch(number),
+                number,
+                f"wire {number % 50}",
+            ),
             *(str(number), title, text, hashed, number, _story(number)),
         )
 
