@@ -15,6 +15,7 @@ import pytest
 import doccluster
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.cli.main import main
+from doccluster.distributed.text_vectors import known_encoder
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
 from doccluster.pipeline.editing import Edit, edit_run
 from doccluster.pipeline.repeating import repeat_run
@@ -335,6 +336,22 @@ def test_no_text_is_encoded_twice(counting, titles, tmp_path):
     path.write_text("\n".join([*lines, json.dumps({"id": "new", "text": "bread of a new kind"})]))
     doccluster.run(path, output=folder, overwrite=True, **{**asked, "encoder": "tiny:other"})
     assert counting.n_texts == 2 * n_texts + 1
+
+
+def test_blocks_encode_no_text_that_the_folder_has(counting, titles, tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.distributed.text_vectors.get_encoder", counting)
+    known_encoder.cache_clear()
+    path, n_texts = titles
+    asked = {"n_clusters": 2, "language": "english", "n_threads": 1, "report": False, "encoder": "tiny:model"}
+    one = doccluster.run(path, output=tmp_path / "one", **asked)
+    blocks = doccluster.run(path, output=tmp_path / "run", scratch=tmp_path / "scratch", **asked)
+    assert counting.n_texts == 2 * n_texts + 1  # of one text more, to see how wide a row is
+    np.testing.assert_array_equal(blocks.vectors.meaning.rows, one.vectors.meaning.rows)
+    again = doccluster.run(path, output=tmp_path / "run", overwrite=True, scratch=tmp_path / "scratch", **asked)
+    np.testing.assert_array_equal(again.vectors.meaning.rows, one.vectors.meaning.rows)
+    assert repeat_run(tmp_path / "run").differences == ()
+    assert counting.n_texts == 2 * n_texts + 1
+    known_encoder.cache_clear()
 
 
 def test_new_documents_are_encoded_by_the_model_of_the_run_wherever_it_lies(counting, titles, tmp_path):

@@ -45,6 +45,12 @@ class EncodedRows:
         """Write all that was read or asked for last."""
         write_arrays(path, {"model": np.array(self.model), "texts": self.texts, "rows": self.rows})
 
+    def keep(self, texts: Sequence[str], encoder: Encoder, rows: Any) -> None:
+        """Keep the rows of texts that the encoder made elsewhere, if it has a digest."""
+        if encoder.digest:
+            names, first, _ = _names_of(texts)
+            self.model, self.texts, self.rows = encoder.digest, names, rows[first].astype(np.float16)
+
     def rows_of(self, texts: Sequence[str], encoder: Encoder, encode: Callable[[list[str]], Any]) -> Any:
         """Return the rows of texts in half precision, of which `encode` makes those that are not there; keep them all.
 
@@ -52,10 +58,7 @@ class EncodedRows:
         """
         if not encoder.digest:
             return encode(list(texts))
-        digests = [blake2b(one.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest() for one in texts]
-        names, first, where = np.unique(
-            np.array(digests, dtype=f"S{DIGEST_BYTES}"), return_index=True, return_inverse=True
-        )
+        names, first, where = _names_of(texts)
         is_known = np.isin(names, self.texts) & (encoder.digest == self.model)
         missing = np.sort(first[~is_known])
         made = np.asarray(encode([texts[row] for row in missing.tolist()]) if missing.size else self.rows[:0])
@@ -64,3 +67,9 @@ class EncodedRows:
         rows[where[missing]] = made
         self.model, self.texts, self.rows = encoder.digest, names, rows
         return rows[where].astype(np.float32)
+
+
+def _names_of(texts: Sequence[str]) -> tuple[npt.NDArray[np.bytes_], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the digests of texts, ascending, the first text that has each, and the place of that of each text."""
+    digests = [blake2b(one.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest() for one in texts]
+    return np.unique(np.array(digests, dtype=f"S{DIGEST_BYTES}"), return_index=True, return_inverse=True)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.stored_texts import StoredTexts, TextRows
 from doccluster.distributed.matrix_block import MatrixBlock, write_block
-from doccluster.executors import ArrayFile, Executor, InFiles, csr_over
+from doccluster.executors import ArrayFile, Executor, InFiles, csr_over, opened
 from doccluster.geometry.documents import as_documents
 from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.scratch_files import open_array, write_arrays
@@ -110,30 +110,34 @@ def weigh_block(
     return VectorBlock(block, texts.first + filled)
 
 
-def encode_texts(place: InFiles, texts: StoredTexts, given: Any, *, progress: Progress = silent) -> ArrayFile:
+def encode_texts(
+    place: InFiles, texts: StoredTexts, given: Any, known: Any, *, progress: Progress = silent
+) -> ArrayFile:
     """Return the rows of texts by an encoder, as `get_encoder` takes it, made where the texts are read.
 
-    Like rows that are kept, those of an encoder with a digest are in half precision.
+    `known` are the rows that were made before, which makes no others (`artifacts.encoded_rows.EncodedRows`).
     """
     encoder = get_encoder(given, n_threads=1)
-    first = encode(encoder, [texts[0]])
+    is_known = encoder.digest != "" and known.model == encoder.digest
+    first = known.rows if is_known else encode(encoder, [texts[0]])
     dtype = np.float32 if encoder.digest else first.dtype
     table, done = place.empty_table(len(texts), first.shape[1], dtype), 0
-    for n_rows in place.executor.map(encode_block, texts.blocks, table.path, given):
-        done += n_rows
-        progress("encode", done, len(texts))
+    with place.for_a_while() as inner:
+        known = replace(known, texts=inner.keep(known.texts), rows=inner.keep(known.rows))
+        for n_rows in place.executor.map(encode_block, texts.blocks, table.path, given, known):
+            done += n_rows
+            progress("encode", done, len(texts))
     return table
 
 
-def encode_block(texts: TextRows, path: str, given: Any) -> int:
+def encode_block(texts: TextRows, path: str, given: Any, known: Any) -> int:
     """Write the rows of the texts of a block into their place in a table, and return how many there are."""
     is_ours = isinstance(given, str)
     encoder = known_encoder(given) if is_ours else get_encoder(given)
+    own = replace(known, texts=opened(known.texts), rows=opened(known.rows))
     with nullcontext() if is_ours else _one_at_a_time:
-        rows = encode(encoder, texts.texts)
-    if encoder.digest:
-        rows = rows.astype(np.float16).astype(np.float32)
-    write_table_rows(Path(path), texts.first, rows)
+        rows = own.rows_of(texts.texts, encoder, partial(encode, encoder))
+    write_table_rows(Path(path), texts.first, np.ascontiguousarray(rows))
     return len(rows)
 
 

@@ -19,7 +19,7 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import GoingByMeaning
 from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
-from doccluster.executors import InFiles, InMemory, opened
+from doccluster.executors import ArrayFile, InFiles, InMemory, opened
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
 from doccluster.record import Run
@@ -92,6 +92,8 @@ def with_meaning(
     rows, made_by = _embedded(
         read, settings.embeddings, settings.encoder, progress, known, settings.n_threads, place=place
     )
+    if isinstance(rows, ArrayFile) and read.corpus is not None:
+        known.keep(read.corpus.texts, made_by, opened(rows))
     meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
     meaning = replace(meaning, pooling=made_by.pooling)
     return replace(read, meaning=meaning, meaning_weight=settings.meaning_weight)
@@ -114,7 +116,7 @@ def _embedded(
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
         made_by = get_encoder(encoder, n_threads=n_threads)
         if place is not None and isinstance(read.corpus.texts, StoredTexts):
-            return encode_texts(place, read.corpus.texts, encoder, progress=progress), made_by
+            return encode_texts(place, read.corpus.texts, encoder, encoded, progress=progress), made_by
         rows = encoded.rows_of(read.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))
         return rows, made_by
     column = column_named(embeddings)
