@@ -250,9 +250,12 @@ def _search_sparse(place: TablePlace, rows: Any, first: Names, cells: Cells | No
 
 def _search_dense(place: TablePlace, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
     """Return the lists of the families `wanted` of dense rows, those with a product above 0."""
-    names = place.keep(first)
+    names, (n_rows, width) = place.keep(first), opened(rows).shape
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
         if cells is None:
+            if first.size < n_rows:
+                rows = place.table(rows_of_names, row_blocks(first.size, WIDE_ROWS), width, np.float32, rows, names)
+                names = place.keep(np.arange(first.size))
             blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // first.size))
             return _joined(place.map(nearest_by_products, [(None, wanted[own]) for own in blocks], rows, names, k))
         parts = _parts_of_cells(cells, wanted)
@@ -322,21 +325,25 @@ def nearest_by_terms(part: Part, rows: Any, names: Names, lists: Any, k: int) ->
     return found, similarity
 
 
+def rows_of_names(block: slice, rows: Any, names: Names) -> Any:
+    """Return the rows that stand for some families."""
+    return rows[names[block]]
+
+
 def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside, all for None, by their products."""
     inside, asked = part
-    inside = np.arange(names.size) if inside is None else inside
-    others = rows if inside.size == len(rows) else rows[names[inside]]
+    every = np.arange(names.size) if inside is None else inside
+    others = rows if inside is None else rows[names[inside]]
     parts = []
     with threadpool_limits(1, user_api="blas"):
-        for block in row_blocks(asked.size, max(1, BLOCK_COSINES // inside.size)):
+        for block in row_blocks(asked.size, max(1, BLOCK_COSINES // every.size)):
             own = asked[block]
             products = rows[names[own]] @ others.T
-            places = np.minimum(np.searchsorted(inside, own), inside.size - 1)  # those inside ascend
-            here = np.flatnonzero(inside[places] == own)
-            products[here, places[here]] = -np.inf
+            line, itself = (np.arange(own.size), own) if inside is None else np.nonzero(own[:, None] == inside)
+            products[line, itself] = -np.inf
             columns, similarity = _largest_products(products, k)
-            parts.append((np.where(columns >= 0, inside[columns], -1).astype(np.int32), similarity))
+            parts.append((np.where(columns >= 0, every[columns], -1).astype(np.int32), similarity))
     return _joined(parts)
 
 

@@ -7,8 +7,11 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
+from doccluster.clustering.search_cells import search_cells
 from doccluster.errors import InputError
+from doccluster.executors import InFiles, Sequential
 from doccluster.geometry import nearest_neighbours
+from doccluster.validation import unit_rows
 
 
 def zipf_rows(seed, n_documents=150, n_terms=400):
@@ -112,3 +115,19 @@ def test_threads_and_lengths_change_nothing():
 def test_negative_values_are_refused():
     with pytest.raises(InputError, match="negative values"):
         nearest_neighbours(sparse.csr_array([[1.0, -1.0], [1.0, 0.0]]), 1)
+
+
+@pytest.mark.parametrize("is_dense", [False, True])
+@pytest.mark.parametrize("in_cells", [False, True])
+def test_some_rows_and_rows_in_files_have_the_neighbours_of_these_rows_alone(tmp_path, is_dense, in_cells):
+    matrix = zipf_rows(5)
+    matrix = unit_rows(matrix.toarray() if is_dense else matrix, warn=False).astype(np.float32)
+    cells = search_cells(matrix, n_probes=3, random_state=0) if in_cells else None
+    only = np.flatnonzero(np.arange(matrix.shape[0]) % 3 > 0)
+    expected = nearest_neighbours(matrix[only], 4, fold=None, cells=cells and cells.take(only))
+    place = InFiles(Sequential(2), tmp_path)
+    for how in ({}, {"place": place}):
+        given = place.keep(matrix) if how else matrix
+        found = nearest_neighbours(given, 4, fold=None, cells=cells, only=only, **how)
+        np.testing.assert_array_equal(found.neighbours, expected.neighbours)
+        np.testing.assert_allclose(found.similarity, expected.similarity, rtol=1e-6)
