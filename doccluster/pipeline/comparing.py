@@ -82,10 +82,11 @@ def compare_sources(
     paths = [Path(name) for name in named]
     kinds = {is_matrix(in_memory.get(path, path), format=(reader or {}).get("format")) for path in paths}
     spaces = settings.get("spaces", "both")
-    asked = [
-        RunSettings(encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=settings.get("n_threads"))
-        for space in ([spaces] if isinstance(spaces, str) else spaces)
-    ]
+    # the one that asks most of the documents
+    space = next((one for one in ("meaning", "both") if one in spaces), spaces if isinstance(spaces, str) else "words")
+    asked = RunSettings(
+        encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=settings.get("n_threads")
+    )
     encoded = EncodedRows.read(output)
     options = _Options(
         *(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, embeddings, asked, encoded),
@@ -114,7 +115,7 @@ class _Options:
     language: str | Sequence[str]
     vectorizer: Mapping[str, Any]
     embeddings: Any
-    asked: Sequence[RunSettings]  # of meaning, one for each space
+    asked: RunSettings  # of meaning
     encoded: EncodedRows
     mixed: bool  # whether there are both texts and matrices
 
@@ -133,8 +134,7 @@ class _Options:
         if list(of_all) and len(paths) > 1:
             raise InputError("labels do not say which source they are of", remedy="give --labels SOURCE=FILE for each")
         for path in paths:
-            for one in self.meant(path):
-                one.check()
+            self.meant(path).check()
 
     def column(self, path: Path) -> tuple[str | None, bool]:
         """Return the truth column asked for, and whether it was asked of this source by name."""
@@ -149,12 +149,12 @@ class _Options:
             return [Path(file) for file in self.labels]
         return [Path(file) for name in (*_spellings(path), None) for file in self.labels.get(name, ())]
 
-    def meant(self, path: Path) -> list[RunSettings]:
-        """Return the meaning asked for of a source, once for each space that it is clustered by."""
+    def meant(self, path: Path) -> RunSettings:
+        """Return the meaning asked for of a source."""
         given = self.embeddings
         if isinstance(given, Mapping):
             given = next((given[name] for name in (*_spellings(path), None) if name in given), None)
-        return [replace(one, embeddings=given) for one in self.asked]
+        return replace(self.asked, embeddings=given)
 
     def reader_of(self, *, matrix: bool) -> dict[str, Any]:
         """Return the reader's options that belong to a source, where sources are of both kinds."""
@@ -187,19 +187,16 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
     column, by_name = options.column(source)
     columns = () if column is None or (matrix and not by_name) else (column,)
     asked = options.meant(source)
-    reader = reader_for(options.reader_of(matrix=matrix), asked[0].embeddings)
+    reader = reader_for(options.reader_of(matrix=matrix), asked.embeddings)
     weighting = options.vectorizer.get("weighting")
     read = read_source(given, reader=reader, weighting=weighting, truth=columns, progress=progress)
     check_truth(columns, read.documents)
-    if asked[0].has_meaning:
-        read = with_meaning(read, asked[0], progress, options.encoded)
+    if asked.has_meaning:
+        read = with_meaning(read, asked, progress, options.encoded)
     own = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
     made = read.vectorize(language=options.language, options=own)
-    documents, _, vectors = split_empty(
-        read.documents, made.vectors, space="words" if {one.space for one in asked} == {"words"} else "both"
-    )
-    for one in asked:
-        vectors.in_space(one.space)  # refused now if documents have no meaning
+    documents, _, vectors = split_empty(read.documents, made.vectors, space=asked.space)
+    vectors.in_space(asked.space)  # refused now if documents have no meaning
     used = column if column in documents.labels else next(iter(documents.labels), None)
     files = _names(options.label_files(source))
     elsewhere = {called: _labels_of(documents, read.documents, source, file) for file, called in files.items()}
