@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from doccluster.artifacts import storage
 from doccluster.artifacts.csv_files import csv_text, storable, write_csv, write_csv_rows
 from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, save_run
@@ -194,8 +193,7 @@ def test_titles_with_quotes_newlines_and_lone_surrogates_survive(tmp_path):
     assert back == ['say "hi", twice', "two\nlines", "caf\\udce9", "東京"]
 
 
-def test_long_lists_are_written_as_json_writes_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(storage, "ITEMS_AT_A_TIME", 3)
+def test_long_lists_are_written_as_json_writes_them(tmp_path):
     lists = {
         "names": ["a", 'b\n"x"', "é", "", "\u2028"],
         "classes": [("x", "y"), (), ("z",), ("w",)],

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +25,6 @@ from doccluster.vectors.array_headers import load_npz
 T = TypeVar("T")
 
 SCHEMA = 1
-ITEMS_AT_A_TIME = 10_000
 _LONGEST_DETAIL = 300  # characters of what another library says of a file
 
 # what np.load and zipfile raise for a file that was cut, changed, or never was an archive (TypeError: a bare npy file)
@@ -44,47 +43,22 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object with the schema version first, as `json.dump` does with an indent of 1."""
+    """Write a JSON object with the schema version first."""
     # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
     with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.writelines(_json({"schema": SCHEMA, **content}, "\n"))
+        json.dump({"schema": SCHEMA, **content}, file, ensure_ascii=False, allow_nan=False, indent=1)
         file.write("\n")
 
 
-class MadeWhenWritten:
-    """A list for `write_json` whose items are made while it is written, a few at a time."""
+class MadeWhenWritten(list[Any]):
+    """A list for `write_json` whose items are made while it is written: json asks whether it is empty, and iterates."""
 
     def __init__(self, items: Iterable[Any]) -> None:
-        self.items = items
+        self._items = iter(items)
+        super().__init__(islice(self._items, 1))  # the first
 
-
-def _json(value: Any, line: str) -> Iterator[str]:
-    """Yield the JSON of a value piece by piece; `line` begins a line at its depth."""
-    deeper = line + " "
-    if isinstance(value, dict) and value and all(isinstance(name, str) for name in value):
-        for number, (name, own) in enumerate(value.items()):
-            yield f"{',' if number else '{'}{deeper}{_encoded(name)}: "
-            yield from _json(own, deeper)
-        yield f"{line}}}"
-    elif isinstance(value, MadeWhenWritten):
-        items, opening = iter(value.items), "["
-        while some := list(islice(items, ITEMS_AT_A_TIME)):
-            yield f"{opening}{deeper}{_items(some, deeper)}"
-            opening = ","
-        yield "[]" if opening == "[" else f"{line}]"
-    else:
-        yield _encoded(value, indent=1).replace("\n", line)
-
-
-def _items(values: list[Any], line: str) -> str:
-    """Return the JSON of the items of a list, each on a line of its own."""
-    if any(isinstance(value, list | tuple | dict) for value in values):
-        return f",{line}".join(_encoded(value, indent=1).replace("\n", line) for value in values)
-    return _encoded(values, separators=(f",{line}", ": "))[1:-1]  # far faster than with an indent
-
-
-def _encoded(value: Any, **how: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, **how)
+    def __iter__(self) -> Iterator[Any]:
+        return chain(super().__iter__(), self._items)
 
 
 def read_json(path: Path) -> dict[str, Any]:
