@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 # What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"): tab, return and the full-width signs
 # of East Asian keyboards included.
 _FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
-_WHOLE, _NUMBERS = {int, bool, type(None)}, {float, int, bool, type(None)}
 _UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
 
 
@@ -54,26 +54,13 @@ def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
     """
     columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
     text = io.StringIO()
-    _write(tuple(columns), zip(*map(_cells, columns.values()), strict=True), text)
+    _write(tuple(columns), zip(*columns.values(), strict=True), text)
     return text.getvalue()
 
 
 def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([_cell(name) for name in names])
-    writer.writerows(rows)
-
-
-def _cells(values: Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a column; one whose values are all alike is not looked at value by value."""
-    kinds = set(map(type, values))
-    if kinds <= _WHOLE:  # None is an empty cell
-        return values
-    if kinds <= _NUMBERS:
-        return [None if value != value else value for value in values]
-    if kinds == {str} and (together := "".join(values)).isascii() and not _UNPRINTABLE.search(together):
-        return [f"'{text}" if text[:1] in _FORMULA_SIGNS else text for text in values]
-    return [_cell(value) for value in values]
+    writer.writerows([_cell(value) for value in row] for row in itertools.chain([names], rows))
 
 
 def _cell(value: Any) -> Any:
@@ -96,4 +83,4 @@ def write_csv_parts(tables: Iterable[Mapping[str, Sequence[Any]] | pd.DataFrame]
 def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
     """Write rows as they come, as `csv_text` writes a table, so that a long one is never in memory."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        _write(names, ([_cell(value) for value in row] for row in rows), file)
+        _write(names, rows, file)
