@@ -80,7 +80,9 @@ class ContingencyTable(ShortRepr):
                 argument="found",
                 expected="one of each per document",
             )
-        return cls(found, truth, _cross_counts(found, truth), several)
+        ones, shape = np.ones(found.n_documents, np.int64), (found.n_clusters, truth.n_clusters)
+        pairs = sparse.coo_array((ones, (found.labels, truth.labels)), shape=shape)
+        return cls(found, truth, pairs.tocsr(), several)
 
     @cached_property
     def label_sets(self) -> LabelSets:
@@ -275,21 +277,6 @@ def entropy(sizes: Integers) -> float:
     """Return the entropy in nats of groups of these sizes."""
     shares = sizes / sizes.sum()
     return max(0.0, -float(np.sum(shares * np.log(shares))))
-
-
-def _cross_counts(found: Partition, truth: Partition) -> sparse.csr_array:
-    """Count by one integer code per document: by an array of all cells where that is short, else by sorting."""
-    k, g = found.n_clusters, truth.n_clusters
-    codes = found.labels * g + truth.labels
-    if k * g <= max(4 * found.n_documents, 65_536):
-        dense = np.bincount(codes, minlength=k * g)
-        cells = np.flatnonzero(dense)
-        values = dense[cells]
-    else:
-        cells, values = np.unique(codes, return_counts=True)
-    rows, columns = np.divmod(cells, g)
-    indptr = np.searchsorted(rows, np.arange(k + 1))
-    return sparse.csr_array((values.astype(np.int64), columns, indptr), shape=(k, g))
 
 
 def _expected_terms(size: int, others: Integers, n: int) -> Floats:

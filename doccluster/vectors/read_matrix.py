@@ -14,7 +14,6 @@ from scipy import sparse
 
 from doccluster.base.file_names import shown_path
 from doccluster.base.sparse_structure import checked_csr, document_frequencies
-from doccluster.blocks import BLOCK_ENTRIES
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.packed_strings import pack_strings
 from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
@@ -117,7 +116,7 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     if sparse.issparse(vectors.matrix):
         csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
-        if vectors.counts is not None and _are_equal(vectors.counts.indices, csr.indices):
+        if vectors.counts is not None and np.array_equal(vectors.counts.indices, csr.indices):
             smallest = np.min_scalar_type(int(vectors.counts.data.max(initial=0)))
             arrays["counts"] = vectors.counts.data.astype(smallest)
     else:
@@ -131,11 +130,6 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
         if strings is not None:
             arrays[f"{name}_characters"], arrays[f"{name}_ends"] = pack_strings(strings)
     return arrays
-
-
-def _are_equal(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
-    pieces = (slice(first, first + BLOCK_ENTRIES) for first in range(0, one.size, BLOCK_ENTRIES))
-    return one.size == other.size and all(np.array_equal(one[piece], other[piece]) for piece in pieces)
 
 
 def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, Any | None]:
