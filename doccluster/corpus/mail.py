@@ -6,14 +6,13 @@ being what it is about (headers, signatures, quotations) can be left out, as the
 
 from __future__ import annotations
 
-import base64
-import binascii
 import email
+import email.errors
+import email.header
 import email.message
 import re
 from collections.abc import Iterator
 from email.policy import Compat32
-from quopri import decodestring
 
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
@@ -25,11 +24,9 @@ from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader_options import ReadOptions
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")
-_ENCODED_WORD = re.compile(r"=\?([^?\s]+)\?([bBqQ])\?([^?]*)\?=")
 _HEAD = re.compile(r"(?:(?:From|Subject|Date|To|Newsgroups|Organization|Reply-To|Message-ID):.*\r?\n){2}")
 LONGEST_HEAD = 4_000  # characters
 _FIRST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|\r?$)|[ \t]")
-_BETWEEN = re.compile(r"(\?=)\s+(=\?)")
 
 
 def split_headers(message: str) -> tuple[dict[str, str], str]:
@@ -99,21 +96,20 @@ def decoded_header(value: str) -> str:
     >>> decoded_header("=?iso-8859-1?q?Gr=FC=DFe?= =?utf-8?b?IGFuIGFsbGU=?=")
     'Grüße an alle'
     """
-    if "=?" not in value:
+    try:
+        parts = email.header.decode_header(value)
+    except email.errors.HeaderParseError:
         return " ".join(value.split())
-    return " ".join(_ENCODED_WORD.sub(_decoded_word, _BETWEEN.sub(r"\1\2", value)).split())
-
-
-def _decoded_word(word: re.Match[str]) -> str:
-    charset, kind, content = word[1].partition("*")[0], word[2].lower(), word[3]
-    if kind == "q":
-        data = decodestring(content.replace("_", " ").encode("latin-1", "replace"), header=True)
-    else:
-        try:
-            data = base64.b64decode(content + "=" * (-len(content) % 4))
-        except (binascii.Error, ValueError):
-            return word[0]
-    return decode(data, declared=charset).text
+    texts = (
+        part
+        if isinstance(part, str)
+        # what is between encoded words comes in this encoding
+        else part.decode("raw-unicode-escape")
+        if charset is None
+        else decode(part, declared=charset.partition("*")[0]).text
+        for part, charset in parts
+    )
+    return " ".join("".join(texts).split())
 
 
 _LONGEST_MESSAGE = 64 * 1024**2  # bytes, with attachments

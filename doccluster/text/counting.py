@@ -14,7 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,6 @@ from doccluster.text.word_runs import (
 from doccluster.validation import is_missing
 
 BLOCK_CHARACTERS = 1 << 19
-_CHUNK = 64
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16
 _MOST_BYTES = int(np.iinfo(np.int32).max)
@@ -279,33 +277,16 @@ def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[lis
         raise InputError(
             f"documents is {type(documents).__name__}, expected an iterable of strings", remedy="give a list"
         )
-    number = 0
     block: list[str] = []
     size = 0
-    rest = iter(documents)
-    while chunk := list(islice(rest, _CHUNK)):
-        if set(map(type, chunk)) != {str}:
-            chunk = [as_text(document, number + place) for place, document in enumerate(chunk)]
-        number += len(chunk)
-        block += chunk
-        size += sum(map(len, chunk))
+    for number, document in enumerate(documents):
+        block.append(as_text(document, number))
+        size += len(block[-1])
         if size >= block_characters:
-            yield from [block] if size < 2 * block_characters else _cut(block, block_characters)
+            yield block
             block, size = [], 0
     if block:
         yield block
-
-
-def _cut(documents: list[str], block_characters: int) -> Iterator[list[str]]:
-    """Yield the documents in lists of no more characters than two blocks, or of one document."""
-    size, start = 0, 0
-    for place, document in enumerate(documents):
-        size += len(document)
-        if size >= 2 * block_characters:
-            yield documents[start : place + 1]
-            size, start = 0, place + 1
-    if start < len(documents):
-        yield documents[start:]
 
 
 def as_text(document: Any, number: int) -> str:
