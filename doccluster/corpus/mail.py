@@ -104,7 +104,7 @@ def decoded_header(value: str) -> str:
         part
         if isinstance(part, str)
         # what is between encoded words comes in this encoding
-        else part.decode("raw-unicode-escape")
+        else part.decode("raw-unicode-escape", "replace")
         if charset is None
         else decode(part, declared=charset.partition("*")[0]).text
         for part, charset in parts
