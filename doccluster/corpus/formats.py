@@ -9,7 +9,7 @@ import codecs
 import re
 
 from doccluster.corpus.columns import looks_like_header
-from doccluster.corpus.delimited import CSV, TSV, choose_dialect
+from doccluster.corpus.delimited import CSV, PARQUET, TSV, choose_dialect
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.feeds import FEED, OPML
@@ -18,7 +18,6 @@ from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.office_files import OFFICE, PDF, RTF
-from doccluster.corpus.parquet import PARQUET
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reuters import REUTERS
 from doccluster.corpus.text_files import HTML, LINES, TEXT, XML

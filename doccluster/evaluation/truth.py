@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.errors import DocclusterWarning, InputError
-from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.label_sets import LabelSets
+from doccluster.measures.contingency import ContingencyTable, LabelSets
 from doccluster.partition import Partition, label_list
 from doccluster.validation import is_missing
 

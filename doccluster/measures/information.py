@@ -13,8 +13,7 @@ import numpy as np
 
 from doccluster.errors import InputError
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.parameters import check_beta, log_unit
-from doccluster.measures.registry import Values, alias, external_measure, variant
+from doccluster.measures.registry import Values, alias, check_beta, external_measure, log_unit, variant
 from doccluster.validation import check_choice
 
 AVERAGES: dict[str, Callable[[float, float], float]] = {

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.parameters import check_beta, f_beta
-from doccluster.measures.registry import Values, alias, external_measure, variant
+from doccluster.measures.registry import Values, alias, check_beta, external_measure, f_beta, variant
 from doccluster.measures.set_matching import max_matching, purity
 from doccluster.validation import check_choice
 

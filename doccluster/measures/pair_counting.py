@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.parameters import check_beta, f_beta
-from doccluster.measures.registry import Values, alias, external_measure, undefined
+from doccluster.measures.registry import Values, alias, check_beta, external_measure, f_beta, undefined
 
 
 @external_measure(

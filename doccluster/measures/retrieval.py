@@ -14,10 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.label_sets import LabelSets
-from doccluster.measures.parameters import check_beta, f_beta
-from doccluster.measures.registry import Values, external_measure, undefined, variant
+from doccluster.measures.contingency import ContingencyTable, LabelSets
+from doccluster.measures.registry import Values, check_beta, external_measure, f_beta, undefined, variant
 from doccluster.validation import check_choice
 
 

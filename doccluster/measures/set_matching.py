@@ -6,8 +6,7 @@ import numpy as np
 
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.matching import best_matching
-from doccluster.measures.parameters import check_beta, f_beta
-from doccluster.measures.registry import Values, alias, external_measure, variant
+from doccluster.measures.registry import Values, alias, check_beta, external_measure, f_beta, variant
 
 
 @external_measure(

@@ -22,11 +22,10 @@ from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.record import DocumentTable, Run
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
-from doccluster.text.language import survey_writing
-from doccluster.text.learned_words import LEAST_WORDS, learned_function_words
+from doccluster.text.language import LEAST_WORDS, learned_function_words, survey_writing
+from doccluster.text.running_text import written_forms
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import build_preprocessor
-from doccluster.text.written_forms import written_forms
 from doccluster.vectors import DocumentVectors
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written

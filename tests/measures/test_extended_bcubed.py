@@ -11,7 +11,7 @@ from scipy import sparse
 from doccluster import evaluate, score
 from doccluster.errors import InputError, NotComputable
 from doccluster.measures import retrieval
-from doccluster.measures.label_sets import LabelSets
+from doccluster.measures.contingency import LabelSets
 from tests.oracles.external import extended_bcubed as naive
 from tests.oracles.external import harmonic
 

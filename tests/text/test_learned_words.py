@@ -8,7 +8,7 @@ import pytest
 from doccluster.corpus import read_corpus
 from doccluster.pipeline.naming import unwanted_words
 from doccluster.pipeline.vectorizing import vectorize_texts
-from doccluster.text.learned_words import learned_function_words
+from doccluster.text.language import learned_function_words
 
 FUNCTION = ("kwa", "na", "ya")
 

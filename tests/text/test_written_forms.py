@@ -6,8 +6,8 @@ import pytest
 
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.text.boilerplate import boilerplate_words
+from doccluster.text.running_text import written_forms
 from doccluster.text.tokens import strip_accents_unicode
-from doccluster.text.written_forms import written_forms
 
 
 @pytest.mark.parametrize(
