@@ -28,6 +28,8 @@ from doccluster.synthetic.vmf import VmfMixture
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
 from doccluster.vectors import write_matrix
 
+Content = str | Callable[[Path], None]  # of a file: a text, or what writes it
+
 RECORD = "corpus.toml"
 _WRITER = "doccluster generate"
 
@@ -48,7 +50,7 @@ def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[
         If the name does not end in one of these, or a file cannot be written; nothing is then left behind.
     """
     place = Path(path)
-    truth = [str(label) for label in made.truth]
+    truth = list(map(str, made.truth))
     matrix = made.vectors.matrix
     kind = _ending(place, (".npz", ".mtx", ".npy"))
     if kind == ".npz":
@@ -67,7 +69,9 @@ def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[
         else:
             io.mmwrite(target, matrix, precision=9 if matrix.dtype == np.float32 else 17)
 
-    return _write_all(place, {place: write_values, place.with_suffix(".rclass"): _lines(truth)}, made.parameters)
+    return _write_all(
+        place, {place: write_values, place.with_suffix(".rclass"): "\n".join([*truth, ""])}, made.parameters
+    )
 
 
 def write_vmf_mixture(
@@ -98,7 +102,7 @@ def write_vmf_mixture(
                 done += block.shape[0]
                 progress("write", done, mixture.shape[0])
 
-    truth = _lines([str(label) for label in mixture.truth])
+    truth = "\n".join([*map(str, mixture.truth), ""])
     return _write_all(place, {place: write, place.with_suffix(".rclass"): truth}, mixture.parameters)
 
 
@@ -148,30 +152,21 @@ def _ending(place: Path, known: tuple[str, ...]) -> str:
     raise InputError(f"{shown_path(place)} does not end in {', '.join(known)}", remedy="choose a name that does")
 
 
-def _lines(values: list[str]) -> Callable[[Path], None]:
-    def write(target: Path) -> None:
-        target.write_text("".join(f"{value}\n" for value in values), encoding="utf-8")
-
-    return write
-
-
-def _write_all(place: Path, writers: dict[Path, Callable[[Path], None]], parameters: Mapping[str, Any]) -> list[Path]:
+def _write_all(place: Path, contents: dict[Path, Content], parameters: Mapping[str, Any]) -> list[Path]:
     """Write all files under temporary names, the record last, then rename them; on any failure remove them."""
     record = place.with_name(RECORD)
-    text = _record_text(record, place.name, parameters)
-
-    def write_record(target: Path) -> None:
-        target.write_text(text, encoding="utf-8")
-
-    files: dict[Path, Callable[[Path], None]] = {**writers, record: write_record}
+    files: dict[Path, Content] = {**contents, record: _record_text(record, place.name, parameters)}
     for final in files:
         if final.is_dir():  # found out after others had been renamed, it would leave half of the files
             raise InputError(f"{final} is a folder", remedy="choose another name")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with unfinished_folder(place.absolute()) as folder:
-            for final, write in files.items():
-                write(folder / final.name)
+            for final, content in files.items():
+                if isinstance(content, str):
+                    (folder / final.name).write_text(content, encoding="utf-8")
+                else:
+                    content(folder / final.name)
             for final in files:
                 (folder / final.name).replace(final)
     except OSError as error:
