@@ -203,17 +203,8 @@ def make_vmf_mixture(
     >>> vectors.matrix.shape, sorted(set(truth.tolist()))
     ((500, 30), [0, 1, 2])
     """
-    mixture = plan_vmf_mixture(
-        n_documents,
-        n_terms,
-        n_clusters,
-        kappa=kappa,
-        separation=separation,
-        weights=weights,
-        random_state=random_state,
-        dtype=dtype,
-    )
-    return mixture.draw(n_threads=n_threads)
+    given: dict[str, Any] = {name: value for name, value in locals().items() if name != "n_threads"}
+    return plan_vmf_mixture(**given).draw(n_threads=n_threads)
 
 
 def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, generator: np.random.Generator) -> Floats:

@@ -62,27 +62,19 @@ class ZipfDocument:
     copy_of: str
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ZipfCorpus:
     """A made corpus: vocabulary, topics and stories are drawn, its documents are made when they are asked for.
 
     Made by `plan_zipf`. `documents()` yields them in order of time, in constant memory.
     """
 
-    def __init__(
-        self,
-        n_documents: int,
-        vocabulary: _Vocabulary,
-        stories: Stories,
-        settings: _Settings,
-        entropy: tuple[int, ...],
-        parameters: dict[str, Any],
-    ) -> None:
-        self.n_documents = n_documents
-        self.parameters = parameters
-        self._vocabulary = vocabulary
-        self._stories = stories
-        self._settings = settings
-        self._entropy = entropy
+    n_documents: int
+    _vocabulary: _Vocabulary
+    _stories: Stories
+    _settings: _Settings
+    _entropy: tuple[int, ...]
+    parameters: dict[str, Any]
 
     def documents(self, *, n_threads: int | None = None) -> Iterator[ZipfDocument]:
         """Yield the documents; the same ones for any number of threads."""
