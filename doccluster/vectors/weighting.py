@@ -171,7 +171,7 @@ def _normalise(values: npt.NDArray[Any], indptr: npt.NDArray[np.int64], squared:
     # one value after the other, as scikit-learn adds them
     totals = np.bincount(row, np.square(values, dtype=np.float64) if squared else np.abs(values), sizes.size)
     lengths = np.sqrt(totals) if squared else totals
-    values[:] = values / np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
+    np.divide(values, np.repeat(np.where(lengths > 0, lengths, 1.0), sizes), out=values, casting="same_kind")
 
 
 def _weigh_terms(
