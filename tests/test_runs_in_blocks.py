@@ -305,6 +305,7 @@ def test_words_and_meaning_give_the_same_clusters_in_blocks(
 ):
     for name in ("EXACT_UP_TO", "DENSE_EXACT_UP_TO"):
         monkeypatch.setattr(f"doccluster.clustering.smoothed.document_spaces.{name}", exact_up_to)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.MEANT_COMPONENTS", 9)
     asked = {"n_clusters": 5, "random_state": 2, "report": False, "algorithm": algorithm, "space": space}
     asked |= {"clustering": {"n_init": 3}, "embeddings": with_odd_ones / "rows.npy"}
     source = with_odd_ones / "articles.jsonl"

@@ -340,8 +340,9 @@ def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
         for block in row_blocks(asked.size, max(1, BLOCK_COSINES // every.size)):
             own = asked[block]
             products = rows[names[own]] @ others.T
-            line, itself = (np.arange(own.size), own) if inside is None else np.nonzero(own[:, None] == inside)
-            products[line, itself] = -np.inf
+            places = np.minimum(np.searchsorted(every, own), every.size - 1)  # those inside ascend
+            here = np.flatnonzero(every[places] == own)
+            products[here, places[here]] = -np.inf
             columns, similarity = _largest_products(products, k)
             parts.append((np.where(columns >= 0, every[columns], -1).astype(np.int32), similarity))
     return _joined(parts)
