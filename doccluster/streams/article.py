@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,8 +124,3 @@ def article(*, time: Moment, id: str, date: str, title: str, text: str, source: 
     body = text[len(title) :].lstrip() if title and text.startswith(title) else text
     key = document_key(link=link, guid=guid, source=source, title=title, text=body)
     return Article(key, id, time, date, title, body, source, link, guid)
-
-
-def in_order(articles: Iterable[Article]) -> list[Article]:
-    """Return articles in the order of the stream: by time, then by key."""
-    return sorted(articles, key=lambda one: (one.time, one.key))

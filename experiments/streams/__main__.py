@@ -13,6 +13,7 @@ politeness a simulated week of them breaks, as the server counts them.
 whether the two stores differ.
 ``paces`` prints what another probability of joining does, and what `--pace` does, to all labelled streams.
 ``meaning`` prints what an encoder beside the words does to all labelled streams, by the weight that meaning has.
+``noise`` prints how well the titles and dates of articles agree that were put together among thousands of others.
 ``orders`` prints what stories are worth when the same articles are imported in another order, or their titles first.
 """
 
@@ -29,7 +30,7 @@ from experiments.streams.learning import candidates, choose
 from experiments.streams.lineage import as_labelled
 from experiments.streams.replaying import RememberingReader
 
-WHAT = ("learn", "evaluate", "speed", "growth", "manners", "day", "paces", "meaning", "orders")
+WHAT = ("learn", "evaluate", "speed", "growth", "manners", "day", "paces", "meaning", "noise", "orders")
 WEIGHTS = ROOT / "doccluster" / "streams" / "join_weights.json"
 SHRINKS = (0.001, 0.01, 0.1)
 MADE_SEED = 1  # of the stream that is learned from; others are judged on
@@ -70,6 +71,10 @@ def main() -> None:
         from experiments.streams.meaning import measure_meaning
 
         measure_meaning(given.corpora)
+    elif given.what == "noise":
+        from experiments.streams.noise import measure_noise
+
+        measure_noise(given.corpora)
     elif given.what == "orders":
         from experiments.streams.orders import measure_orders
 

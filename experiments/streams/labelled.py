@@ -6,11 +6,11 @@ import gzip
 import json
 import pathlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from doccluster.corpus.markup import strip_markup
-from doccluster.streams.article import Article, article, as_moment, as_text, in_order, is_believable
+from doccluster.streams.article import Article, article, as_moment, as_text, is_believable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LATEST = (
@@ -46,6 +46,11 @@ class LabelledStream:
         """Return the stories of the articles whose stories are of the first half."""
         early, _ = self.halves()
         return {name: story for name, story in self.story_of.items() if story in early}
+
+
+def in_order(articles: Iterable[Article]) -> list[Article]:
+    """Return articles in the order of the stream: by time, then by key."""
+    return sorted(articles, key=lambda one: (one.time, one.key))
 
 
 def basil(folder: pathlib.Path, *, among_noise: bool) -> LabelledStream:

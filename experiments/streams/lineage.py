@@ -16,10 +16,11 @@ import numpy as np
 
 from doccluster.streams.article import Article, article, as_moment
 from doccluster.streams.clusterer import BatchResult, Clusterer
-from doccluster.streams.settings import DAY
+from doccluster.streams.replay import batches_of
+from doccluster.streams.settings import DAY, HOUR
 from experiments.news_stream import NewsStream
 from experiments.streams.labelled import LabelledStream
-from experiments.streams.replaying import RememberingReader, by_hour
+from experiments.streams.replaying import RememberingReader
 
 KINDS = ("born", "merged", "split", "closed")
 TOLERANCES = {"born": DAY, "merged": 3 * DAY, "split": 3 * DAY, "closed": 14 * DAY}  # closing waits for up to 14 days
@@ -121,7 +122,7 @@ def tell(stream: LabelledStream, clusterer: Clusterer | None = None) -> Told:
 
 def _batches(articles: Sequence[Article]) -> Iterator[tuple[int, list[Article]]]:
     """Yield what comes in at the end of each hour, and at last a moment at which every story has ended."""
-    yield from by_hour(articles)
+    yield from batches_of(articles, HOUR)
     yield articles[-1].time + 15 * DAY, []
 
 

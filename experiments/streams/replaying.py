@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +13,7 @@ from doccluster.streams.article import Article
 from doccluster.streams.article_terms import ArticleTerms, TermReader
 from doccluster.streams.clusterer import Clusterer, MeaningOf
 from doccluster.streams.joining import Floats
+from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import HOUR, StreamSettings
 from experiments.streams.labelled import LabelledStream
 
@@ -59,18 +59,6 @@ class Outcome:
     n_open: int = 0
 
 
-def by_hour(articles: Sequence[Article]) -> Iterator[tuple[int, list[Article]]]:
-    """Yield what comes in at the end of each hour."""
-    together: list[Article] = []
-    for one in articles:
-        if together and one.time // HOUR != together[0].time // HOUR:
-            yield (together[0].time // HOUR + 1) * HOUR, together
-            together = []
-        together.append(one)
-    if together:
-        yield (together[0].time // HOUR + 1) * HOUR, together
-
-
 def replay(
     stream: LabelledStream,
     *,
@@ -87,7 +75,7 @@ def replay(
     outcome = Outcome()
     family_of: dict[str, int] = {}
     arrived: dict[str, list[str]] = defaultdict(list)
-    for now, articles in itertools.chain.from_iterable(map(by_hour, parts or [stream.articles])):
+    for now, articles in (batch for part in parts or [stream.articles] for batch in batches_of(part, HOUR)):
         result = clusterer.run_batch(articles, now)
         for one in result.placements:
             outcome.story_of[one.article.id] = one.story
