@@ -12,7 +12,7 @@ from doccluster.streams import StoryStream, model, schema, store
 from doccluster.streams.database import open_to_read
 
 
-@pytest.mark.parametrize(("version", "age"), [(schema.VERSION + 1, "a newer"), (schema.VERSION - 1, "an older")])
+@pytest.mark.parametrize(("version", "age"), [(schema.VERSION + 1, "a newer"), (schema.OLDEST - 1, "an older")])
 def test_a_store_of_another_version_is_refused_and_not_changed(version, age, tmp_path):
     path = tmp_path / "news.db"
     StoryStream(path).close()
