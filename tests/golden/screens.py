@@ -92,6 +92,8 @@ stream backup --store news.db -o copy.db
 stream backup --store news.db -o copy-json.db --json
 stream check --store news.db
 stream check --store news.db --json
+stream upgrade --store news.db
+stream upgrade --store news.db --json
 diff news.db@2026-04-04T08:00:00Z news.db
 stream prune --store news.db --older-than 7d
 stream prune --store news.db --older-than 7d --json
