@@ -206,10 +206,7 @@ class DocumentWork:
             self.left_out.append(
                 f"Neighbours were left aside: fewer than {asked.n_clusters:,} documents would still differ."
             )
-        if self.meaning is None:
-            return self.rows
-        rows = principal_rows(self.meaning.rows, MEANT_COMPONENTS, self.place)
-        return self.unsmoothed(replace(self.meaning, rows=rows))
+        return self.rows if self.meaning is None else self.unsmoothed(self.meaning)
 
     def unsmoothed(self, meaning: Meaning) -> Any:
         """Return words and meaning side by side, as they are."""
