@@ -205,6 +205,9 @@ def replay_command(
 
     What is in the store already is not counted again, so a replay that was interrupted can be repeated. A document
     whose date is missing or cannot be (before 1990, or in the future) takes that of the document before it.
+
+    If some are a day or more older than what the store held, its stories are built again at the end in the order of
+    dates; they keep their ids where most documents stay, and your corrections are made again.
     """
     from doccluster.streams import StoryStream
 
@@ -231,6 +234,8 @@ def _as_dict(done: Replayed) -> dict[str, Any]:
         "events": dict(done.events),
         "ahead": done.ahead,
         "n_late": done.n_late,
+        "n_changed": done.n_changed,
+        "lost": list(done.lost),
         "skipped": [{"source": one.source, "reason": one.reason, "detail": one.detail} for one in done.skipped],
     }
 
@@ -244,8 +249,14 @@ def _print_replayed(done: Replayed, store: str) -> None:
     if done.ahead:
         say_fact("clock", f"{_days(done.ahead)} behind the newest articles; it follows as more come after them")
     if done.n_late:
-        older = f"{done.n_late:,} articles are older than what had come in before"
-        say_fact("late", f"{older}; `doccluster stream rebuild` places all in the order of their dates")
+        is_one = done.n_late == 1
+        older = f"{done.n_late:,} article{' is' if is_one else 's are'} older than the store's last"
+        again = "stories stay as they are, since earlier embeddings are gone"
+        if done.n_changed is not None:
+            again = f"stories were built again in order of dates: {done.n_changed:,} changed"
+        say_fact("late", f"{older}; {again}")
+    for one in done.lost:
+        say_fact("lost", one)
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")

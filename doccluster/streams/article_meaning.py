@@ -68,6 +68,11 @@ class ArticleMeaning:
             found[:] = rounded(self._encode([f"{one.title}\n{one.text[:MOST_CHARACTERS]}" for one in articles]))
         return found
 
+    @property
+    def can_repeat(self) -> bool:
+        """Whether the rows of articles that came in earlier can be made again."""
+        return bool(self._kept["name"] != GIVEN)
+
     def take(self, keys: Sequence[str], embeddings: Any) -> None:
         """Take the embeddings of the articles of some keys, a row for each in their order, until others are given.
 

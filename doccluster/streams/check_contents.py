@@ -50,6 +50,9 @@ class Finding:
     detail: str
 
 
+_OPTIONAL = {"confirmed", "models", "retention", "pruned_day", "weights", "encoder", "remade_without_texts", "late"}
+
+
 def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     if "settings" in meta:
@@ -57,9 +60,7 @@ def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
     (n_placed, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     (n_batches,) = connection.execute("SELECT COUNT(*) FROM batch").fetchone()
     expected = {"settings"} & set(meta) if n_batches == 0 else {"settings", "n_settled", "scales", *_NUMBERS}
-    expected |= {"confirmed", "models", "retention", "pruned_day", "weights", "encoder", "remade_without_texts"} & set(
-        meta
-    )
+    expected |= _OPTIONAL & set(meta)
     int(meta.get("confirmed", 0))
     for language, given in json.loads(meta.get("scales", "{}")).items():
         values = [value for own in given.values() for value in own.values()]

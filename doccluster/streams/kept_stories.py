@@ -13,6 +13,8 @@ from doccluster.streams.clock import StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.corrections import Correction, apply, correction_of, inverse, keep, last_correction, links_of
 from doccluster.streams.database import transaction
+from doccluster.streams.diff import compare_sides, side_of
+from doccluster.streams.rebuilding import rebuilt
 from doccluster.streams.restoring import restore
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.store import edited_articles, waiting_articles, weights_of, write_batch
@@ -91,6 +93,17 @@ class KeptStories:
             self._connection.execute("UPDATE correction SET undone = ? WHERE batch_id = ?", (taken, made))
             self._clusterer.links = links_of(self._connection)
         return correction
+
+    def rebuild(self, known: int) -> tuple[int, list[str]]:
+        """Build all stories again in the order of dates; return how many changed, and which corrections were lost.
+
+        Stories keep the ids that they had after batch `known`.
+        """
+        with rebuilt(self._connection, self.meaning, known) as (copy, lost):
+            found = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))
+            copy.backup(self._connection)
+        self._clusterer = self._restored()
+        return sum(one.kind != "stayed" for one in found.changes), lost
 
     def _write_edit(self, result: BatchResult) -> int:
         return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Article
-from doccluster.streams.article_meaning import kept_meaning
+from doccluster.streams.article_meaning import ArticleMeaning, kept_meaning
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.corrections import Correction, apply, keep, links_of
 from doccluster.streams.database import copied, transaction
@@ -47,17 +47,21 @@ _IN_TIME = """
 SELECT batch_id, moment, kind, clock FROM batch
 ORDER BY CASE kind WHEN 'edit' THEN MAX(moment) OVER (ORDER BY batch_id) ELSE moment END, batch_id
 """
-_STORIES = "SELECT doc_id, story_id FROM membership WHERE to_batch IS NULL"
+ALL_BATCHES = 1 << 62
+_STORIES = "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND IFNULL(to_batch, ?1 + 1) > ?1"
 
 
 @contextmanager
-def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
+def rebuilt(
+    connection: sqlite3.Connection, meaning: ArticleMeaning | None = None, known: int = ALL_BATCHES
+) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
     """Yield a copy of a store whose stories are made anew, batch by batch, and the corrections that it cannot follow.
 
     The batches are in the order of their moments, so that it does not matter in which order an archive was imported.
     The corrections that hold are made again where they were made. Articles whose texts were deleted stay with those of
     their story. A story takes over the id of an earlier one that gives most of its own documents to it, and more than
-    any other does.
+    any other does. `meaning` makes the rows of articles, if the store knows its encoder only by name; ids
+    are those of the stories after batch `known`.
     """
     with closing(copied(connection)) as copy:
         with transaction(copy):
@@ -69,13 +73,13 @@ def rebuilt(connection: sqlite3.Connection) -> Iterator[tuple[sqlite3.Connection
             stays = "'settings', 'encoder', 'confirmed', 'retention', 'weights', 'remade_without_texts'"
             copy.execute(f"DELETE FROM meta WHERE key NOT IN ({stays})")
             write_meta(copy, models=json.dumps({"1": model_version()}))
-            lost = _place_again(connection, copy)
-            _keep_ids(connection, copy)
+            lost = _place_again(connection, copy, meaning or kept_meaning(connection))
+            _keep_ids(connection, copy, known)
         yield copy, lost
 
 
-def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
-    meaning, lost = kept_meaning(old), []
+def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection, meaning: ArticleMeaning | None) -> list[str]:
+    lost = []
     clusterer = Clusterer(settings_of(old) or StreamSettings(), weights_of(old), meaning)
     corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
     rows = old.execute(
@@ -110,9 +114,9 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
     return lost
 
 
-def _keep_ids(old: sqlite3.Connection, copy: sqlite3.Connection) -> None:
+def _keep_ids(old: sqlite3.Connection, copy: sqlite3.Connection, known: int) -> None:
     """Give the new stories the ids of those that they go on from; one of an id that was another's gets a new one."""
-    before, after = dict(old.execute(_STORIES)), dict(copy.execute(_STORIES))
+    before, after = (dict(one.execute(_STORIES, (batch,))) for one, batch in ((old, known), (copy, ALL_BATCHES)))
     sizes, shared = Counter(before.values()), Counter((before[one], after[one]) for one in after if one in before)
     founders = {name: own for name, *own in old.execute("SELECT story_id, founder, born FROM story")}
     heirs: dict[str, str] = {}

@@ -33,7 +33,13 @@ class Replayed:
         By how many seconds the newest article is ahead of the stream's clock, which did not believe it; 0 for less than
         a day.
     n_late : int
-        How many of the new articles were a day or more older than what had come in before.
+        How many of the new articles were a day or more older than what had come in before; those of an earlier replay
+        count too, if that was interrupted.
+    n_changed : int or None
+        How many stories became others as all were built again in the order of dates, since some articles were late;
+        None if they were not built again.
+    lost : tuple of str
+        The corrections that could not be made again then.
     """
 
     n_articles: int
@@ -44,6 +50,8 @@ class Replayed:
     skipped: tuple[Skipped, ...] = ()
     ahead: int = 0
     n_late: int = 0
+    n_changed: int | None = None
+    lost: tuple[str, ...] = ()
 
 
 def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus:

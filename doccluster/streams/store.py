@@ -11,7 +11,7 @@ import numpy as np
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.clock import StreamClock
+from doccluster.streams.clock import N_TO_BELIEVE, StreamClock
 from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.corrections import muting
 from doccluster.streams.database import transaction
@@ -133,6 +133,20 @@ def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment] | None:
     """Return the number of the last batch, and what the clock of the stream said then."""
     row = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
     return None if row is None else (int(row[0]), int(row[1]))
+
+
+def newest_moment(connection: sqlite3.Connection) -> Moment | None:
+    """Return up to when the articles of a store go: its clock, or where three batches say so, ahead of that.
+
+    None for a store without any batch.
+    """
+    last = last_batch(connection)
+    moments = connection.execute(
+        "SELECT moment FROM batch WHERE kind <> 'edit' ORDER BY moment DESC LIMIT ?", (N_TO_BELIEVE,)
+    ).fetchall()
+    if last is None:
+        return None
+    return max(last[1], moments[-1][0]) if len(moments) == N_TO_BELIEVE else last[1]
 
 
 def events_since(connection: sqlite3.Connection, batch: int) -> tuple[int, dict[str, int]]:

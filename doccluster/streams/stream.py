@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
@@ -28,7 +29,7 @@ from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.retention import Pruned, prune, prune_by_policy
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
-from doccluster.streams.store import agreed_settings, events_since, last_batch, read_meta
+from doccluster.streams.store import agreed_settings, events_since, last_batch, newest_moment, read_meta, write_meta
 from doccluster.streams.tables import StreamTables, read_tables
 
 if TYPE_CHECKING:
@@ -97,6 +98,10 @@ class StoryStream:
     ) -> Replayed:
         """Feed dated documents in the order of their dates, as if they had come in then.
 
+        If some are a day or more older than what had come in before, all stories are built again at the end in the
+        order of dates, as `stream rebuild` does. Where embeddings are given, those of earlier replays are gone, so that
+        stories stay as they are.
+
         Parameters
         ----------
         source : Corpus, path, paths, DataFrame, or sequence of (date, text) or (date, text, title) tuples
@@ -132,8 +137,11 @@ class StoryStream:
         outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
         with self._described():
             begins = last_batch(self._connection)
-        n_done = n_late = 0
-        before = begins[1] - DAY if begins else 0
+            newest_before = newest_moment(self._connection)
+            meaning = self._stories.meaning
+            can_repeat = meaning is None or meaning.can_repeat
+            n_late, known = json.loads(read_meta(self._connection).get("late", f"[0, {begins[0] if begins else 0}]"))
+        n_done, before = 0, (newest_before or 0) - DAY
         with self._described():
             for batches in by_commit(batches_of(articles, batch)):
                 with self._stories.writing():
@@ -143,14 +151,19 @@ class StoryStream:
                             outcomes[outcome] += 1
                             n_late += outcome == "new" and one.time < before
                         self._stories.place_waiting(moment, "replay")
+                        if n_late and can_repeat:
+                            write_meta(
+                                self._connection, late=json.dumps([n_late, known])
+                            )  # until all stories are built again
                         n_done += len(together)
                         progress(STAGE, n_done, len(articles))
         with self._described():
             n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
+            n_changed, lost = self._stories.rebuild(known) if n_late and can_repeat else (None, [])
             clock, newest = self._stories.clock.time or 0, articles.newest
         ahead = newest - clock if newest > clock + DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
-        return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late)
+        return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late, n_changed, tuple(lost))
 
     def _take_embeddings(self, keys: Sequence[str], embeddings: npt.NDArray[Any]) -> None:
         n_dimensions = embeddings.shape[1] if embeddings.ndim == 2 else 0

@@ -111,6 +111,10 @@ def test_embeddings_stand_for_an_encoder():
             given.replay(TITLES, embeddings=np.ones((4, 3)))
         with pytest.raises(InputError, match="made with the encoder topics"):
             encoded.replay(TITLES, embeddings=rows)
+        late = given.replay([("2026-02-01", "Boat")], embeddings=rows[:1])
+        assert (late.n_late, late.n_changed) == (1, None), "the embeddings of the first replay are gone"
+        assert given.replay([("2026-02-01", "Boat")], embeddings=rows[:1]).n_late == 0
+        assert given.check() == []
     with StoryStream() as stream, pytest.raises(InputError, match="not a row for each"):
         stream.replay(TITLES, embeddings=[1.0, 2.0])
 
