@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.streams.article import Moment
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import logit, probability
@@ -151,5 +151,6 @@ def halves_of(vectors: Sequence[WeightedTerms]) -> list[int]:
     ends = np.cumsum([0, *(one.ids.size for one in vectors)])
     rows = sparse.csr_array((values, columns, ends), shape=(len(vectors), ids.size))
     rows.sort_indices()
-    halves: list[int] = SphericalKMeans(2, n_init=N_STARTS, random_state=0, n_threads=1).fit(rows).labels_.tolist()
+    parameters = SphericalParameters(n_clusters=2, n_init=N_STARTS, random_state=0, n_threads=1)
+    halves: list[int] = spherical_k_means(rows, parameters).labels.tolist()
     return halves

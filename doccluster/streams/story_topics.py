@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import normalize
 
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.shared_terms import names_of
@@ -70,7 +69,10 @@ def _means(connection: sqlite3.Connection, ranked: Sequence[str]) -> sparse.csr_
     terms = np.concatenate([np.zeros(0, dtype=np.int64), *(one.ids for _, one in articles)])
     values = np.concatenate([np.zeros(0), *(one.values for _, one in articles)])
     shape = len(ranked), int(terms.max(initial=0)) + 1
-    return sparse.csr_array(normalize(sparse.csr_array((values, (rows, terms)), shape=shape)))
+    means = sparse.csr_array((values, (rows, terms)), shape=shape)
+    lengths = np.sqrt((means * means).sum(axis=1))
+    means.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(means.indptr))
+    return means
 
 
 def _names(connection: sqlite3.Connection, means: sparse.csr_array, groups: Sequence[Sequence[int]]) -> list[str]:

@@ -6,6 +6,8 @@ import csv
 import json
 import pathlib
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -164,3 +166,21 @@ def test_a_pace_is_chosen_once_for_a_store(doccluster, tmp_path):  # noqa: F811
     assert again.code == 2
     assert "made with other settings" in again.err
     assert doccluster("stream", "replay", FEEDS, "--store", store).code == 0
+
+
+LEAN = """
+import sys
+from doccluster.cli.main import main
+for call in (("replay", sys.argv[1]), ("report", "-o", sys.argv[3]), ("rebuild",)):
+    try:
+        main(["stream", *call, "--store", sys.argv[2]])
+    except SystemExit as stopped:
+        assert not stopped.code
+print(sorted({"pandas", "sklearn"} & sys.modules.keys()))
+"""
+
+
+def test_stream_commands_do_not_load_what_costs_more_than_they_do(tmp_path):
+    command = [sys.executable, "-c", LEAN, FEEDS, tmp_path / "news.db", tmp_path / "page.html"]
+    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    assert told.splitlines()[-1] == "[]"
