@@ -116,7 +116,7 @@ def summarize(run: Run) -> Summary:
 def _source(run: Run) -> str:
     """Return the names of what was read, without the folders they lie in."""
     given = run.parameters.get("source")
-    paths = [given] if isinstance(given, str) else list(given or ())
+    paths = given if isinstance(given, list | tuple) else [given] if given else []
     names = [PurePath(str(path)).name or str(path) for path in paths]
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more"]

@@ -13,7 +13,7 @@ from doccluster.base.sizes import format_size
 from doccluster.blocks import row_blocks
 from doccluster.clustering.search_cells import search_bytes, search_cells
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.executors import InMemory, TablePlace, opened
+from doccluster.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.geometry import (
     Documents,
     NeighbourGraph,
@@ -96,7 +96,8 @@ def moved_rows(rows: Any, graph: Graph, edges: Any, place: TablePlace, *, mixing
         own = inner.table(
             taken_rows, row_blocks(n_families, BLOCK_ROWS), width, np.float64, rows, inner.keep(graph.first)
         )
-        moved = smoothed_rows(own, edges, mixing=mixing, n_steps=n_steps, place=inner)
+        made = (one if isinstance(one, ArrayFile | CsrFiles) else Documents(one) for one in (own, edges))
+        moved = smoothed_rows(*made, mixing=mixing, n_steps=n_steps, place=inner)
         families = inner.keep(graph.families)
         return place.table(taken_rows, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, moved, families)
 
