@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -16,14 +15,14 @@ import numpy.typing as npt
 
 from doccluster.streams.article import Article, Moment
 from doccluster.streams.article_terms import TermReader
+from doccluster.streams.changes import BatchResult, Event, StoryPlacement
 from doccluster.streams.clock import StreamClock
 from doccluster.streams.copies import Families, codes_of_article
 from doccluster.streams.frequencies import DAY, TermFrequencies, WeightedTerms
 from doccluster.streams.identity import story_id
 from doccluster.streams.joining import Floats, logit, probability, shipped_coefficients
 from doccluster.streams.open_stories import OpenStories
-from doccluster.streams.refiling import refile
-from doccluster.streams.regrouping import Links
+from doccluster.streams.regrouping import Links, new_story, regroup
 from doccluster.streams.repair import Repair
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.story import Member, Story
@@ -33,112 +32,6 @@ MeaningOf = Callable[[Sequence[Article]], Iterable[npt.NDArray[np.float32] | Non
 
 def _no_meaning(articles: Sequence[Article]) -> Iterable[None]:
     return itertools.repeat(None, len(articles))
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One line of the lineage: what happened to a story.
-
-    Attributes
-    ----------
-    when : int
-    event : str
-        born, grew, merged, split, moved, closed, resumed, renamed or pinned. (The store writes a line `moved` for each
-        document that goes to another story.)
-    story, other : str
-        For `merged` the story that goes on and the one that ended; for `split` the story and the new one; for `resumed`
-        the new story and its parent.
-    n_documents : int
-        How many documents it is about.
-    number : int
-        The number of the document, for `born` and `grew`.
-    """
-
-    when: Moment
-    event: str
-    story: str
-    other: str = ""
-    n_documents: int = 0
-    similarity: float = 0.0
-    number: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StoryPlacement:
-    """Where an article went; `margin` is by how much the probability exceeds the next story's and the threshold."""
-
-    number: int
-    article: Article
-    language: str
-    family: int
-    story: str
-    is_in_sums: bool
-    similarity: float | None
-    margin: float | None
-    vectors: WeightedTerms
-
-
-@dataclass(slots=True)
-class BatchResult:
-    """All that a batch has changed.
-
-    Attributes
-    ----------
-    placements : list of StoryPlacement
-        The new articles, in the order in which they were placed.
-    events : list of Event
-    joined_families : list of (int, int)
-        A family, and the one that it is now a part of.
-    touched : dict of Story
-        Open stories that have changed, by id.
-    ended : dict of (Story, str)
-        Stories that are not open any more, and how they ended: closed or merged.
-    moves : list of (str, str, list of int)
-        From a story to another the families that have moved, for each event merged, split and moved, in their order;
-        from a story that was merged everything goes.
-    left : list of int
-        Numbers of members whose families turned out to be others'.
-    read_again : list of (WeightedTerms, int)
-        The vectors and numbers of articles whose texts have changed.
-    forgotten : list of str
-        Ids of stories that cannot be resumed any more.
-    copies_from : int or None
-        From when on articles can still have copies, if that has changed.
-    """
-
-    placements: list[StoryPlacement] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    joined_families: list[tuple[int, int]] = field(default_factory=list)
-    touched: dict[str, Story] = field(default_factory=dict)
-    ended: dict[str, tuple[Story, str]] = field(default_factory=dict)
-    moves: list[tuple[str, str, list[int]]] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    read_again: list[tuple[WeightedTerms, int]] = field(default_factory=list)
-    forgotten: list[str] = field(default_factory=list)
-    copies_from: Moment | None = None
-
-    def note(self, story: Story, state: str) -> None:
-        """Record that a story has changed, and whether it is open, closed or merged now."""
-        if state == "open":
-            self.touched[story.id] = story
-        else:
-            self.touched.pop(story.id, None)
-            self.ended[story.id] = (story, state)
-
-    def record_turn(
-        self,
-        now: Moment,
-        event: str,
-        source: Story,
-        target: Story,
-        families: list[int],
-        n_documents: int,
-        likeness: float,
-    ) -> None:
-        """Record that families of a story have gone to another."""
-        self.moves.append((source.id, target.id, families))
-        pair = (source.id, target.id) if event == "split" else (target.id, source.id)
-        self.events.append(Event(now, event, *pair, n_documents, likeness))
 
 
 class Clusterer:
@@ -193,7 +86,7 @@ class Clusterer:
 
         `is_sure` says that others know the moment too, and a jump to it can be believed. `mates` names a group for the
         keys of articles that go where the first of the group went, while that story is open. `edited` are known
-        articles that are filed anew, as for `refile`.
+        articles that are filed anew, as for `_refile`.
         """
         self.clock = self.clock.moved(now, is_sure=is_sure)
         result = BatchResult()
@@ -201,7 +94,7 @@ class Clusterer:
         read = [self.reader.read(one.title, one.text) for one in articles]
         counted = [self.frequencies.count(terms, number) for number, terms in enumerate(read, self.next_number)]
         self.frequencies.begin_batch(now // DAY)
-        refile(self, edited, self.time, result)
+        self._refile(edited, result)
         self._follow_moves(result)
         meant = self.meaning_of(articles)
         for article, terms, ids, meaning in zip(articles, read, counted, meant, strict=True):
@@ -360,3 +253,53 @@ class Clusterer:
         self.families.forget_before(window)
         living = {family for _, family in self.families}
         self.story_of_family = {family: story for family, story in self.story_of_family.items() if family in living}
+
+    def _refile(self, edited: Sequence[tuple[int, str, Article]], result: BatchResult) -> None:
+        """Read edited articles again, and take each to the story that it fits now; it stays if its own fits as well.
+
+        Left alone are copies and what has copies, what an editor has placed, and what is in a story that has ended.
+
+        Parameters
+        ----------
+        edited : sequence of (int, str, Article)
+            Number and story of each, and what it says now.
+        """
+        for number, name, article in edited:
+            story = self.stories.open.get(name)
+            member = next((one for one in story.members if one.number == number), None) if story else None
+            if story is None or member is None or member.n_documents > 1 or self.links.bind(member.family):
+                continue
+            language = self._read_again(member, article, result)
+            target = self._best_without(story, member, language)
+            is_alone = len(story.members) == 1
+            if target is story or (target is None and is_alone):
+                result.note(story, "open")
+                continue
+            target = target or new_story(self.stories, story, [member], self.time)
+            former = story.changed, target.changed
+            regroup(self.stories, result, story, [member], target, self.time, 1.0)
+            story.changed, target.changed = former  # one article is no reason to leave a story alone
+
+    def _read_again(self, member: Member, article: Article, result: BatchResult) -> str:
+        """Give a member the vectors of what it says now; return its language."""
+        terms = self.reader.read(article.title, article.text)
+        ids = self.frequencies.count_again(terms, member.number)
+        (meaning,) = self.meaning_of([article])
+        member.vectors = self.frequencies.weigh(terms, ids, meaning)
+        result.read_again.append((member.vectors, member.number))
+        return terms.language
+
+    def _best_without(self, story: Story, member: Member, language: str) -> Story | None:
+        """Return the story that an article of `story` joins if it is taken out of that."""
+        stories = self.stories
+        own = story.members
+        story.n_families -= 1
+        stories.replace(story, [one for one in own if one is not member])
+        cut = logit(stories.settings.join)
+        compared = stories.compare(member.vectors, time=member.time, language=language)
+        matches = stories.matches(compared, cut)
+        place = matches[0].story.place if matches else -1
+        compared.teach(stories.scale(language), place, cut=cut)  # what it said before is no measure for whole texts
+        story.n_families += 1
+        stories.replace(story, own)
+        return matches[0].story if matches else None

@@ -14,7 +14,8 @@ from dataclasses import astuple, dataclass, replace
 from fnmatch import fnmatchcase
 
 from doccluster.errors import InputError
-from doccluster.streams.clusterer import BatchResult, Clusterer, Event
+from doccluster.streams.changes import BatchResult, Event
+from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.regrouping import Links, new_story, regroup
 from doccluster.streams.story import STORY_FIELDS, Story
 

@@ -9,9 +9,9 @@ from doccluster.streams.article import BEGINNING, Article, Moment
 from doccluster.streams.article_terms import MOST_CHARACTERS
 from doccluster.streams.database import packed
 from doccluster.streams.identity import document_key, text_hash
-from doccluster.streams.refiling import YOUNG
 
 SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
+YOUNG = 86400  # seconds from its date on in which an article that is edited is filed anew
 LEAST_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
 
 

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment
 from doccluster.streams.article_meaning import ArticleMeaning
+from doccluster.streams.changes import BatchResult
 from doccluster.streams.clock import StreamClock
-from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.corrections import Correction, apply, correction_of, inverse, keep, last_correction, links_of
 from doccluster.streams.database import transaction
 from doccluster.streams.diff import compare_sides, side_of

@@ -14,7 +14,8 @@ from operator import itemgetter
 from doccluster.errors import InputError
 from doccluster.streams.article import Article
 from doccluster.streams.article_meaning import ArticleMeaning, kept_meaning
-from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.changes import BatchResult
+from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.corrections import Correction, apply, keep, links_of
 from doccluster.streams.database import copied, transaction
 from doccluster.streams.identity import story_id, text_hash

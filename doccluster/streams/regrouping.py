@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from doccluster.streams.article import Moment
+from doccluster.streams.changes import BatchResult
 from doccluster.streams.identity import story_id
 from doccluster.streams.open_stories import OpenStories
 from doccluster.streams.story import Member, Story
-
-if TYPE_CHECKING:
-    from doccluster.streams.clusterer import BatchResult
 
 
 @dataclass(slots=True)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.streams.article import Moment
+from doccluster.streams.changes import BatchResult
 from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.joining import logit, probability
 from doccluster.streams.open_stories import Match, OpenStories
 from doccluster.streams.regrouping import Links, new_story, part_of, regroup
 from doccluster.streams.story import Member, Story, newest_of
-
-if TYPE_CHECKING:
-    from doccluster.streams.clusterer import BatchResult
 
 LIGHT = 0.25  # the older of two stories gives up its id only if it holds less than this part of their families
 GROWTH = 1.25  # a story is looked at for a split when its families have grown by this factor since the last time

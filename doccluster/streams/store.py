@@ -11,8 +11,9 @@ import numpy as np
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import Article, Moment
+from doccluster.streams.changes import BatchResult
 from doccluster.streams.clock import N_TO_BELIEVE, StreamClock
-from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.corrections import muting
 from doccluster.streams.database import transaction
 from doccluster.streams.joining import Floats, shipped_coefficients

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from doccluster.streams.article import Article, article, as_moment
-from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.changes import BatchResult
+from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import DAY, HOUR
 from experiments.news_stream import NewsStream
