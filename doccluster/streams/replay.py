@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.reading import read_to_disk
 from doccluster.errors import InputError
@@ -16,8 +17,8 @@ ARTICLES_PER_COMMIT = 200
 Batch = tuple[Moment, list[Article]]
 
 
-@dataclass(frozen=True)
-class Replayed:
+@dataclass(frozen=True, repr=False)
+class Replayed(ShortRepr):
     """What a replay has done.
 
     Attributes
