@@ -7,7 +7,8 @@ made of these, so that Python names an argument as ``n_clusters=12`` and a comma
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,9 +180,45 @@ class MemoryLimitError(InputError, MemoryError):
 
 
 class MissingDependency(DocclusterError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+    """An optional dependency is not installed, or cannot be imported; the message says what to install."""
 
     exit_code = 2
+
+
+@contextmanager
+def importing(needs: Words, *packages: str, install: str) -> Iterator[None]:
+    """Turn an import that fails into a MissingDependency: of a package that is absent, or one that fails inside.
+
+    Parameters
+    ----------
+    needs : words
+        The beginning of the sentence: ``"Parquet files need"``.
+    *packages : str
+        What is imported, each by its first name.
+    install : str
+        What pip is told to install.
+
+    Examples
+    --------
+    >>> with importing("Maps need", "no_such_package", install="doccluster[maps]"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+        ...
+    doccluster.errors.MissingDependency: Maps need no_such_package; install it with: pip install "doccluster[maps]".
+    """
+    try:
+        yield
+    except Exception as error:  # an extension that does not fit its neighbours raises whatever it likes
+        command = f'pip install "{install}"'
+        if isinstance(error, ModuleNotFoundError) and error.name in packages:
+            raise MissingDependency(
+                (*words_of(needs), f" {error.name}"), remedy=f"install it with: {command}"
+            ) from error
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".rstrip(".")
+        raise MissingDependency(
+            (*words_of(needs), f" {' and '.join(packages)}, which cannot be imported ({said})"),
+            remedy=f"install what is missing, or all of it again: {command}",
+        ) from error
 
 
 class SchemaError(InputError):

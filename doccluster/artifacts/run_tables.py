@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from doccluster.artifacts.csv_files import storable
 from doccluster.artifacts.new_folder import PARQUET_PARTS
-from doccluster.errors import MissingDependency
+from doccluster.errors import importing
 from doccluster.evaluation.result import COLUMNS
 from doccluster.overview import overview
 
@@ -144,12 +144,8 @@ def skipped_columns(run: Run) -> Columns:
 
 def check_parquet() -> None:
     """Raise MissingDependency, before any work, if Parquet cannot be written."""
-    try:
+    with importing("Parquet files need", "pyarrow", install="doccluster[parquet]"):
         import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MissingDependency(
-            "Parquet files need pyarrow", remedy='install it with: pip install "doccluster[parquet]"'
-        ) from error
 
 
 def parquet_writer(wanted: bool) -> dict[str, Any]:

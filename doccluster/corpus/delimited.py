@@ -22,7 +22,7 @@ from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import Argument, MissingDependency, words_of
+from doccluster.errors import Argument, importing, words_of
 
 DELIMITERS = (",", "\t", ";", "|")
 LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
@@ -209,13 +209,9 @@ _FEW_ROWS = 100_000  # more than these need at least a bit each in the file
 
 def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of a table. Raises MissingDependency if pyarrow is not installed."""
-    try:
+    with importing("Parquet files need", "pyarrow", install="doccluster[parquet]"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingDependency(
-            "Parquet files need pyarrow", remedy='install it with: pip install "doccluster[parquet]"'
-        ) from error
     source: Any = str(file.local) if file.local is not None else io.BytesIO(file.read())
     size = file.local.stat().st_size if file.local is not None else source.getbuffer().nbytes
     try:

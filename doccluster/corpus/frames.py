@@ -17,7 +17,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import InputError, MissingDependency
+from doccluster.errors import InputError, importing
 from doccluster.validation import is_missing
 
 _QUERY = re.compile(r"(sqlite|duckdb):/{1,3}(.*?)\?(.*)", re.IGNORECASE | re.DOTALL)
@@ -108,19 +108,18 @@ def _found(kind: str, path: Path, query: str) -> Records:
         raise InputError(f"{str(path)!r} does not exist", remedy="give the file of the database")
     if not re.match(r"\s*(select|with)\b", query, re.IGNORECASE):
         raise InputError(f"{query[:60]!r} is not a query", remedy="write ?SELECT ... FROM ... after the file")
+    if kind != "sqlite":
+        with importing(f"{path.name} needs", "duckdb", install="duckdb"):
+            import duckdb
     try:
         if kind == "sqlite":
             import sqlite3
 
             opened: Any = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         else:
-            import duckdb
-
             opened = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
         with closing(opened):
             return _of_cursor(opened.execute(query))
-    except ImportError as error:
-        raise MissingDependency(f"{kind} is not installed", remedy=f"install it with: pip install {kind}") from error
     except Exception as error:  # whatever a database raises on a query, or on what is no database
         raise InputError(f"{path.name} cannot be asked: {error}", remedy="check the query and the file") from error
 

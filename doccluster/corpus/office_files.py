@@ -26,7 +26,7 @@ from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import HEAD_SIZE, InputFile
 from doccluster.corpus.markup import read_page
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import MissingDependency
+from doccluster.errors import importing
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -273,12 +273,8 @@ _WORD_BREAK = re.compile("[\x02\ufffe]\r?\n?")  # a word that goes on in the nex
 
 def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is. Raises MissingDependency if pypdfium2 is not installed."""
-    try:
+    with importing("PDF files need", "pypdfium2", install="doccluster[documents]"):
         import pypdfium2
-    except ImportError as error:
-        raise MissingDependency(
-            "PDF files need pypdfium2", remedy='install it with: pip install "doccluster[documents]"'
-        ) from error
     try:
         document = pypdfium2.PdfDocument(file.read(MAX_FILE_BYTES))
     except pypdfium2.PdfiumError as error:

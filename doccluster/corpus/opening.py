@@ -18,7 +18,7 @@ from doccluster.base.file_names import usable_path
 from doccluster.base.sizes import format_size
 from doccluster.corpus.draft import ReadFailure, boundary
 from doccluster.corpus.input_file import counted_stream
-from doccluster.errors import InputError, MissingDependency
+from doccluster.errors import InputError, MissingDependency, importing
 
 _FORM = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # a path keeps only one of the slashes
 _NOT_FILES = frozenset({"http", "https", "ftp", "feed"})
@@ -93,12 +93,8 @@ def open_address(address: str) -> Any:
 
 
 def _system(address: str) -> tuple[Any, str]:
-    try:
+    with importing(f"{address} needs", "fsspec", install="doccluster[dask]"):
         import fsspec
-    except ImportError as error:
-        raise MissingDependency(
-            f"{address} needs fsspec", remedy='install it with: pip install "doccluster[dask]"'
-        ) from error
     try:
         system, path = fsspec.core.url_to_fs(address)
     except ImportError as error:

@@ -22,7 +22,7 @@ from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.mail import subject_of_message
 from doccluster.corpus.markup import read_page
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import Argument, MissingDependency
+from doccluster.errors import Argument, importing
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -72,15 +72,10 @@ def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 def main_article(markup: str) -> str:
     """Return the main text of a page without menus and footers, "" when none is found.
 
-    Raises MissingDependency if trafilatura is not installed.
+    Raises MissingDependency if trafilatura is not installed, or cannot be imported.
     """
-    try:
+    with importing((Argument("html", "article"), " needs"), "trafilatura", install="doccluster[html]"):
         import trafilatura
-    except ImportError as error:
-        raise MissingDependency(
-            (Argument("html", "article"), " needs trafilatura"),
-            remedy='install it with: pip install "doccluster[html]"',
-        ) from error
     return trafilatura.extract(markup, include_comments=False) or ""
 
 

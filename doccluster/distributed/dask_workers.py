@@ -20,7 +20,7 @@ from pathlib import Path
 from traceback import clear_frames
 from typing import Any, TypeVar
 
-from doccluster.errors import Argument, InputError, MissingDependency
+from doccluster.errors import Argument, InputError, importing
 from doccluster.executors import FAN_IN
 
 Result = TypeVar("Result")
@@ -230,13 +230,9 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
     MissingDependency
         If Dask is not installed.
     """
-    try:
+    with importing("a scheduler needs", "dask", "distributed", install="doccluster[dask]"):
         import dask
         from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise MissingDependency(
-            "a scheduler needs dask and distributed", remedy='install them with: pip install "doccluster[dask]"'
-        ) from error
     if not isinstance(scheduler, str):
         with _executor_of(scheduler) as executor:
             yield executor

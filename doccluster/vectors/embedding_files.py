@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from doccluster.corpus.columns import ID_COLUMNS
 from doccluster.corpus.document import Skipped
-from doccluster.errors import InputError, MissingDependency
+from doccluster.errors import InputError, importing
 from doccluster.vectors.array_headers import check_npy, damage_as_input_error, load_npz
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".arrow", ".feather")
@@ -144,14 +144,10 @@ def _npz(path: Path) -> Embeddings:
 
 
 def _table(path: Path) -> Embeddings:
-    try:
+    with importing(f"{path.suffix} files need", "pyarrow", install="doccluster[parquet]"):
         import pyarrow as pa
         import pyarrow.feather as feather
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise MissingDependency(
-            f"{path.suffix} files need pyarrow", remedy='install it with: pip install "doccluster[parquet]"'
-        ) from error
     table = pq.read_table(path) if path.suffix.lower() == ".parquet" else feather.read_table(path)
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     lists = [name for name in table.column_names if any(is_kind(table.schema.field(name).type) for is_kind in kinds)]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from doccluster.base.file_names import usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.blocks import row_blocks
-from doccluster.errors import InputError
-from doccluster.vectors.model_files import TOKENIZER, Encoder, brought, files_digest, packages_of
+from doccluster.errors import InputError, importing
+from doccluster.vectors.model_files import TOKENIZER, Encoder, brought, files_digest
 from doccluster.vectors.onnx_encoder import onnx_encoder
 from doccluster.vectors.token_encoder import static_encoder, token_encoder
 
@@ -80,7 +80,7 @@ def _folder(kind: str, place: str, *, downloads: bool = False) -> Path:
     folder = usable_path(place)
     if folder.exists():
         return folder
-    with packages_of(kind, EXTRAS.get(kind, kind)):
+    with importing(f"the encoder {kind} needs", "huggingface_hub", install=EXTRAS.get(kind, kind)):
         hub = import_module("huggingface_hub")
     wanted = ["*.json", "*.txt", *FILES.get(kind, ("*.safetensors", "*.model"))]
     try:
@@ -118,7 +118,8 @@ def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silen
 
 def _sentence_transformer(name: str, place: str) -> Encoder:
     """Return a model of the library sentence-transformers, from a folder or from those it has on this machine."""
-    with packages_of("sentence-transformers", "sentence-transformers"):
+    needs = "the encoder sentence-transformers needs"
+    with importing(needs, "sentence_transformers", install="sentence-transformers"):
         library = import_module("sentence_transformers")
     try:
         model = library.SentenceTransformer(place, device="cpu", local_files_only=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from doccluster.base.digests import checksum
 from doccluster.base.short_repr import ShortRepr
-from doccluster.errors import InputError, MissingDependency
+from doccluster.errors import InputError
 
 TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
 
@@ -40,17 +39,6 @@ class Encoder(ShortRepr):
     digest: str
     encode: Callable[[list[str]], Any]
     pooling: str = ""
-
-
-@contextmanager
-def packages_of(encoder: str, install: str) -> Iterator[None]:
-    """Turn a package that cannot be imported into a MissingDependency that says what to install."""
-    try:
-        yield
-    except ImportError as error:
-        raise MissingDependency(
-            f"the encoder {encoder} needs {error.name or error}", remedy=f'install it with: pip install "{install}"'
-        ) from error
 
 
 def brought(folder: Path, *names: str) -> Path:

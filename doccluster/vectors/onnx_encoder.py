@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.blocks import resolve_threads, row_blocks, share_blocks
-from doccluster.errors import InputError
+from doccluster.errors import InputError, importing
 from doccluster.vectors.array_headers import damage_as_input_error
-from doccluster.vectors.model_files import POOLING, TOKENIZER, Encoder, brought, files_digest, packages_of
+from doccluster.vectors.model_files import POOLING, TOKENIZER, Encoder, brought, files_digest
 
 MODELS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 WINDOW = 512  # tokens, where no file of the model says how many it reads
@@ -37,7 +37,7 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
     Raises InputError if a file is missing, or the model takes or gives something else. Raises MissingDependency if a
     package is not installed.
     """
-    with packages_of("onnx", "doccluster[onnx]"):
+    with importing("the encoder onnx needs", "onnxruntime", "tokenizers", install="doccluster[onnx]"):
         import onnxruntime
         from tokenizers import Tokenizer
     paths = brought(folder, *MODELS), brought(folder, TOKENIZER)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.errors import InputError
+from doccluster.errors import InputError, importing
 from doccluster.vectors.array_headers import damage_as_input_error
-from doccluster.vectors.model_files import Encoder, Rows, brought, files_digest, packages_of
+from doccluster.vectors.model_files import Encoder, Rows, brought, files_digest
 
 PACKAGE = "wordllama"  # its files are read, its code is not run
 WEIGHTS, TOKENS = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
@@ -23,10 +23,10 @@ WEIGHTS, TOKENS = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat
 
 def static_encoder() -> Encoder:
     """Return the static encoder of the package. Raises MissingDependency if the package is not installed."""
-    with packages_of("static", "doccluster[meaning]"):
+    with importing("the encoder static needs", PACKAGE, install="doccluster[meaning]"):
         spec = find_spec(PACKAGE)
         if spec is None or not spec.submodule_search_locations:
-            raise ImportError(name=PACKAGE)
+            raise ModuleNotFoundError(name=PACKAGE)
     folder = Path(next(iter(spec.submodule_search_locations)))
     return token_encoder("static", brought(folder, WEIGHTS), brought(folder, TOKENS))
 
@@ -36,7 +36,8 @@ def token_encoder(name: str, weights: Path, tokens: Path) -> Encoder:
 
     Raises InputError if the files do not fit one another.
     """
-    with packages_of(name.partition(":")[0], "doccluster[meaning]"):
+    needs = f"the encoder {name.partition(':')[0]} needs"
+    with importing(needs, "safetensors", "tokenizers", install="doccluster[meaning]"):
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
     with damage_as_input_error(weights, "a model"):

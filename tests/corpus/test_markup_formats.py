@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import socket
+import sys
 
 import pytest
 
@@ -12,7 +13,7 @@ from doccluster.corpus import read_corpus
 from doccluster.corpus.format import Beginning
 from doccluster.corpus.mail import decoded_header
 from doccluster.corpus.markup import read_page, strip_markup
-from doccluster.errors import MissingDependency, NothingUsable
+from doccluster.errors import MissingDependency, NothingUsable, importing
 from tests.fuzz.watch import watched
 
 
@@ -200,9 +201,32 @@ def test_broken_markup_takes_time_proportional_to_its_length(piece):
 def test_the_article_of_a_page_is_found_with_trafilatura_or_the_extra_is_named(monkeypatch):
     paragraph = "The ministers met on Monday and agreed to raise the price of wheat in spring. " * 4
     page = f"<html><body><nav><a href='/'>Home</a></nav><article><h1>T</h1><p>{paragraph}</p></article></body></html>"
-    monkeypatch.setitem(__import__("sys").modules, "trafilatura", None)
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
     with pytest.raises(MissingDependency, match=r"doccluster\[html\]"):
         read_bytes(page, "page.html", html="article")
+
+
+def test_an_import_that_fails_inside_a_package_says_what_could_not_be_imported(monkeypatch, tmp_path):
+    (tmp_path / "trafilatura.py").write_text("import lxml_html_clean_that_is_not_there")
+    monkeypatch.delitem(sys.modules, "trafilatura", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MissingDependency) as caught:
+        read_bytes("<html><body><p>words</p></body></html>", "page.html", html="article")
+    assert "trafilatura, which cannot be imported" in str(caught.value)
+    assert "No module named 'lxml_html_clean_that_is_not_there'" in str(caught.value)
+    assert 'pip install "doccluster[html]"' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "raised", [ImportError("libgomp.so.1: cannot open"), AttributeError("_ARRAY_API not found"), OSError("no pdfium")]
+)
+def test_whatever_an_import_raises_is_a_sentence_that_does_not_call_the_package_absent(raised):
+    with pytest.raises(MissingDependency, match=str(raised)) as caught, importing("A needs", "b", install="c"):
+        raise raised
+    assert "cannot be imported" in str(caught.value)
+    with pytest.raises(MissingDependency) as caught, importing("A needs", "b_is_absent", install="c"):
+        import b_is_absent  # noqa: F401
+    assert str(caught.value) == 'A needs b_is_absent; install it with: pip install "c".'
 
 
 def test_the_article_of_a_page_leaves_its_menus_out():
