@@ -29,7 +29,6 @@ demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where th
 	$(BIN)/doccluster demo --output demo
 
 test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
-	@$(BIN)/doccluster warm-up
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(if $(SEED),--seed $(SEED)) $(ONLY)
 
 screens: $(GROUPS_STAMP)  ## write tests/golden/cli again, after a change of what a command prints; review the diff
@@ -48,7 +47,6 @@ layers:
 	$(BIN)/lint-imports
 
 doctests:
-	@$(BIN)/doccluster warm-up
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -p no:cacheprovider \
 		--doctest-modules --doctest-glob='*.md' doccluster docs README.md \
 		website/examples website/versions.py website/formulas.py website/docstrings.py website/finishing.py

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import json
 import pathlib
 import runpy
 import subprocess
@@ -19,7 +18,6 @@ from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
 from doccluster.kernels.compile_clock import CLOCK, CompileClock, collector_paused
 from doccluster.kernels.jit import jit
-from doccluster.pipeline import compiling_ahead
 from doccluster.pipeline.provenance import Stages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -46,28 +44,6 @@ def compiled_and_called():
                     }
                     called |= {(homes[name], name) for name in names if name in homes}
     return entries, inner, called
-
-
-def test_warm_up_says_what_it_did_and_leaves_no_kernel_to_be_compiled_later():
-    code = (
-        "import contextlib, json, sys\n"
-        "from doccluster.cli.main import main\n"
-        "with contextlib.suppress(SystemExit):\n"
-        "    main(['warm-up', '--json'])\n"
-        "import importlib\n"
-        "modules = {m: importlib.import_module(m) for m, _ in json.loads(sys.argv[1])}\n"
-        "kernels = [(m, n, getattr(modules[m], n)) for m, n in json.loads(sys.argv[1])]\n"
-        "print(json.dumps([f'{m}.{n}' for m, n, k in kernels if hasattr(k, 'signatures') and not k.signatures]))\n"
-        "print(sum(hasattr(k, 'signatures') for _, _, k in kernels))\n"
-    )
-    entries, _, called = compiled_and_called()
-    command = [sys.executable, "-W", "error", "-c", code, json.dumps(sorted(entries & called))]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    *told, missing, number = done.stdout.splitlines()
-    assert set(json.loads("".join(told))) == {"n_compiled", "seconds", "folders"}
-    assert json.loads("".join(told))["folders"]
-    assert json.loads(missing) == []
-    assert int(number) > 20
 
 
 def test_an_inner_function_is_called_by_kernels_only():
@@ -189,33 +165,6 @@ def test_code_that_cannot_be_kept_is_said_once(monkeypatch):
     with pytest.warns(DocclusterWarning, match="cannot be kept.*set NUMBA_CACHE_DIR") as warned:
         assert (more(1), less(1)) == (2, 0)
     assert len(warned) == 1
-
-
-def test_only_a_first_run_compiles_in_two_processes(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of_user"))
-    assert compiling_ahead.is_first_run()
-    library = tmp_path / "code" / "doccluster" / "text.count-0.nbi"
-    library.parent.mkdir()
-    library.write_bytes(b"")
-    assert not compiling_ahead.is_first_run()
-
-
-def test_the_second_process_is_started_for_two_threads_and_ends_with_the_run(monkeypatch):
-    started = []
-    start = compiling_ahead._start
-    monkeypatch.setattr(compiling_ahead, "is_first_run", lambda: True)
-    monkeypatch.setattr(compiling_ahead, "_start", lambda tasks: started.append(start(tasks)) or started[0])
-    with compiling_ahead.compiling_ahead(1):
-        assert started == []
-    with compiling_ahead.compiling_ahead(2):
-        assert started[0].poll() is None
-    assert started[0].returncode is not None
-
-
-def test_the_second_process_ends_when_the_first_is_gone():
-    command = compiling_ahead.command("BACKWARDS")
-    assert subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == 0
 
 
 def test_vectorizing_loads_neither_scikit_learn_nor_pandas():

@@ -25,9 +25,9 @@ HEADLINES = (  # benchmarks whose line of the page of performance is also shown 
 def sample_run() -> tuple[str, pathlib.Path]:
     """Run the command of the landing page; return what it printed and the folder of the run."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="doccluster-site-"))
-    for words in (["warm-up"], COMMAND.split()[1:]):  # the page shows a second run, without the time of compiling
+    for _ in range(2):  # the page shows a second run, without the time of compiling
         done = subprocess.run(
-            [sys.executable, "-m", "doccluster.cli.main", *words],
+            [sys.executable, "-m", "doccluster.cli.main", *COMMAND.split()[1:]],
             capture_output=True,
             text=True,
             encoding="utf-8",

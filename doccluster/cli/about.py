@@ -1,4 +1,4 @@
-"""`algorithms`, `cite` and `warm-up`: what there is to cluster by, what to cite, and compiling everything now."""
+"""`algorithms` and `cite`: what you can cluster by, and what to cite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import json_option, print_json, progress_shown, say
+from doccluster.cli.console import json_option, print_json, say
 from doccluster.cli.output import write_out
 from doccluster.cli.verb import Verb
 
@@ -48,24 +48,3 @@ def cite_command(names: tuple[str, ...], as_text: bool) -> None:
     from doccluster.bibliography import bibtex, cite, plain_text
 
     write_out((plain_text if as_text else bibtex)(cite(names)))
-
-
-@click.command("warm-up", cls=Verb)
-@json_option
-def warm_up_command(as_json: bool) -> None:
-    """Compile everything that is compiled once on a machine, for images and servers.
-
-    Without it each function is compiled when a command first needs it. The code is kept in the folder that
-    NUMBA_CACHE_DIR names, or next to the package, or in your cache folder.
-    """
-    from doccluster.pipeline.warming import warm_up
-
-    with progress_shown(quiet=as_json) as progress:
-        done = warm_up(progress)
-    if as_json:
-        print_json({"n_compiled": done.n_compiled, "seconds": done.seconds, "folders": list(done.folders)})
-    elif done.n_compiled:
-        folders = ", ".join(done.folders) or "no folder"
-        say(f"compiled {done.n_compiled} functions in {done.seconds:.0f} s; kept in {folders}")
-    else:
-        say(f"nothing to compile; all is kept in {', '.join(done.folders)}")

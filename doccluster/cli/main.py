@@ -52,7 +52,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "merge": ("doccluster.cli.edit_commands", "Merge several clusters of a run into one."),
     "undo": ("doccluster.cli.edit_commands", "Take back the last label or merge of a run."),
     "cite": ("doccluster.cli.about", "Print what to cite for measures and methods."),
-    "warm-up": ("doccluster.cli.about", "Compile everything now, for images and servers."),
 }
 
 

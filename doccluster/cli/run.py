@@ -217,11 +217,10 @@ def execute(
 ) -> None:
     """Make the run that the options of a command describe, and print what came of it."""
     from doccluster.cli.run_summary import print_run, run_as_json
-    from doccluster.pipeline.compiling_ahead import compiling_ahead
     from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
     interrupted = False
-    with compiling_ahead(given["n_threads"]), progress_shown(quiet=given["as_json"]) as progress:
+    with progress_shown(quiet=given["as_json"]) as progress:
         try:
             asked = arguments_of(run_pipeline, given) | {
                 "reader": reader,

@@ -25,7 +25,7 @@ import sys
 def watch(event, arguments):
     if event in {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "socket.connect",
                  "socket.bind", "socket.getaddrinfo"}:
-        if "numba" in repr(arguments) or "pipeline.warming" in repr(arguments):
+        if "numba" in repr(arguments):
             return
         print("WATCHED", event, arguments, file=sys.stderr, flush=True)
 sys.addaudithook(watch)

@@ -16,9 +16,9 @@ from doccluster.cli.main import COMMANDS, commands
 from tests.golden.screens import CALLS, kept_screens, screens
 
 AGAIN = "if these changes are meant, `make screens` writes the screens again"
-# what needs processes of its own, compiles everything or goes on for good; their tests are in tests/experiments,
-# test_compiling.py and tests/streams/test_serving.py
-UNSEEN = {"demo", "warm-up", "stream serve"}  # what `demo` prints is in the README
+# what needs processes of its own or goes on for good; their tests are in tests/experiments and
+# tests/streams/test_serving.py
+UNSEEN = {"demo", "stream serve"}  # what `demo` prints is in the README
 
 
 met, watched = [], []

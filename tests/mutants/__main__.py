@@ -99,8 +99,8 @@ def main() -> None:
         for name in COPIED:
             source = ROOT / name
             shutil.copytree(source, copy / name) if source.is_dir() else shutil.copy2(source, copy / name)
-        warm_up = [sys.executable, "-c", "from doccluster.pipeline.warming import warm_up; warm_up()"]
-        subprocess.run(warm_up, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, check=True, capture_output=True)
+        demo = [sys.executable, "-m", "doccluster.cli.main", "demo"]  # compiles what most tests need
+        subprocess.run(demo, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, check=True, capture_output=True)
         wanted = numbers(given.only) or range(1, given.n + 1)
         for number, (path, change, text) in enumerate(drawn(given.n, random.Random(seed), given.within), 1):
             if number not in wanted:
