@@ -112,6 +112,16 @@ def algorithms_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+_RULES = (
+    "## Control characters",
+    "",
+    "A text with a few control characters is a text: up to a tenth of the bytes where they are valid utf-8, a fiftieth "
+    "elsewhere; NULs that follow one another count as one. NULs are left out in every format, as HTML's own parser "
+    "leaves them out, and a warning says how many; other control characters become spaces. UTF-16 and UTF-32 are known "
+    "by their mark, or by where their zero bytes stand. What has more is `binary` and is listed.",
+)
+
+
 def formats_page() -> str:
     """Return the page of all formats, and of the parameters of the reader."""
     lines = [
@@ -131,7 +141,7 @@ def formats_page() -> str:
         listed = (", ".join(f"`{word}`" for word in words) for words in (one.suffixes, one.aliases, one.parameters))
         cells = (f"`{one.name}`", one.document, one.brings, *listed)
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
-    lines += ["", "## Parameters of `read_corpus`", "", *_parameter_table(parameters_of(ReadOptions))]
+    lines += ["", *_RULES, "", "## Parameters of `read_corpus`", "", *_parameter_table(parameters_of(ReadOptions))]
     return "\n".join(lines) + "\n"
 
 

@@ -86,6 +86,7 @@ def clean_text(text: str) -> str:
     if "\r" in text:
         text = _NEWLINES.sub("\n", text)
     if _UNWRITABLE.search(text):
+        text = text.replace("\0", "")
         text = _UNWRITABLE.sub(lambda found: "\ufffd" if found[0] >= "\ud800" else " ", text)
     return text
 

@@ -1,10 +1,14 @@
-"""Bytes to text, in one order for every reader: BOM, declared, utf-8, detection, cp1252. Never the locale."""
+"""Bytes to text, in one order for every reader: BOM, declared, utf-8, detection, cp1252. Never the locale.
+
+A text with a few control characters is a text. NULs are left out, as HTML's parser leaves them out; readers and
+`clean_text` turn other controls into spaces.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BOMS = (  # utf-32-le begins with the mark of utf-16-le, so it is tried first
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -61,15 +65,42 @@ _XML_DECLARATION = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:
 _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?([A-Za-z0-9._:-]+)""", re.IGNORECASE)
 _SAMPLE = 16_384  # bytes of text around the non-ASCII characters; detection gets slower, not better, with more
 _SPACES = re.compile(rb"[\r\n]+")
+_CONTROL = re.compile(rb"\0+|[\x01-\x08\x0e-\x1a\x1c-\x1f]")  # escapes (1b) have their place in encodings
+_MOST_CONTROLS = 0.1  # of the bytes of a text in utf-8; in random bytes every tenth is one
+_MOST_CONTROLS_ELSE = 0.02  # where nothing but its few controls says that it is a text
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """Text and the encoding it was in; `is_guess` when nothing said so and cp1252 was taken as the last resort."""
+    """Text and the encoding it was in; `is_guess` when nothing said so and cp1252 was taken as the last resort.
+
+    `n_nuls`: how many NULs were left out of it.
+    """
 
     text: str
     encoding: str
     is_guess: bool = False
+    n_nuls: int = 0
+
+    def without_nuls(self) -> Decoded:
+        """Return the same without NULs, which are counted."""
+        n_nuls = self.text.count("\0")
+        return replace(self, text=self.text.replace("\0", ""), n_nuls=n_nuls) if n_nuls else self
+
+
+def is_binary(head: bytes) -> bool:
+    """Say whether the first bytes of a file, in no encoding of two or four bytes, have more controls than a text has.
+
+    >>> is_binary(b"The \\0wall"), is_binary(b"\\x7fELF\\2\\1\\1\\0\\0\\3\\0>\\0")
+    (False, True)
+    """
+    n_controls = len(_CONTROL.findall(head))  # NULs that follow one another, as where a disk was full, are one
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+        most = _MOST_CONTROLS
+    except UnicodeDecodeError:
+        most = _MOST_CONTROLS_ELSE
+    return n_controls > 1 + most * len(head) or not head.strip(b"\0")
 
 
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
@@ -78,6 +109,10 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
     `data`: a whole file, page or message part. `declared`: the encoding that the file itself states (XML declaration,
     HTML meta, mail header); ignored when no codec has that name or the bytes contradict it.
     """
+    return _decoded(data, declared).without_nuls()
+
+
+def _decoded(data: bytes, declared: str | None) -> Decoded:
     known = encoding_by_mark(data)
     if known is not None:
         encoding, skip = known

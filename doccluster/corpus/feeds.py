@@ -49,7 +49,11 @@ def parse_feed(data: bytes, file: InputFile) -> Any:
     """
     import feedparser
 
-    text = file.decode(data) if file.encoding is not None else decode(data, declared=declared_encoding(data)).text
+    if file.encoding is not None:
+        text = file.decode(data)
+    else:
+        decoded = decode(data, declared=declared_encoding(data))
+        text, file.n_nuls = decoded.text, decoded.n_nuls
     text = _NO_CHARACTER.sub("\ufffd", _PROLOG.sub("", text, count=1))
     return feedparser.parse(
         io.BytesIO(text.encode("utf-8", "replace")),

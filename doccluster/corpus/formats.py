@@ -11,7 +11,7 @@ import re
 from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.delimited import CSV, PARQUET, TSV, choose_dialect
 from doccluster.corpus.draft import ReadFailure
-from doccluster.corpus.encodings import decode, encoding_by_mark
+from doccluster.corpus.encodings import decode, encoding_by_mark, is_binary
 from doccluster.corpus.feeds import FEED, OPML
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
@@ -54,7 +54,6 @@ _SIGNATURES = (  # formats that hold text but not in a form that is read here, a
     (b"\x89HDF", "HDF5; export a table as csv"),
 )
 _MATRIX_NAMES = re.compile(r"\.(mat|mtx|npz|npy|rclass|clabel|rlabel)$", re.IGNORECASE)
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def check_format(format: str | None) -> str | None:
@@ -81,7 +80,7 @@ def recognise(file: InputFile, options: ReadOptions) -> str:
     head = check_is_text(file)
     if _MATRIX_NAMES.search(file.place.name):
         raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")
-    beginning = Beginning(_beginning(head).lstrip("\ufeff \t\r\n"), file.place.name.lower(), head)
+    beginning = Beginning(_beginning(head).replace("\0", "").lstrip("\ufeff \t\r\n"), file.place.name.lower(), head)
     for one in FORMATS.values():
         if one.recognises is not None and one.recognises(beginning):
             return one.name
@@ -113,7 +112,7 @@ def check_is_text(file: InputFile) -> bytes:
             raise ReadFailure("unsupported-format", what)
     if head.startswith((b"PAR1", b"PK\x03\x04", b"%PDF-", b"{\\rtf")) or encoding_by_mark(head) is not None:
         return head
-    if b"\0" in head[:4096] or len(_CONTROL.findall(head)) > 0.1 * len(head):
+    if is_binary(head):
         raise ReadFailure("binary", "not a text file")
     return head
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, AnyStr
 
 from doccluster.corpus.draft import ReadFailure, described
-from doccluster.corpus.encodings import BOMS, decode, detect, encoding_by_mark
+from doccluster.corpus.encodings import BOMS, Decoded, decode, detect, encoding_by_mark
 
 HEAD_SIZE = 65_536
 
@@ -99,6 +99,7 @@ class InputFile:
     encoding: str | None = None
     format: str = ""
     guessed: list[str] = field(default_factory=list)
+    n_nuls: int = 0  # that were left out of its text
 
     @property
     def head(self) -> bytes:
@@ -126,10 +127,12 @@ class InputFile:
         if self.encoding is not None:
             mark = next((mark for mark, name in BOMS if data.startswith(mark) and name == self.encoding), b"")
             try:
-                return data[len(mark) :].decode(self.encoding)
+                decoded = Decoded(data[len(mark) :].decode(self.encoding), self.encoding).without_nuls()
             except UnicodeError as error:
                 raise ReadFailure("undecodable", f"not {self.encoding}: {error}") from error
-        decoded = decode(data, declared=declared)
+        else:
+            decoded = decode(data, declared=declared)
+        self.n_nuls += decoded.n_nuls
         if decoded.is_guess:
             start = decoded.text[:100_000]
             odd = sum(one == "\ufffd" or (one < " " and one not in "\t\r\n\f") for one in start)
@@ -139,7 +142,22 @@ class InputFile:
         return decoded.text
 
     def lines(self, limit: int) -> Iterator[str | None]:
-        """Return the lines with their ends, one at a time; None stands for a line of more than `limit` bytes."""
+        """Return the lines with their ends, one at a time; None stands for a line of more than `limit` bytes.
+
+        A CR ends a line too, beside others that end in LF. NULs are left out.
+        """
+        for line in self._decoded_lines(limit):
+            if line is not None and "\0" in line:
+                self.n_nuls += line.count("\0")
+                line = line.replace("\0", "")
+            text = "" if line is None else line.rstrip("\r\n")
+            if line is None or "\r" not in text:
+                yield line
+            else:
+                yield from (f"{piece}\r" for piece in text.split("\r")[:-1])
+                yield line[text.rindex("\r") + 1 :]
+
+    def _decoded_lines(self, limit: int) -> Iterator[str | None]:
         encoding, skip = self._encoding_of_lines()
         self.stream.read(skip)
         if encoding is None:

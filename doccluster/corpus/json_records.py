@@ -36,7 +36,7 @@ def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, A
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
         elif line.strip("\ufeff\x1e \t\r\n"):  # \x1e: records of RFC 7464
             try:
-                yield where, json.loads(line.strip("\ufeff\x1e \t\r\n"))
+                yield where, json.loads(line.strip("\ufeff\x1e \t\r\n"), strict=False)
             except _BAD_JSON as error:
                 yield Skipped(where, "bad-json", str(error))
 
@@ -48,7 +48,7 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
     columns named key_1, key_2, ..., which may be labels or be kept.
     """
     try:
-        content = json.loads(file.text())
+        content = json.loads(file.text(), strict=False)
     except _BAD_JSON as error:
         raise ReadFailure("bad-json", str(error)) from error
     if is_json_feed(content):

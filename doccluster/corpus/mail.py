@@ -183,7 +183,8 @@ def _joined(lines: list[bytes], size: int) -> bytes | None:
 
 
 def _message(data: bytes, file: InputFile, where: str) -> Draft:
-    message = email.message_from_bytes(data, policy=_POLICY)
+    file.n_nuls += data.count(b"\0")
+    message = email.message_from_bytes(data.replace(b"\0", b""), policy=_POLICY)
     title = decoded_header(_header(message, "Subject"))
     return Draft(
         text=with_title(title, _body(message, file)),

@@ -15,9 +15,8 @@ from typing import Any
 from doccluster.base.progress import silent
 from doccluster.corpus.assembly import ReadRows
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import UnknownColumn
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.reading import Reading
+from doccluster.corpus.reading import Reading, Remarks
 from doccluster.corpus.stored_texts import TextBlock, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
 from doccluster.errors import InputError
@@ -39,10 +38,7 @@ class PartRead:
 
     rows: list[ReadRows]
     blocks: list[TextBlock]
-    guessed: list[str]
-    stripped: list[str]
-    splits: set[str]
-    unknown_column: UnknownColumn | None
+    remarks: Remarks
 
 
 def read_part(part: Part, options: ReadOptions, folder: str) -> PartRead:
@@ -54,8 +50,7 @@ def read_part(part: Part, options: ReadOptions, folder: str) -> PartRead:
         reading.read_items(walked)
     writer.flush()
     reading.builder.end_rows()
-    told = reading.guessed, reading.stripped, reading.splits, reading.unknown_column
-    return PartRead(reading.builder.rows, writer.blocks, *told)
+    return PartRead(reading.builder.rows, writer.blocks, reading.remarks)
 
 
 def as_parts(found: Sequence[ListedFile | Skipped]) -> list[Part]:
@@ -92,8 +87,5 @@ class FilesInParts:
         read: Iterator[PartRead] = self._map_files(read_part, as_parts(listed), reading.options, str(self._folder))
         for part in read:
             reading.builder.add_rows(part.rows, part.blocks)
-            reading.guessed += part.guessed
-            reading.stripped += part.stripped
-            reading.splits |= part.splits
-            reading.unknown_column = reading.unknown_column or part.unknown_column
+            reading.remarks.add(part.remarks)
             reading.progress("read", len(reading.builder))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,7 +85,7 @@ def read_corpus(
     Warns
     -----
     DocclusterWarning
-        If the encoding of files had to be guessed, or the markup of a table was left out.
+        If the encoding of files had to be guessed, or NULs of a file or the markup of a table were left out.
 
     Examples
     --------
@@ -126,6 +128,36 @@ def _read(
 _Row = TypeVar("_Row", bound=Found)
 
 
+@dataclass
+class Remarks:
+    """What is to be said of the files, beside their documents."""
+
+    guessed: list[str] = field(default_factory=list)  # the files whose encoding is a guess
+    stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
+    nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
+    splits: set[str] = field(default_factory=set)
+    unknown_column: UnknownColumn | None = None
+
+    def add(self, other: Remarks) -> None:
+        """Take in what is to be said of files that were read elsewhere."""
+        self.guessed += other.guessed
+        self.stripped += other.stripped
+        self.nuls += other.nuls
+        self.splits |= other.splits
+        self.unknown_column = self.unknown_column or other.unknown_column
+
+    def warnings(self) -> Iterator[DocclusterWarning]:
+        """Yield a sentence for each kind of thing that readers did to files of their own accord."""
+        guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
+        markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
+        nuls = (f" are left out ({self.nuls.total():,}).",)
+        kinds = (("encoding", self.guessed, guess), ("texts", self.stripped, markup), ("NULs", list(self.nuls), nuls))
+        for what, names, words in kinds:
+            if names:
+                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                yield DocclusterWarning(f"the {what} of {names[0]}{more}{words[0]}", *words[1:])
+
+
 class Reading:
     """One call of `read_corpus`: feeds everything that readers find to a builder."""
 
@@ -133,10 +165,7 @@ class Reading:
         self.options = options
         self.progress = progress
         self.builder = CorpusBuilder(max_length=options.max_document_length, writer=writer)
-        self.guessed: list[str] = []
-        self.stripped: list[str] = []
-        self.unknown_column: UnknownColumn | None = None
-        self.splits: set[str] = set()
+        self.remarks = Remarks()
 
     def run(self, source: Any) -> None:
         """Read whatever kind of source it is."""
@@ -155,23 +184,19 @@ class Reading:
     def finish(self, labels: LabelFile | None) -> Corpus:
         """Return the corpus; raise what explains best why there is none."""
         split = self.options.split
-        if len(self.builder) == 0 and self.unknown_column is not None:
-            raise self.unknown_column
-        if split is not None and len(self.builder) == 0 and self.splits != {split}:
-            known = ", ".join(sorted(self.splits)) or "none"
+        splits = self.remarks.splits
+        if len(self.builder) == 0 and self.remarks.unknown_column is not None:
+            raise self.remarks.unknown_column
+        if split is not None and len(self.builder) == 0 and splits != {split}:
+            known = ", ".join(sorted(splits)) or "none"
             raise InputError(
                 "is in no document", argument="split", received=split, remedy=f"the splits there are: {known}"
             )
         corpus = self.builder.build(
-            labels_of=None if labels is None else labels.columns, stripped_html=bool(self.stripped)
+            labels_of=None if labels is None else labels.columns, stripped_html=bool(self.remarks.stripped)
         )
-        guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
-        markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
-        for what, names, words in (("encoding", self.guessed, guess), ("texts", self.stripped, markup)):
-            if names:
-                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-                told = DocclusterWarning(f"the {what} of {names[0]}{more}{words[0]}", *words[1:])
-                warnings.warn(told, stacklevel=3)
+        for sentence in self.remarks.warnings():
+            warnings.warn(sentence, stacklevel=3)
         self.progress("read", len(corpus), len(corpus))
         return corpus
 
@@ -204,19 +229,21 @@ class Reading:
         except UnknownColumn as error:
             if file.is_explicit:
                 raise
-            self.unknown_column = self.unknown_column or error
+            self.remarks.unknown_column = self.remarks.unknown_column or error
             self.builder.skip(Skipped(file.name, "unknown-column", str(error)))
         except MissingDependency as error:
             if file.is_explicit:
                 raise
             self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
-        self.guessed.extend(dict.fromkeys(file.guessed))
+        self.remarks.guessed.extend(dict.fromkeys(file.guessed))
+        if file.n_nuls:
+            self.remarks.nuls[file.name] += file.n_nuls
 
     def _prepared(self, found: Iterable[_Row], name: str) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None:
             return found
-        return without_markup(found, lambda: self.stripped.append(name))
+        return without_markup(found, lambda: self.remarks.stripped.append(name))
 
     def _format_of(self, file: InputFile) -> str:
         if self.options.format is None:
@@ -230,7 +257,7 @@ class Reading:
             self.builder.skip(item)
             return
         if self.options.split is not None:
-            self.splits.add(item.extra.get("split", ""))
+            self.remarks.splits.add(item.extra.get("split", ""))
             if item.extra.get("split", "") != self.options.split:
                 self.builder.leave_out()
                 return

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import ParseError
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
+from doccluster.base.control_characters import CONTROLS
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, with_title
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _DECLARATION = re.compile(r"^[\s\ufeff]*<\?xml[^>]*\?>")
+_CONTROLS = re.compile(f"[{CONTROLS}]")  # which no XML may hold
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 
@@ -116,7 +118,7 @@ def parse_xml(file: InputFile, *, limit: int | None = None) -> Element:
 def root_of(text: str) -> Element:
     """Return the root element of a text; raise ReadFailure for what is not well-formed or defines entities."""
     try:
-        root: Element = defusedxml.ElementTree.fromstring(_DECLARATION.sub("", text, count=1))
+        root: Element = defusedxml.ElementTree.fromstring(_CONTROLS.sub(" ", _DECLARATION.sub("", text, count=1)))
     except DefusedXmlException as error:
         raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
     except (ParseError, ValueError) as error:
