@@ -26,6 +26,7 @@ from doccluster.executors import InFiles
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.pipeline.repeating import repeat_run
 from doccluster.vectors import TfidfVectorizer
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
@@ -61,6 +62,52 @@ def test_blocks_on_disk_give_the_same_files(in_one_process, tmp_path):
     assert run.provenance.checksum == load_run(in_one_process).provenance.checksum
     assert "are read once, into blocks in" in told[0]
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def with_repeated_lines(tmp_path_factory):
+    """Articles of two outlets that repeat a line of their own."""
+    path = tmp_path_factory.mktemp("repeated") / "articles.jsonl"
+    subjects = "ferry harbour tide pier", "wheat harvest rain field"
+    lines = "Subscribe to our harbour letter for field notes.", "Photos by the rain desk, all tides reserved."
+    records = [
+        {
+            "id": f"a{row}",
+            "source": f"outlet {row % 2}",
+            "text": f"Report {row}: {subjects[row // 2 % 2]} again and {'rain' if row % 3 else 'pier'} number {row}."
+            f"\n{lines[row % 2]}",
+        }
+        for row in range(40)
+    ]
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+def test_a_run_in_blocks_is_repeated_with_the_lines_that_it_kept(with_repeated_lines, tmp_path, is_older):
+    asked = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
+    one = run_pipeline(with_repeated_lines, output=tmp_path / "one", **asked)
+    assert len(one.parameters["resolved"]["boilerplate"]) == 2
+    run_pipeline(with_repeated_lines, output=tmp_path / "run", scratch=tmp_path / "scratch", **asked)
+    path = tmp_path / "run" / "run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["parameters"]["reader"] == {"keep_boilerplate": True}
+    if is_older:  # such a run kept no mark of it
+        record["parameters"]["reader"] = None
+        path.write_text(json.dumps(record), encoding="utf-8")
+    again = repeat_run(tmp_path / "run", output=tmp_path / "again")
+    assert again.differences == ()
+    assert again.run.vectors.n_terms > one.vectors.n_terms
+    assert_same_files(tmp_path / "again", tmp_path / "run")
+    left_out = repeat_run(tmp_path / "one").run
+    assert left_out.vectors.n_terms == one.vectors.n_terms
+
+
+def test_new_documents_keep_repeated_lines_where_the_run_in_blocks_did(with_repeated_lines, tmp_path):
+    asked = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
+    run_pipeline(with_repeated_lines, output=tmp_path / "run", scratch=tmp_path / "scratch", **asked)
+    expected = assign_documents(tmp_path / "run", with_repeated_lines, scratch=tmp_path / "scratch")
+    pd.testing.assert_frame_equal(assign_documents(tmp_path / "run", with_repeated_lines), expected)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from doccluster.artifacts.run_folder import save_run
 from doccluster.artifacts.run_tables import check_parquet, parquet_writer
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
-from doccluster.corpus.stored_texts import PickedTexts
+from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import InputError
 from doccluster.evaluation import Evaluation, evaluate
 from doccluster.evaluation.judging import PAIRWISE_SECONDS
@@ -322,6 +322,8 @@ def _made(
     parameters = settings.as_parameters(source)
     if read.corpus is not None and read.corpus.stripped_html:  # new documents are read alike, however few
         parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
+    if read.corpus is not None and isinstance(read.corpus.texts, StoredTexts):  # nothing was left out of blocks
+        parameters["reader"] = {**(parameters["reader"] or {}), "keep_boilerplate": True}
     run = Run(
         documents=documents,
         empty_documents=filled.empty,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +152,9 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     except ValueError as error:
         raise damaged(path, str(error)) from error
     settings = RunSettings(**{one.name: getattr(found, one.name) for one in fields(RunSettings)})
+    resolved = found.resolved or {}
+    if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
+        settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
     return RecordedRun(settings, found.source or (), found.directory or ".")
 
 
