@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -32,12 +33,18 @@ def check_command(store: str, as_json: bool) -> None:
     Exit code 0 if it is, 1 if not.
     """
     from doccluster.streams.check import check_store
-    from doccluster.streams.database import reading
+    from doccluster.streams.database import copied, reading
+    from doccluster.streams.schema import OLDEST, VERSION, upgrade_tables, version_of
 
-    with reading(Path(store)) as connection:
+    with reading(Path(store)) as connection, ExitStack() as stack:
+        version = version_of(connection, store, oldest=OLDEST)
+        if version < VERSION:  # it is checked as `upgrade` would have it
+            connection = stack.enter_context(closing(copied(connection)))
+            upgrade_tables(connection)
         findings = check_store(connection)
     if as_json:
-        print_json({"store": store, "is_sound": not findings, "findings": list(map(asdict, findings))})
+        told = {"store": store, "is_sound": not findings, "tables": version}
+        print_json({**told, "findings": list(map(asdict, findings))})
     else:
         for one in findings[:MOST_FINDINGS]:
             say(f"  {one.check:<11}{one.detail}")
@@ -47,7 +54,8 @@ def check_command(store: str, as_json: bool) -> None:
         advice = "not sound; put a copy that `doccluster stream backup` made in its place"
         if {one.check for one in findings} <= MADE_BY_CLUSTERING:
             advice += ", or make its stories anew with `doccluster stream rebuild --write`"
-        say(f"  {store} is {advice if findings else 'sound'}")
+        newer = f"; `doccluster stream upgrade` makes its tables {VERSION}, they are {version}"
+        say(f"  {store} is {advice if findings else 'sound'}{newer if version < VERSION else ''}")
     if findings:
         raise click.exceptions.Exit(1)
 

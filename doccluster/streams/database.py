@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from doccluster.base.file_names import usable_path
@@ -32,6 +34,9 @@ _NOT_THE_STORE = frozenset(
         sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM,
     )
 )  # fmt: skip
+
+# a reader may not undo what is half done, or not write beside the store
+_NOTHING_WRITTEN = frozenset((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR))
 
 
 def open_to_write(path: Path | None, *, oldest: int = VERSION) -> tuple[sqlite3.Connection, int | None]:
@@ -59,7 +64,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     """Return a connection that can change nothing; the store may be one that a stranger gave."""
     check_is_there(path)
     with described(path):
-        connection = _connect(f"{path.resolve().as_uri()}?mode=ro")
+        connection = _connect_to_read(path)
         connection.execute("PRAGMA query_only = ON")
         version = version_of(connection, str(path), oldest=OLDEST)
     if version == 0:
@@ -160,6 +165,36 @@ def _connect(name: str) -> sqlite3.Connection:
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection to the last whole state of a store.
+
+    What a writer that was killed left half done is undone in the store, or in a copy where nothing can be written.
+    """
+    for mode in ("ro", "rw"):
+        try:
+            with ExitStack() as stack:
+                connection = stack.enter_context(closing(_connect(f"{path.resolve().as_uri()}?mode={mode}")))
+                connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()  # the first look undoes it
+                stack.pop_all()
+                return connection
+        except sqlite3.OperationalError as error:
+            problem = error
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOTHING_WRITTEN:
+                raise
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for end in ("", "-journal", "-wal"):
+                if Path(f"{path}{end}").exists():
+                    shutil.copyfile(f"{path}{end}", Path(folder, f"store{end}"))
+            with closing(_connect(str(Path(folder, "store")))) as mended:
+                return copied(mended)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read as it is ({problem}), and not copied either ({error.strerror}); run a verb that"
+            " writes to it once, such as `doccluster stream upgrade`, as one who may change it."
+        ) from error
 
 
 def _prepare(connection: sqlite3.Connection, name: str, oldest: int = VERSION) -> None:

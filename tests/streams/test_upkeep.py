@@ -10,8 +10,8 @@ from contextlib import closing
 
 import pytest
 
-from doccluster.errors import SchemaError
-from doccluster.streams import StoryStream
+from doccluster.errors import InputError, SchemaError
+from doccluster.streams import StoryStream, database
 from doccluster.streams.check import check_store
 from doccluster.streams.database import back_up, open_to_read, read_texts, reading
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
@@ -104,11 +104,97 @@ def test_copies_made_while_another_process_writes_are_sound(tmp_path):
     assert any(0 < size < 60 for size in sizes)
 
 
+KILLED = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute(f"PRAGMA journal_mode = {sys.argv[2]}")
+connection.execute("PRAGMA cache_size = 2")  # so that pages are written before the end
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("UPDATE document SET title = 'half done', text = zeroblob(20000)")
+os.kill(os.getpid(), 9)
+"""
+
+
+def kill_a_writer_of(store, journal):
+    """Kill a writer of a store inside a transaction; return the files that are there then, by name."""
+    assert subprocess.run([sys.executable, "-c", KILLED, store, journal], check=False).returncode == -9
+    files = {path.name: path.read_bytes() for path in store.parent.glob("news.db*")}
+    assert len(files["news.db-wal" if journal == "WAL" else "news.db-journal"]) > 10_000
+    return files
+
+
 @pytest.fixture
 def store(doccluster, tmp_path):  # noqa: F811
     path = tmp_path / "news.db"
     assert doccluster("stream", "replay", FEEDS, "--store", path, "--batch", "6h").code == 0
     return path
+
+
+READING = (["check"], ["list"], ["find", "ferry"], ["export", "-o", "out"], ["backup", "-o", "copy.db"], ["rebuild"])
+
+
+@pytest.mark.parametrize("journal", ["TRUNCATE", "WAL"])
+@pytest.mark.parametrize("verb", READING, ids=lambda verb: verb[0])
+def test_a_store_whose_writer_was_killed_is_read_as_it_was(doccluster, store, journal, verb, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    with reading(store) as connection:
+        before = texts_of(connection)
+    kill_a_writer_of(store, journal)
+    assert doccluster("stream", *verb, "--store", store).code == 0
+    with reading(store) as connection:
+        assert texts_of(connection) == before
+        assert check_store(connection) == []
+
+
+def not_opened(name):
+    error = sqlite3.OperationalError("unable to open database file")
+    error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    raise error
+
+
+@pytest.mark.parametrize("journal", ["TRUNCATE", "WAL"])
+def test_where_nothing_can_be_written_a_copy_of_the_store_is_read(store, journal, monkeypatch):
+    with reading(store) as connection:
+        before = texts_of(connection)
+    files = kill_a_writer_of(store, journal)
+    connect = database._connect
+    monkeypatch.setattr(database, "_connect", lambda name: (not_opened if "mode=" in name else connect)(name))
+    with reading(store) as connection:
+        assert texts_of(connection) == before
+        assert check_store(connection) == []
+    assert files == {path.name: path.read_bytes() for path in store.parent.glob("news.db*")}
+
+
+def test_a_store_that_cannot_be_copied_either_is_refused_with_what_to_do(store, monkeypatch):
+    monkeypatch.setattr(database, "_connect", not_opened)
+    monkeypatch.setattr(database.tempfile, "tempdir", str(store.parent / "missing"))
+    with pytest.raises(InputError, match=r"not copied either .*; run a verb that writes to it once") as caught:
+        open_to_read(store)
+    assert str(store) in str(caught.value)
+
+
+def made_older(store):
+    """Turn a store into one of the version before."""
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("ALTER TABLE document DROP COLUMN meaning")
+        connection.execute("PRAGMA user_version = 6")
+        connection.commit()
+
+
+def test_a_store_of_an_older_version_is_checked_and_its_upgrade_named(doccluster, store):  # noqa: F811
+    made_older(store)
+    before = store.read_bytes()
+    said = doccluster("stream", "check", "--store", store)
+    assert said.code == 0
+    assert "is sound; `doccluster stream upgrade` makes its tables" in said.out
+    assert store.read_bytes() == before
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE document SET family = 99999 WHERE doc_id = 3")
+        connection.commit()
+    said = doccluster("stream", "check", "--store", store)
+    assert said.code == 1
+    assert "not sound" in said.out
+    assert "stream upgrade" in said.out
 
 
 def test_the_verb_backup_writes_a_store_that_is_the_same(doccluster, store, tmp_path):  # noqa: F811
