@@ -8,7 +8,8 @@ the peers, which do not depend on the stream, have the scores that were kept of 
 ``speed`` prints how many made articles a second go into a store on disk, in processor time of two cores and of one.
 ``growth`` prints what an article costs in stores that hold ten thousand, a hundred thousand and a million already.
 ``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
-politeness a simulated week of them breaks, as the server counts them.
+politeness a simulated week of them breaks, as the server counts them; then how late the articles of feeds of several
+paces are first seen, and how often each is asked for that.
 ``day`` follows misbehaving feeds for a simulated day, undisturbed and killed ten times at random, and prints
 whether the two stores differ.
 ``paces`` prints what another probability of joining does, and what `--pace` does, to all labelled streams.
@@ -60,9 +61,10 @@ def main() -> None:
 
         measure_growth()
     elif given.what == "manners":
-        from experiments.streams.manners import measure_manners
+        from experiments.streams.manners import measure_lateness, measure_manners
 
         measure_manners(given.days or 7.0)
+        measure_lateness()
     elif given.what == "paces":
         from experiments.streams.paces import measure_paces
 

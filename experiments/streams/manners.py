@@ -1,4 +1,5 @@
-"""How long a pass over 200 feeds takes, and whether a simulated week of 200 feeds breaks a rule that a server can see.
+"""How long a pass over 200 feeds takes, whether a simulated week of 200 feeds breaks a rule that a server can see, and
+how late articles are first seen.
 
 The server is on the loopback address; feeds have host names of their own that are looked up in a table. In the week the
 clock is a fake one that goes on by what is slept.
@@ -6,14 +7,18 @@ clock is a fake one that goes on by what is slept.
 
 from __future__ import annotations
 
+import bisect
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Protocol
+
+import numpy as np
 
 from doccluster.streams import StoryStream
 from doccluster.streams.polling.addresses import parse_networks
@@ -23,8 +28,20 @@ from doccluster.streams.settings import DAY, HOUR
 
 N_FEEDS, N_HOSTS, N_ENTRIES = 200, 50, 5
 BEGINS = 1_772_400_000  # 2026-03-01T21:20:00Z
-LEAST_INTERVAL = 15 * 60  # that any feed is left alone for
+LEAST_INTERVAL = 30 * 60  # that any feed is left alone for
 MONTH = 30 * DAY
+RATES = (0.2, 1.0, 1.5, 2.0, 6.0)  # new entries an hour
+N_PACED, N_LISTED = 4, 20  # feeds of each rate, and entries that each of them lists
+PACED_DAYS = 7
+
+
+class Server(Protocol):
+    """What answers for feeds."""
+
+    lock: threading.Lock
+    n_now: int
+
+    def answer(self, number: int, host: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]: ...
 
 
 class FakeClock:
@@ -107,16 +124,16 @@ class Watch:
         if headers.get("If-None-Match") == given["ETag"]:
             return 304, given, b""
         feed.validator, feed.whole = given["ETag"], now if not headers.get("If-None-Match") else feed.whole
-        return 200, given, _feed(number, state, now)
+        dates = [now - HOUR * (N_ENTRIES - place) for place in range(N_ENTRIES)]
+        return 200, given, _feed(number, state, dates)
 
 
-def _feed(number: int, state: int, now: float) -> bytes:
-    """Return a feed in one of its states: with each, one entry is new and the oldest is gone."""
+def _feed(number: int, first: int, dates: Sequence[float]) -> bytes:
+    """Return a feed that lists the entries from one on, with their dates."""
     items = []
-    for place in range(N_ENTRIES):
-        entry = state + place
+    for entry, moment in enumerate(dates, first):
         text = " ".join(f"word{(number * 7919 + entry * 104729 + word * 31) % 5000}" for word in range(40))
-        date = formatdate(now - HOUR * (N_ENTRIES - place), usegmt=True)
+        date = formatdate(moment, usegmt=True)
         items.append(
             f"<item><guid>{number}-{entry}</guid><title>Notice {entry} of feed {number}</title>"
             f"<description>{text}</description><pubDate>{date}</pubDate></item>"
@@ -124,8 +141,41 @@ def _feed(number: int, state: int, now: float) -> bytes:
     return f"<rss version='2.0'><channel><title>Feed {number}</title>{''.join(items)}</channel></rss>".encode()
 
 
+@dataclass
+class PacedFeeds:
+    """Feeds whose entries appear at random moments, so many an hour, and that have validators.
+
+    Feed `number` has the rate `RATES[number // N_PACED]`.
+    """
+
+    clock: FakeClock
+    requests: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    n_now: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    moments: list[list[float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        random = np.random.default_rng(0)
+        for rate in np.repeat(RATES, N_PACED).tolist():
+            span = PACED_DAYS * DAY + N_LISTED * HOUR / rate
+            moments = BEGINS + PACED_DAYS * DAY - random.uniform(0, span, random.poisson(rate * span / HOUR))
+            self.moments.append(sorted(moments.tolist()))
+
+    def answer(self, number: int, host: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+        """Return the newest entries at this moment, or that nothing has changed."""
+        now = self.clock.now()
+        with self.lock:
+            self.requests[number].append(now)
+        end = bisect.bisect_right(self.moments[number], now)
+        given = {"ETag": f'"{number}-{end}"'}
+        if headers.get("If-None-Match") == given["ETag"]:
+            return 304, given, b""
+        first = max(0, end - N_LISTED)
+        return 200, given, _feed(number, first, self.moments[number][first:end])
+
+
 @contextmanager
-def served(watch: Watch) -> Iterator[int]:
+def served(watch: Server) -> Iterator[int]:
     """Serve the feeds on the loopback address; yield the port."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -168,9 +218,9 @@ def options_for(port: int, clock: FakeClock | SystemClock, *, spacing: float) ->
     return PollOptions(reach=reach, spacing=spacing, clock=clock)
 
 
-def addresses(port: int) -> list[str]:
+def addresses(port: int, n_feeds: int = N_FEEDS) -> list[str]:
     """Return the addresses of the feeds."""
-    return [f"http://host-{number % N_HOSTS}.example:{port}/{number}" for number in range(N_FEEDS)]
+    return [f"http://host-{number % N_HOSTS}.example:{port}/{number}" for number in range(n_feeds)]
 
 
 def measure_manners(days: float = 7.0) -> None:
@@ -193,3 +243,39 @@ def measure_manners(days: float = 7.0) -> None:
     told = ", ".join(f"{count} x {rule}" for rule, count in watch.breaches.items()) or "none"
     print(f"  {days:g} simulated days of {N_FEEDS} feeds on {N_HOSTS} hosts: {watch.n_requests:,} requests")
     print(f"  breaches of manners: {told}; the store is {'not sound' if findings else 'sound'}")
+
+
+def measure_lateness() -> None:
+    """Print how late the articles of feeds of several paces are first seen, and how often each feed is asked for that.
+
+    An article that is never seen, since its feed has listed too many others by the next request, is as late as the end.
+    """
+    clock = FakeClock()
+    feeds = PacedFeeds(clock)
+    with served(feeds) as port, StoryStream() as stream:
+        for _ in stream.follow(addresses(port, len(feeds.moments)), options=options_for(port, clock, spacing=SPACING)):
+            if clock.now() - BEGINS > PACED_DAYS * DAY:
+                break
+    print(f"  {PACED_DAYS} simulated days of feeds with {N_LISTED} entries, {N_PACED} feeds of each pace:")
+    print("  new an hour    first seen later by, in the median    at 90 %    requests a day    least time between two")
+    for place, rate in enumerate(RATES):
+        own = range(place * N_PACED, (place + 1) * N_PACED)
+        late = np.concatenate([_lateness(feeds.moments[number], feeds.requests[number]) for number in own])
+        median, most = np.percentile(late, [50, 90]) / 60
+        n_requests = sum(len(feeds.requests[number]) for number in own) / len(own) / PACED_DAYS
+        least = min(float(np.diff(feeds.requests[number]).min()) for number in own) / 60
+        print(f"  {rate:11.1f} {median:34.0f} min {most:8.0f} min {n_requests:13.1f} {least:21.0f} min")
+
+
+def _lateness(moments: Sequence[float], requests: Sequence[float]) -> np.ndarray:
+    """Return how long after its moment each entry, from the first request on, was listed in an answer."""
+    late = []
+    for place, moment in enumerate(moments):
+        if moment <= requests[0]:
+            continue
+        answer = bisect.bisect_left(requests, moment)
+        gone = moments[place + N_LISTED] if place + N_LISTED < len(moments) else requests[-1]
+        if answer < len(requests):
+            seen = requests[answer] if requests[answer] <= gone else requests[-1]
+            late.append(seen - moment)
+    return np.array(late)

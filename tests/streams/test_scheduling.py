@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +41,7 @@ OK = {"status": 200, "n_entries": 10, "n_new": 5}
         (Answer(**OK, headers={"expires": "Mon, 02 Mar 2026 01:20:00 GMT"}), 4 * HOUR),
         (Answer(**OK, headers={"expires": "garbage"}), HOUR),
         (Answer(status=200, n_entries=10, n_new=0), 1.25 * HOUR),
-        (Answer(status=200, n_entries=10, n_new=10), HOUR / 2),
+        (Answer(status=200, n_entries=10, n_new=10), HOUR),
         (Answer(status=304), 1.25 * HOUR),
         (Answer(status=429, headers={"retry-after": "7200"}), 2 * HOUR),
         (Answer(status=503, headers={"retry-after": "Mon, 02 Mar 2026 02:20:00 GMT"}), 5 * HOUR),
@@ -52,6 +55,61 @@ OK = {"status": 200, "n_entries": 10, "n_new": 5}
 )
 def test_the_wait_follows_the_answer(answer, expected):
     assert about(expected)(wait(answer))
+
+
+@pytest.mark.parametrize(
+    ("hours", "n_new", "minutes"),
+    [(1, 1, 50), (1, 2, 50), (1, 3, 40), (1, 4, 30), (1, 20, 30), (4, 6, 50), (4, 12, 40), (100, 20, 50), (-5, 1, 30)],
+)
+def test_after_news_a_feed_is_asked_again_when_two_more_entries_are_likely(hours, n_new, minutes):
+    answered = replace(FEED, interval=4 * HOUR, last_ok=NOW - hours * HOUR)
+    for n_entries in (20, 200):  # how many of them were known does not matter
+        assert about(60 * minutes)(wait(Answer(status=200, n_entries=n_entries, n_new=n_new), answered))
+
+
+@pytest.mark.parametrize("rate", [1.0, 1.5, 2.0])
+def test_articles_of_a_feed_with_one_or_two_an_hour_are_seen_soon_and_with_few_requests(rate):
+    days = 60
+    random = np.random.default_rng(7)
+    appeared = np.sort(random.uniform(NOW, NOW + days * DAY, int(rate * 24 * days)))
+    feed, moments = FeedState("https://a.example/feed", last_ok=0), [NOW]
+    while moments[-1] < NOW + days * DAY:
+        since = moments[-2] if len(moments) > 1 else NOW - DAY
+        n_new = int(np.searchsorted(appeared, moments[-1]) - np.searchsorted(appeared, since))
+        answer = Answer(status=200, n_entries=20, n_new=n_new) if n_new else Answer(status=304)
+        feed = next_poll(feed, answer, moments[-1])
+        moments.append(feed.next_poll)
+    late = np.array(moments)[np.searchsorted(moments, appeared)] - appeared
+    assert np.median(late) <= 45 * 60
+    assert np.percentile(late, 90) <= 90 * 60
+    assert np.diff(moments).min() >= 30 * 60
+    assert len(moments) / days < 32
+
+
+def test_news_never_bring_a_feed_below_what_it_asks_for():
+    answered = replace(FEED, last_ok=NOW - HOUR)
+    busy = {"status": 200, "n_entries": 20, "n_new": 20}
+    for answer in (Answer(**busy, hints=Hints(ttl=60)), Answer(**busy, headers={"cache-control": "max-age=3600"})):
+        assert about(HOUR)(wait(answer, answered))
+
+
+def test_a_quiet_feed_is_left_alone_for_longer_up_to_four_hours_and_is_asked_soon_after_its_next_article():
+    feed, moment, waits = replace(FEED, last_ok=NOW, interval=HOUR // 2), NOW, []
+    for _ in range(12):
+        feed = next_poll(feed, Answer(status=304), moment)
+        waits.append(feed.next_poll - moment)
+        moment = feed.next_poll
+    assert about(HOUR * 0.625)(waits[0])
+    assert waits == sorted(waits)
+    assert about(4 * HOUR)(waits[-1])
+    assert about(50 * 60)(next_poll(feed, Answer(status=200, n_entries=20, n_new=1), moment).next_poll - moment)
+
+
+def test_an_answer_without_a_body_does_not_shorten_what_the_last_body_asked_for():
+    patient = next_poll(FEED, Answer(**OK, hints=Hints(ttl=1440)), NOW)
+    assert patient.interval == DAY
+    for unchanged in (Answer(status=304), Answer(status=200)):
+        assert about(DAY)(wait(unchanged, patient))
 
 
 def test_failures_wait_longer_each_time_until_a_week():
@@ -122,5 +180,5 @@ def test_whatever_a_feed_answers_it_is_asked_again_in_time_and_not_too_soon(stat
     feed = FeedState("https://a.example/", failures=failures)
     answer = Answer(status, reason, headers, n_entries=50, n_new=n_new)
     later = next_poll(feed, answer, NOW)
-    assert 15 * 60 <= later.next_poll - NOW <= 33 * DAY
+    assert 30 * 60 <= later.next_poll - NOW <= 33 * DAY
     assert later == next_poll(feed, answer, NOW)

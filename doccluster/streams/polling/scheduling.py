@@ -14,13 +14,15 @@ from doccluster.streams.article import Moment
 from doccluster.streams.polling.reasons import Reason
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-BASE, LEAST, MOST = HOUR, 15 * MINUTE, DAY
+BASE, LEAST, MOST = HOUR, 30 * MINUTE, DAY
+MOST_WITH_NEWS = 50 * MINUTE  # with the spread still less than an hour, so that an hourly job finds the feed due
+N_AWAITED = 2  # new entries in an answer that a feed is left alone for
+SLOWER = 1.25  # times the interval, after an answer with nothing new
 WEEK = 7 * DAY
 GONE_FOR = 30 * DAY  # a feed that says it is gone is asked once more after so long
 GIVEN_UP_AFTER = 30.0  # weighted failures; from then on a feed is asked once a week
 ADOPTED_AFTER = 3  # polls in a row that were sent to the same new address for good
 JITTER = 0.1  # share of the interval
-MOST_KNOWN, LEAST_KNOWN = 0.67, 0.33  # shares of known entries above and below which a feed is asked less, more often
 _WEIGHTS = {"forbidden": 1.0, "missing": 1.0, "server-error": 1.0, "unreachable": 1.0}
 _PERIODS = {"hourly": HOUR, "daily": DAY, "weekly": WEEK, "monthly": 30 * DAY, "yearly": 365 * DAY}
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
@@ -194,19 +196,22 @@ def _after_success(asked: FeedState, answer: Answer, now: Moment) -> FeedState:
 
 
 def _interval(feed: FeedState, answer: Answer, now: Moment) -> int:
-    """Return the longest of what is asked for, longer where most was known and shorter where most was new."""
-    asked_for = [
-        BASE,
-        (answer.hints.ttl or 0) * MINUTE,
-        answer.hints.update_period or 0,
-        _fresh_for(answer.headers, now),
-    ]
-    interval = float(max(asked_for))
-    if answer.status == 304 or (answer.n_entries and 1 - answer.n_new / answer.n_entries > MOST_KNOWN):
-        interval = max(interval, min(feed.interval * 1.25, 4 * interval))
-    elif answer.n_entries and 1 - answer.n_new / answer.n_entries < LEAST_KNOWN and max(asked_for[1:]) <= BASE:
-        interval = min(interval, feed.interval / 2)
-    return int(min(max(interval, LEAST), MOST))
+    """Return for how long a feed is left alone, which is never less than it asks for.
+
+    After news it is as long as two new entries took to appear, from 30 to 50 minutes; an hour after the first answer,
+    where all is new; after an answer with nothing new a quarter longer than before, up to four hours.
+    """
+    hints = answer.hints
+    asked_for = max((hints.ttl or 0) * MINUTE, hints.update_period or 0, _fresh_for(answer.headers, now))
+    if not answer.n_new:
+        interval = min(SLOWER * feed.interval, 4.0 * max(BASE, asked_for))
+        if not answer.n_entries:  # there was no body, which may ask for more
+            interval = max(interval, feed.interval)
+    elif not feed.last_ok:
+        interval = BASE
+    else:
+        interval = min(N_AWAITED * (now - feed.last_ok) / answer.n_new, MOST_WITH_NEWS)
+    return int(min(max(interval, asked_for, LEAST), MOST))
 
 
 def _fresh_for(headers: Mapping[str, str], now: Moment) -> int:
