@@ -1,4 +1,4 @@
-"""Feeds that lie in files, well-formed or not: RSS, Atom, RDF, CDF and JSON Feed; a list of feeds (OPML) has no text.
+"""Feeds that lie in files, well-formed or not: RSS, Atom, RDF, CDF and JSON Feed.
 
 feedparser is given bytes in memory, so that nothing in a file can make it open a file or an address; it resolves no
 external entity and expands no nested one. JSON Feed is that of jsonfeed.org, versions 1 and 1.1.
@@ -22,7 +22,6 @@ from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.text_files import parse_xml
 
 _PROLOG = re.compile(r"\A(?:[\s\ufeff]++|<\?(?:(?!\?>).)*+(?:\?>|\Z))++", re.DOTALL)
 _NO_CHARACTER = re.compile(r"&#(?:x[0-9a-f]{7,}+|[0-9]{8,}+);?", re.IGNORECASE)
@@ -166,26 +165,3 @@ def _item_draft(item: Mapping[str, Any], where: str, feed_title: str) -> Draft:
         link=link,
         labels={"category": cell_labels(item.get("tags"))},
     )
-
-
-def read_opml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
-    """Return no document; a list that was named, or that has addresses of the network, is listed with the reason."""
-    outlines = parse_xml(file).iter("outline")
-    addresses = [one.get("xmlUrl") or one.get("xmlurl") or one.get("url") or "" for one in outlines]
-    if file.is_explicit or any("://" in address for address in addresses):
-        raise ReadFailure(
-            "list-of-feeds",
-            f"{sum(map(bool, addresses)):,} feeds are listed, and nothing is fetched here; give files of feeds, or the "
-            "list to `doccluster stream poll`",
-        )
-    return iter(())
-
-
-OPML = Format(
-    "opml",
-    read_opml,
-    "nothing: a list of feeds holds no documents",
-    "the feed files beside it are read; `stream poll` asks the addresses",
-    suffixes=(".opml",),
-    recognises=lambda beginning: beginning.is_markup and beginning.element == "opml",
-)

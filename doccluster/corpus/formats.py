@@ -12,7 +12,8 @@ from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.delimited import CSV, PARQUET, TSV, choose_dialect
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import decode, encoding_by_mark, is_binary
-from doccluster.corpus.feeds import FEED, OPML
+from doccluster.corpus.feed_lists import OPML
+from doccluster.corpus.feeds import FEED
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.json_records import JSON, JSON_LINES

@@ -44,18 +44,22 @@ _FEWEST = 10  # texts: fewer may be about HTML
 
 @dataclass(frozen=True)
 class Tag:
-    """One tag: its name in lower case, whether it closes, and its attributes as written."""
+    """One tag: its name in lower case, whether it closes, its attributes as written, and where it stands."""
 
     name: str
     is_closing: bool
     attributes: str
+    start: int
 
     def get(self, attribute: str) -> str:
         """Return the value of an attribute, "" when it is not there."""
+        return next(self.values(attribute), "")
+
+    def values(self, attribute: str) -> Iterator[str]:
+        """Yield the values of an attribute, which is there again where the end of the tag is missing."""
         for found in _ATTRIBUTE.finditer(self.attributes):
             if found[1].lower() == attribute and found.lastindex != 1:
-                return unescape(found[2] or found[3] or found[4] or "").strip()
-        return ""
+                yield unescape(found[2] or found[3] or found[4] or "").strip()
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ def scan(markup: str) -> Iterator[str | Tag]:
         if end == 0:
             position = start
             break
-        tag = Tag(found[2].lower(), bool(found[1]), markup[found.end() : end - 1])
+        tag = Tag(found[2].lower(), bool(found[1]), markup[found.end() : end - 1], start)
         yield tag
         position = _after_silent(markup, tag, end, endless)
     if position < len(markup):

@@ -112,11 +112,7 @@ def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 def parse_xml(file: InputFile, *, limit: int | None = None) -> Element:
     """Return the root element of a file; raise ReadFailure for what is not well-formed or defines entities."""
     data = file.read(limit)
-    return root_of(file.decode(data, declared=declared_encoding(data)))
-
-
-def root_of(text: str) -> Element:
-    """Return the root element of a text; raise ReadFailure for what is not well-formed or defines entities."""
+    text = file.decode(data, declared=declared_encoding(data))
     try:
         root: Element = defusedxml.ElementTree.fromstring(_CONTROLS.sub(" ", _DECLARATION.sub("", text, count=1)))
     except DefusedXmlException as error:

@@ -143,7 +143,7 @@ BOMBS = {
 def test_an_entity_bomb_does_nothing(name):
     with watched(cpu=10):  # expanding it would take longer than the universe is old
         if name in ("bomb.xml", "bomb.opml"):
-            with pytest.raises(NothingUsable, match="unsafe-xml"):
+            with pytest.raises(NothingUsable, match="unsafe-xml" if name == "bomb.xml" else "list-of-feeds"):
                 read_bytes(BOMBS[name], name)
         else:
             corpus = read_bytes(BOMBS[name], name)

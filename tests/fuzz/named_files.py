@@ -26,6 +26,11 @@ _LISTS = (
     b"https://a.example/feed\nhttp://b.example:8080/rss?x=1\n\n# of the weather\nhttps://c.example/\xc3\xa9 note\n",
     b"<?xml version='1.0'?><opml version='2.0'><body><outline text='News'><outline text='A' xmlUrl='https://a.example/f'/>"
     b"</outline><outline title='B' xmlUrl='http://b.example/rss'/></body></opml>",
+    b'<opml><body>\n<outline text="Tides & "High" \'s" XMLURL="http://a.example/?x=1&y=2&amp;amp;z=3"\n<outline text='
+    b"'a > b' url=feed:https://b.example/f/>\n<!-- <outline xmlUrl='http://c.example/'/> -->\n<outline xmlUrl=\"http://d.example/>\n",
+    b"<html><ul><li><a href='https://a.example/f?x=1&region=2'>A</a><li><A HREF=feed://b.example/f FEEDURL=x>B</A>\n"
+    b"<link type='application/rss+xml' href=\"https://c.example/f\">\n</ul>",
+    b'title,url\nA,"https://a.example/f",x\n- [B](feed:https://b.example/f) # of the sea\n["https://c.example/f"]\nwww.d.example\n',
 )
 _ADDRESSES = (
     *(
@@ -38,6 +43,30 @@ _ADDRESSES = (
     ),
     *(b"http://[::1]/", b"http://127.1/", b"HTTP://A.B", b"\xed\xa0\x80", b"%00", b"\0", b"\r", b"\xff\xfe", b"&#0;"),
     *(b"xmlUrl='", b"<outline ", b"<outline text='ab'>" * 400, b"<!DOCTYPE x [<!ENTITY a 'b'>]>", b"&a;", b"a" * 3000),
+    *(
+        b'"',
+        b"'",
+        b"<!--",
+        b"-->",
+        b"<![CDATA[",
+        b"feed:",
+        b"feed://",
+        b"XMLURL=",
+        b" xmlUrl='http://a.example/",
+        b"/>",
+    ),
+    *(
+        b"<a href=",
+        b"</outline",
+        b"&nbsp;",
+        b"&amp;amp;",
+        b"&copy",
+        "\u201c".encode(),
+        b"#",
+        b"url=" * 50,
+        b"<item>",
+        b"\t,",
+    ),
 )
 
 

@@ -548,10 +548,91 @@ def test_lists_are_opml_files_text_files_and_addresses(tmp_path):
     bomb = "<!DOCTYPE a [<!ENTITY b 'c'>]><opml><body><outline xmlUrl='https://a.example/&b;'/></body></opml>"
     (tmp_path / "bomb.opml").write_text(bomb)
     (tmp_path / "empty.txt").write_text("nothing here\n")
-    says_of = {"bomb.opml": "defines entities", "empty.txt": "lists no address", "nosuch": "cannot be read"}
+    says_of = {"bomb.opml": "&b; stands for no character", "empty.txt": "lists no address", "nosuch": "cannot be read"}
     for name, says in says_of.items():
         with pytest.raises(InputError, match=says):
             subscriptions([str(tmp_path / name)])
+
+
+def test_a_list_that_is_no_xml_is_read_and_an_address_of_it_that_is_not_asked_is_named(server, stream, tmp_path):
+    for name in "abcdefghi":
+        server.routes[f"/{name}.xml"] = (200, {}, rss(FERRY))
+    here = server.url("")
+    host = here.removeprefix("http://")
+    outlines = f"""<?xml version="1.0" encoding="UTF-8"?>
+<opml version="2.0"><head><title>Tides &ndash; & more &unknown;</head><body>
+<outline text="Tides & Harbours" htmlUrl="http://w.example/?x=1&y=2" xmlUrl="{here}/a.xml?x=1&region=2&copy=3"/>
+<outline text="The "High" Street" type="rss" XMLURL='{here}/b.xml'>
+<outline text='It's' xmlurl={here}/c.xml/>
+<outline text="a > b" url="feed:{here}/d.xml"></outline>
+<OUTLINE text="no end" xmlUrl="feed://{host}/e.xml"
+<outline text="F"><outline text="twice" xmlUrl="{here}/f.xml?a=1&amp;amp;b=2"/>
+<outline text="lost its quote" xmlUrl="{here}/g.xml/>
+<outline text="beside it" xmlUrl="feeds/local.xml"/>
+<outline text="a page" type="rss" htmlUrl="http://w.example/page"/>
+<outline text="an entity" xmlUrl="http://w.example/&w;"/>
+<outline text="cut" xmlUrl="{here}/h.xm"""
+    (tmp_path / "list.opml").write_text(outlines, encoding="utf-8")
+    done = stream.poll(str(tmp_path / "list.opml"), options=options_for(server))
+    assert sorted(path for path, _ in server.asked) == [
+        *("/a.xml?x=1&region=2&copy=3", "/b.xml", "/c.xml", "/d.xml", "/e.xml", "/f.xml?a=1&b=2")
+    ]
+    lines = {address: detail.partition("list.opml, ")[2] for address, _, detail in done.skipped}
+    assert lines == {
+        f"{here}/g.xml": "line 9: its tag is broken, or in a comment",
+        "feeds/local.xml": "line 10: it begins with no scheme, expected http or https",
+        "http://w.example/page": "line 11: it names no address of a feed",
+        "http://w.example/&w;": "line 12: &w; stands for no character",
+        f"{here}/h.xm": "line 13: its tag is broken, or in a comment",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ('<html><ul><li><a href="{}/a?x=1&y=2">A</a><li><A HREF=feed:{}/b>B</A></ul>', ["/a?x=1&y=2", "/b"]),
+        ('<DL><DT><A HREF="http://w.example/" FEEDURL="{}/a">A</A>', ["/a"]),
+        ('Warning: junk <br /> <opml><outline xmlUrl="{}/a"/></opml>', ["/a"]),
+        ("# mine\nThe A: {}/a\n- [B]({}/b)\n\n<{}/c> # http://old.example/", ["/a", "/b", "/c"]),
+        ("title,url\nA,{}/a,x\nB,{}/b,y\n", ["/a", "/b"]),
+        ('["{}/a", "{}/b"]', ["/a", "/b"]),
+        ("feed:{}/a", ["/a"]),
+    ],
+)
+def test_addresses_are_found_in_pages_of_links_tables_and_lines(text, asked, tmp_path):
+    (tmp_path / "list").write_text(text.format(*["https://w.example"] * 3))
+    feeds, skipped = subscriptions([str(tmp_path / "list")])
+    assert [feed.url for feed in feeds] == [f"https://w.example{path}" for path in asked]
+    assert skipped == []
+
+
+def test_a_line_of_a_list_that_holds_no_address_is_named(tmp_path):
+    (tmp_path / "list.txt").write_text("# mine\nhttps://a.example/f\nwww.b.example/f\nftp://c.example/f\n")
+    _, skipped = subscriptions([str(tmp_path / "list.txt"), "feed:https://a.example/f"])
+    assert [(address, detail.partition("list.txt, ")[2]) for address, _, detail in skipped] == [
+        (address, f"line {line}: no address that begins with http:// or https://")
+        for address, line in (("www.b.example/f", 3), ("ftp://c.example/f", 4))
+    ]
+
+
+def test_a_feed_in_the_place_of_a_list_does_not_have_its_articles_asked(tmp_path):
+    (tmp_path / "feed.xml").write_text(
+        "<rss><channel><link>http://w.example/</link><item><link>http://w.example/1</link>"
+        "<description><![CDATA[<a href='http://w.example/2'>x</a>]]> <a href='http://w.example/3'>y</a>"
+        "</description></item></channel></rss>"
+    )
+    with pytest.raises(InputError, match="lists no address"):
+        subscriptions([str(tmp_path / "feed.xml")])
+
+
+def test_the_folders_of_a_list_are_those_that_its_outlines_stand_in(tmp_path):
+    (tmp_path / "list.opml").write_text(
+        "<opml><body><outline text='News'><outline title='Sea' text='s'><outline text='A' xmlUrl='https://w.example/a'>"
+        "</outline></outline><outline text='B' xmlUrl='https://w.example/b'/></outline>"
+        "<outline text='C' xmlUrl='https://w.example/c'/></body></opml>"
+    )
+    feeds, _ = subscriptions([str(tmp_path / "list.opml")])
+    assert [(feed.title, feed.category) for feed in feeds] == [("A", "News/Sea"), ("B", "News"), ("C", "")]
 
 
 def test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read(monkeypatch):

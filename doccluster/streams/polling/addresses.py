@@ -103,7 +103,7 @@ def listed_target(url: str) -> Target:
     except (ValueError, UnicodeError) as error:
         raise Refused("bad-address", str(error)) from error
     if parts.scheme not in PORTS:
-        raise Refused("bad-scheme", f"{parts.scheme or 'none'} is not http or https")
+        raise Refused("bad-scheme", f"it begins with {parts.scheme or 'no scheme'}, expected http or https")
     if not host:
         raise Refused("bad-address", "it names no host")
     if parts.username is not None or parts.password is not None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from doccluster.corpus.feed_lists import ListedFeed
 from doccluster.streams.polling.addresses import listed_target, parse_networks
 from doccluster.streams.polling.fetching import Reachable
-from doccluster.streams.polling.subscribing import Subscription
 
 HOSTS_AT_ONCE = 4
 SPACING = 5.0  # seconds between two requests to one host
@@ -53,7 +53,7 @@ class PollOptions:
         """
         return replace(self, reach=replace(self.reach, allowed=(*self.reach.allowed, *parse_networks(networks))))
 
-    def for_list(self, listed: Sequence[Subscription]) -> PollOptions:
+    def for_list(self, listed: Sequence[ListedFeed]) -> PollOptions:
         """Return the options with the ports that a list names."""
         ports = frozenset(listed_target(feed.url).port for feed in listed)
         return replace(self, reach=replace(self.reach, ports=self.reach.ports | ports))

@@ -4,66 +4,59 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
+from doccluster.corpus.feed_lists import ListedFeed, listed_feeds, web_address
 from doccluster.corpus.opening import read_whole
-from doccluster.corpus.text_files import root_of
 from doccluster.errors import InputError
 from doccluster.streams.article import SLACK
 from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target
 from doccluster.streams.polling.scheduling import BASE, GONE_FOR, FeedState
 
 MOST_BYTES = 16 * 1024**2  # of a list
-MOST_TITLE = 1000  # characters of a feed's title, and of the folders it lies in
 _FIELDS = (
     *("url", "state", "interval_s", "failures", "etag", "last_modified", "body_hash", "redirect_to", "redirect_seen"),
     *("last_ok_at", "last_full_at", "last_asked_at", "next_poll_at", "reason"),
 )
 
 
-@dataclass(frozen=True)
-class Subscription:
-    """One feed of a list."""
-
-    url: str
-    title: str = ""
-    category: str = ""
-
-
 Unusable = tuple[str, str, str]  # an address, the reason, details for a person
 
 
-def subscriptions(given: Sequence[str]) -> tuple[list[Subscription], list[Unusable]]:
-    """Return the feeds that lists and addresses name, each once, in order; and the lines that are not addresses.
+def subscriptions(given: Sequence[str]) -> tuple[list[ListedFeed], list[Unusable]]:
+    """Return the feeds that lists and addresses name, each once, in order; and what is listed and cannot be asked.
 
     Raises InputError if one is neither an address of the web nor a file that lists any, or no address can be asked.
     """
-    found: dict[str, Subscription] = {}
+    found: dict[str, ListedFeed] = {}
     skipped: dict[str, Unusable] = {}
     for one in given:
-        for feed in [Subscription(one.strip())] if _is_address(one) else _read_list(Path(one)):
+        is_address = web_address(one).lower().startswith(("http://", "https://"))
+        for feed in [ListedFeed(web_address(one))] if is_address else _read_list(Path(one)):
             try:
+                if feed.trouble:
+                    raise Refused("bad-address", feed.trouble)
                 listed_target(feed.url)
             except Refused as refused:
                 address = feed.url[:LONGEST].encode("utf-8", "backslashreplace").decode("utf-8")
-                skipped[address] = (address, refused.reason, refused.detail)
+                where = f"{one[-LONGEST:]}, line {feed.line:,}: " if feed.line else ""
+                skipped.setdefault(address, (address, refused.reason, f"{where}{refused.detail}"))
             else:
                 found.setdefault(feed.url, feed)
     if not found:
         raise InputError(
-            "no address can be asked, of {:,} in the list: {:.200} is a {}, {}; give one that can.".format(
+            "no address can be asked, of {:,} in the list: {:.200} is a {} ({}); give one that can.".format(
                 len(skipped), *next(iter(skipped.values()))
             )
         )
     return list(found.values()), list(skipped.values())
 
 
-def subscribe(connection: sqlite3.Connection, feeds: Iterable[Subscription]) -> list[int]:
+def subscribe(connection: sqlite3.Connection, feeds: Iterable[ListedFeed]) -> list[int]:
     """Put feeds that are new into the store, inside a transaction of the caller; return the numbers of all."""
     numbers = []
     for feed in feeds:
@@ -148,42 +141,15 @@ def write_feed_state(connection: sqlite3.Connection, number: int, feed: FeedStat
     connection.execute(f"UPDATE feed SET {changes} WHERE feed_id = ?", (*values, number))
 
 
-def _is_address(text: str) -> bool:
-    return text.strip().lower().startswith(("http://", "https://"))
-
-
-def _read_list(path: Path) -> list[Subscription]:
+def _read_list(path: Path) -> list[ListedFeed]:
     try:
         data = read_whole(path, limit=MOST_BYTES)
-        text = decode(data, declared=declared_encoding(data)).text
-        is_opml = text.lstrip("\ufeff \t\r\n").startswith("<")
-        found = list(_from_opml(text) if is_opml else _from_lines(text))
+        feeds = listed_feeds(decode(data, declared=declared_encoding(data)).text)
     except ReadFailure as failure:
         raise InputError(
             f"{path} cannot be read: {failure.detail}; give an OPML file, a text file with an address a line, or "
             "addresses."
         ) from failure
-    if not found:
+    if not feeds:
         raise InputError(f"{path} lists no address that begins with http:// or https://; give one that does.")
-    return found
-
-
-def _from_lines(text: str) -> Iterator[Subscription]:
-    return (Subscription(line.split()[0]) for line in text.splitlines() if _is_address(line))
-
-
-def _from_opml(text: str) -> Iterator[Subscription]:
-    """Yield the feeds of an outline with the folders they lie in, however deep."""
-    root = root_of(text)
-    body = root.find("body")
-    waiting = [(root if body is None else body, "")]
-    while waiting:
-        element, folder = waiting.pop()
-        if element.tag == "outline":
-            title = (element.get("title") or element.get("text") or "").strip()[:MOST_TITLE]
-            address = (element.get("xmlUrl") or element.get("xmlurl") or element.get("url") or "").strip()
-            if _is_address(address):
-                yield Subscription(address, title, folder)
-            if title and not address:
-                folder = f"{folder}/{title}".lstrip("/")[:MOST_TITLE]
-        waiting += [(one, folder) for one in reversed(element.findall("outline"))]
+    return feeds
