@@ -1,0 +1,254 @@
+"""How like articles of one language are: centred cosines within a window, less what they find in other weeks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import map_blocks, row_blocks
+from doccluster.kernels.jit import jit
+
+NAMES = 1.4  # by which a name or a number weighs more than another word
+SAME_OUTLET = 0.7  # by which a likeness of two articles of one outlet counts: columns, series, teams
+SAME_TEXT = 0.8  # the likeness from which two articles have the same text, of whichever outlet
+BACKGROUND = 0.3  # share of what two articles find in other weeks that is taken off their likeness
+N_OTHERS = 2_000  # articles of other weeks that are looked at
+FLOOR = 0.03  # a smaller likeness is none
+MOST_LINKS = 400  # likest earlier articles that are kept of an article
+LEAST_SPREAD = 0.01  # of what centring leaves of two rows
+N_UNRELATED = 20  # articles without a word in common that are thought into the centre: of two, all would be shared
+ROWS_AT_ONCE = 500
+
+Times = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+_DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 128))])  # 1 + ln tf
+
+
+@dataclass(frozen=True, eq=False)
+class ArticleRows:
+    """Articles of one language in the order of time.
+
+    Attributes
+    ----------
+    times : int64 array of shape (n_articles,), seconds
+    outlets : int32 array of shape (n_articles,), 0 for one that is not known
+    starts : int64 array of shape (n_articles + 1,)
+        Where the terms of each begin.
+    terms : int32 array of shape (n_entries,)
+    counts : int8 array of shape (n_entries,), as of `ArticleWords`
+    """
+
+    times: Times
+    outlets: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return int(self.times.size)
+
+    def weighted(self, n_with_term: npt.NDArray[np.int64], n_articles: int) -> sparse.csr_array:
+        """Return rows of length 1: (1 + ln tf) ln((N + 10) / (df + 1)), names and numbers 1.4 times that.
+
+        n_with_term : df, by term; n_articles : N.
+        """
+        rarity = np.maximum(np.log((n_articles + 10) / (n_with_term + 1.0)), 0.0)
+        values = _DAMPED[np.abs(self.counts.astype(np.int16))] * rarity[self.terms]
+        values[self.counts < 0] *= NAMES
+        row_of = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        lengths = np.sqrt(np.bincount(row_of, values**2, minlength=len(self)))
+        values = (values / np.where(lengths > 0, lengths, 1.0)[row_of]).astype(np.float32)
+        return sparse.csr_array((values, self.terms, self.starts), shape=(len(self), n_with_term.size))
+
+
+class EarlierLinks(NamedTuple):
+    """What articles have in common with earlier ones.
+
+    Attributes
+    ----------
+    n_links : int64 array of shape (n_rows,)
+    earlier : int32 array of shape (n_links.sum(),)
+        The rows of the earlier articles.
+    likeness : float32 array of the same shape
+    first_copy : int64 array of shape (n_rows,)
+        The first article with the same text, -1 if there is none.
+    """
+
+    n_links: npt.NDArray[np.int64]
+    earlier: npt.NDArray[np.int32]
+    likeness: Floats
+    first_copy: npt.NDArray[np.int64]
+
+
+class ArticleLikeness:
+    """The likeness of articles of one language.
+
+    c = (xy - x - y + m) / sqrt((1 - 2x + m) (1 - 2y + m)): what all articles share is taken off the cosine xy, x and y
+    being the mean cosines of the two with the articles in the `centre`, m the mean of all pairs of those.
+
+    Parameters
+    ----------
+    rows : csr array of shape (n_articles, n_terms), unit rows in the order of time
+    times, outlets : arrays of shape (n_articles,)
+    centre : slice of rows
+    """
+
+    def __init__(self, rows: sparse.csr_array, times: Times, outlets: npt.NDArray[np.int32], centre: slice) -> None:
+        in_centre = rows[centre]
+        total = np.bincount(in_centre.indices, weights=in_centre.data, minlength=rows.shape[1])
+        n_others = in_centre.shape[0] - 1 + N_UNRELATED
+        row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        to_all = np.bincount(row_of, weights=rows.data * total[rows.indices], minlength=rows.shape[0])
+        is_within = np.zeros(rows.shape[0])
+        is_within[centre] = 1.0
+        self.own = (np.maximum(to_all - is_within, 0.0) / n_others).astype(np.float32)
+        n_pairs = max((n_others + 1) * n_others, 1)
+        self.common = np.float32(max(float(total @ total) - in_centre.shape[0], 0.0) / n_pairs)
+        self.rows, self.times, self.outlets = rows, times, outlets
+
+    def background(
+        self, first: int, window: float, n_in_window: npt.NDArray[np.int64], *, n_threads: int | None = 1
+    ) -> Floats:
+        """Return, for each row from `first` on, the likeness that as few articles of other weeks reach as one in w.
+
+        w is how many articles the row's own window holds: the likeness that chance would find there. 0 for an article
+        of a time without other weeks.
+        """
+        others = np.unique(np.linspace(0, len(self.times) - 1, N_OTHERS).astype(np.int64))
+        postings = _postings(self.rows[others])
+        matrix, facts = self._matrix, self._facts
+
+        def elsewhere(block: slice) -> Floats:
+            rows = block.start, block.stop
+            found: Floats = likeness_elsewhere(rows, matrix, postings, facts, others, int(window), n_in_window[block])
+            return found
+
+        parts = map_blocks(elsewhere, self._blocks(first), n_threads=n_threads)
+        return np.concatenate([np.zeros(0, np.float32), *parts])
+
+    def links(
+        self, first: int, window: float, taken_off: Floats, *, n_threads: int | None = 1
+    ) -> Iterator[tuple[slice, EarlierLinks]]:
+        """Yield, block by block, the links of the rows from `first` on to earlier articles within the window.
+
+        taken_off : float32 array of shape (n_articles,), half of it is taken off the likeness of each pair.
+        """
+        oldest = np.searchsorted(self.times, self.times - int(window)).astype(np.int64)
+        matrix, postings, facts, blocks = self._matrix, _postings(self.rows), self._facts, self._blocks(first)
+
+        def linked(block: slice) -> EarlierLinks:
+            return EarlierLinks(*earlier_links((block.start, block.stop), matrix, postings, facts, oldest, taken_off))
+
+        yield from zip(blocks, map_blocks(linked, blocks, n_threads=n_threads), strict=True)
+
+    def _blocks(self, first: int) -> list[slice]:
+        n_rows = self.times.size - first
+        return [slice(block.start + first, block.stop + first) for block in row_blocks(n_rows, ROWS_AT_ONCE)]
+
+    @property
+    def _matrix(self) -> tuple[Any, Any, Any]:
+        return self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int32), self.rows.data
+
+    @property
+    def _facts(self) -> tuple[Any, Any, Any, Any]:
+        return self.times, self.outlets, self.own, self.common
+
+
+def _postings(rows: sparse.csr_array) -> tuple[Any, Any, Any]:
+    columns = rows.tocsc()
+    return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
+
+
+@jit(inner=True)
+def centred(product, i, j, facts):
+    """Return the centred cosine of two articles, less for those of one outlet."""
+    _, outlets, own, common = facts
+    spread = (1 - 2 * own[i] + common) * (1 - 2 * own[j] + common)
+    value = (product - own[i] - own[j] + common) / np.sqrt(max(spread, LEAST_SPREAD))
+    if outlets[i] == outlets[j] and outlets[i] > 0 and value < SAME_TEXT:
+        value *= SAME_OUTLET
+    return value
+
+
+@jit(inner=True)
+def add_products(i, matrix, postings, first, end, products):
+    """Add the products of a row with the rows from `first` to `end` of the postings to `products`, from 0 on."""
+    starts, terms, values = matrix
+    columns, rows, weights = postings
+    for place in range(starts[i], starts[i + 1]):
+        term, value = terms[place], values[place]
+        begin, stop = columns[term], columns[term + 1]
+        if stop - begin < 2:
+            continue
+        at = begin + np.searchsorted(rows[begin:stop], first)
+        while at < stop and rows[at] < end:
+            products[rows[at] - first] += value * weights[at]
+            at += 1
+
+
+@jit
+def earlier_links(block, matrix, postings, facts, oldest, taken_off):
+    """Return the links of a block of rows, its first and the one after its last, as the parts of `EarlierLinks`."""
+    begin, end = block
+    widest = 0
+    for i in range(begin, end):
+        widest = max(widest, i - oldest[i])
+    products, values = np.zeros(widest, np.float32), np.zeros(widest, np.float32)
+    n_links, first_copy = np.zeros(end - begin, np.int64), np.full(end - begin, -1)
+    room = (end - begin) * min(widest, MOST_LINKS)
+    earlier, likeness, total = np.zeros(room, np.int32), np.zeros(room, np.float32), 0
+    for i in range(begin, end):
+        n_before = i - oldest[i]
+        products[:n_before] = 0.0
+        add_products(i, matrix, postings, oldest[i], i, products)
+        n_like = 0
+        for place in range(n_before):
+            value = np.float32(0.0)
+            if products[place] > 0:
+                j = oldest[i] + place
+                value = centred(products[place], i, j, facts)
+                if value >= SAME_TEXT and first_copy[i - begin] < 0:
+                    first_copy[i - begin] = j
+                value -= (taken_off[i] + taken_off[j]) / 2
+            products[place] = value
+            if value >= FLOOR:
+                values[n_like] = value
+                n_like += 1
+        least = np.float32(FLOOR)
+        if n_like > MOST_LINKS:
+            least = np.partition(values[:n_like], n_like - MOST_LINKS)[n_like - MOST_LINKS]
+        for place in range(n_before):
+            if products[place] >= least and n_links[i - begin] < MOST_LINKS:
+                earlier[total], likeness[total] = oldest[i] + place, products[place]
+                n_links[i - begin] += 1
+                total += 1
+    return n_links, earlier[:total].copy(), likeness[:total].copy(), first_copy
+
+
+@jit
+def likeness_elsewhere(block, matrix, postings, facts, others, window, n_in_window):
+    """Return `ArticleLikeness.background` of a block of rows; `postings` are of the `others`."""
+    (begin, end), times = block, facts[0]
+    found, products, values = (
+        np.zeros(end - begin, np.float32),
+        np.zeros(others.size, np.float32),
+        np.zeros(others.size),
+    )
+    for i in range(begin, end):
+        products[:] = 0.0
+        add_products(i, matrix, postings, 0, others.size, products)
+        n_outside = 0
+        for place in range(others.size):
+            j = others[place]
+            if abs(times[i] - times[j]) > window:
+                values[n_outside] = -centred(products[place], i, j, facts) if products[place] > 0 else 0.0
+                n_outside += 1
+        if n_outside:
+            rank = max(int(np.ceil(n_outside / max(n_in_window[i - begin], 1))), 1) - 1
+            found[i - begin] = max(-np.partition(values[:n_outside], rank)[rank], 0.0)
+    return found

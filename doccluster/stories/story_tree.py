@@ -1,0 +1,171 @@
+"""The likest two stories become one, again and again; then the tree of these joins is cut where it is stable."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+
+from doccluster.kernels.jit import jit
+
+NEAREST = 0.2  # share of the likest pair in the likeness of two stories; the rest is the mean of all their pairs
+GROWTH = 0.25  # the mean of n pairs counts n ** GROWTH times: many weak links say more than one
+SEVERAL = 3  # articles of each side of a join that can be undone
+
+
+@jit(inner=True)
+def count_pairs(one, other, window):
+    """Return how many pairs of two sorted arrays of times lie within the window."""
+    if one[-1] - other[0] <= window and other[-1] - one[0] <= window:
+        return one.size * other.size
+    n_pairs, low, high = 0, 0, 0
+    for time in one:
+        while low < other.size and other[low] < time - window:
+            low += 1
+        while high < other.size and other[high] <= time + window:
+            high += 1
+        n_pairs += high - low
+    return n_pairs
+
+
+@jit(inner=True)
+def current(story, joined_into):
+    """Return the story that one has become part of by now."""
+    while joined_into[story] != story:
+        joined_into[story] = joined_into[joined_into[story]]
+        story = joined_into[story]
+    return story
+
+
+@jit(inner=True)
+def likeness_of_stories(total, greatest, n_pairs, young):
+    """Return .8 x the mean of n pairs x n^.25 + .2 x the greatest, less where few pairs speak for it."""
+    mean = total / n_pairs * n_pairs**GROWTH
+    return ((1 - NEAREST) * mean + NEAREST * greatest) / (1 + young / n_pairs)
+
+
+@jit(inner=True)
+def sorted_together(one, other):
+    """Return the values of two sorted arrays as one."""
+    found, i, j = np.empty(one.size + other.size, one.dtype), 0, 0
+    for place in range(found.size):
+        if j == other.size or (i < one.size and one[i] <= other[j]):
+            found[place] = one[i]
+            i += 1
+        else:
+            found[place] = other[j]
+            j += 1
+    return found
+
+
+@jit
+def join_stories(starts, neighbours, likeness, times, window, bar, young):
+    """Join the likest two stories until none reach the bar.
+
+    Parameters
+    ----------
+    starts, neighbours, likeness : symmetric csr arrays of n_articles rows
+    times : int64 array of shape (n_articles,)
+    window : seconds within which two articles are a pair
+    bar : likeness from which two stories become one
+    young : share by which the likeness of a single pair counts less
+
+    Returns
+    -------
+    left, right : int64 arrays of shape (n_joins,)
+        The stories that became story n_articles, n_articles + 1, ...; below that a story is one article.
+    heights : float64 array of shape (n_joins,)
+    """
+    n = starts.size - 1
+    joined_into, is_there = np.arange(2 * n), np.zeros(2 * n, np.bool_)
+    is_there[:n] = True
+    # of each story: which stories it has links to, the sum of these and the greatest, and its times
+    others = [neighbours[starts[i] : starts[i + 1]].astype(np.int64) for i in range(n)]
+    totals = [likeness[starts[i] : starts[i + 1]].astype(np.float64) for i in range(n)]
+    greatest = [total.copy() for total in totals]
+    moments = [times[i : i + 1].copy() for i in range(n)]
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, times.dtype)
+    heap = [(0.0, 0, 0)]
+    heap.clear()
+    for i in range(n):
+        for place in range(starts[i], starts[i + 1]):
+            value = likeness_of_stories(likeness[place], likeness[place], 1, young)
+            if neighbours[place] < i and value >= bar:
+                heap.append((-np.float64(value), np.int64(neighbours[place]), np.int64(i)))
+    heapq.heapify(heap)
+    left, right, heights = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.float64)
+    place_of, new = np.full(2 * n, -1), n
+    while len(heap):
+        score, one, other = heapq.heappop(heap)
+        if not (is_there[one] and is_there[other]):
+            continue
+        left[new - n], right[new - n], heights[new - n] = one, other, -score
+        is_there[one] = is_there[other] = False
+        is_there[new] = True
+        joined_into[one] = joined_into[other] = new
+        room = others[one].size + others[other].size
+        near, total, most, n_near = np.empty(room, np.int64), np.zeros(room), np.zeros(room), 0
+        for side in (one, other):
+            for place in range(others[side].size):
+                third = current(others[side][place], joined_into)
+                if third == new:
+                    continue
+                at = place_of[third]
+                if at < 0:
+                    at = place_of[third] = n_near
+                    near[at] = third
+                    n_near += 1
+                total[at] += totals[side][place]
+                most[at] = max(most[at], greatest[side][place])
+        own = sorted_together(moments[one], moments[other])
+        for side in (one, other):
+            others[side], totals[side], greatest[side], moments[side] = nothing[0], nothing[1], nothing[1], nothing[2]
+        others.append(near[:n_near].copy())
+        totals.append(total[:n_near].copy())
+        greatest.append(most[:n_near].copy())
+        moments.append(own)
+        for at in range(n_near):
+            third = near[at]
+            place_of[third] = -1
+            n_pairs = count_pairs(own, moments[third], window)
+            if n_pairs:
+                value = likeness_of_stories(total[at], most[at], n_pairs, young)
+                if value >= bar:
+                    heapq.heappush(heap, (-value, third, np.int64(new)))
+        new += 1
+    return left[: new - n], right[: new - n], heights[: new - n]
+
+
+@jit
+def cut_where_stable(n, left, right, heights, bar):
+    """Return the story of each article: a branch of the tree is one story where its life is longer than its parts'.
+
+    The life of a story is the sum, over its articles, of the likeness that it spans; it goes on while it takes in fewer
+    than `SEVERAL` articles at a time. int64 array of shape (n,).
+    """
+    n_nodes = n + left.size
+    size, above = np.ones(n_nodes, np.int64), np.full(n_nodes, -1)
+    height, life = np.full(n_nodes, np.inf), np.zeros(n_nodes)
+    parts, best = np.zeros(n_nodes), np.zeros(n_nodes)
+    for node in range(n, n_nodes):
+        one, other = left[node - n], right[node - n]
+        above[one] = above[other] = node
+        size[node] = size[one] + size[other]
+        # joined stories can be liker than their parts were: the tree then has no step there
+        height[node] = min(heights[node - n], height[one], height[other])
+    for node in range(n, n_nodes):
+        one, other = left[node - n], right[node - n]
+        life[node] = size[node] * (height[node] - (height[above[node]] if above[node] >= 0 else bar))
+        if min(size[one], size[other]) >= SEVERAL:
+            parts[node] = best[one] + best[other]
+        else:
+            larger = one if size[one] >= size[other] else other
+            parts[node] = parts[larger]
+            life[node] += life[larger]
+        best[node] = max(life[node], parts[node])
+    story = np.arange(n_nodes)
+    for node in range(n_nodes - 1, -1, -1):
+        parent = above[node]
+        if parent >= 0 and (life[parent] >= parts[parent] or story[parent] != parent):
+            story[node] = story[parent]
+    return story[:n]
