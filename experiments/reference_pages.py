@@ -119,6 +119,13 @@ _RULES = (
     "elsewhere; NULs that follow one another count as one. NULs are left out in every format, as HTML's own parser "
     "leaves them out, and a warning says how many; other control characters become spaces. UTF-16 and UTF-32 are known "
     "by their mark, or by where their zero bytes stand. What has more is `binary` and is listed.",
+    "",
+    "## Feeds, and lists of them",
+    "",
+    "A feed is known by its root (`rss`, `feed`, `rdf:RDF`), in files named .xml, .rss, .atom, .rdf, .php or without a "
+    "suffix wherever it begins: what stands before it is left out. Links are resolved by `xml:base`, else by the link "
+    "of the channel (of a JSON Feed its `home_page_url`); what `stream poll` asks also by the address that answered. A "
+    "list of feeds need not be well-formed: [what may be in a list](../explanation/polling.md#what-may-be-in-a-list).",
 )
 
 

@@ -123,4 +123,4 @@ def article(*, time: Moment, id: str, date: str, title: str, text: str, source: 
     title, text = title.strip(), text.strip()
     body = text[len(title) :].lstrip() if title and text.startswith(title) else text
     key = document_key(link=link, guid=guid, source=source, title=title, text=body)
-    return Article(key, id, time, date, title, body, source, link, guid)
+    return Article(key, id or link or key, time, date, title, body, source, link, guid)

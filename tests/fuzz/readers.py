@@ -65,6 +65,9 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
         b"<source><title>s</title></source><link rel='alternate' href='x'/></entry></feed>",
         b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>"
         b"<item rdf:about='u'><title>t</title><description>d &#60; &#x41;</description></item></rdf:RDF>",
+        b"<br />\n<b>Warning</b>: Undefined index in <b>/srv/feed.php</b><br />\n<?xml version='1.0'?><!DOCTYPE rss [\n"
+        b'<!ENTITY co "c">\n]><rss version=\'2.0\' xml:base="http://b.c/d/"><channel><link>/e/</link><item><title>&co;'
+        b"</title><link>\n f/g \n</link></item><item><link>//h.i/j</link><guid>7</guid></item></channel></rss>",
     ),
     "opml": (
         b"<?xml version='1.0'?><opml version='2.0'><body><outline text='a' xmlUrl='feed.xml'/>"
@@ -160,6 +163,7 @@ TOKENS: dict[str, tuple[bytes, ...]] = {
             b"25:61:61",
             b"99999",
         ),
+        *(b"<br />", b"HTTP/1.1 200 OK\n\n", b"<!DOCTYPE rss [", b"]>", b"<link>http://["),
         *(b" mode='base64'", b" isPermaLink='x'", b"<updated>", b"-W53-", b"T24:00:00+99:99", b"xmlns='"),
     ),
     "opml": (*_XML_TOKENS, b"<outline xmlUrl='http://[1/'/>", b"xmlUrl='\0'", b"xmlUrl='%00'", b"xmlUrl='list.opml'"),

@@ -18,7 +18,10 @@ import zlib
 import pytest
 
 from doccluster.errors import InputError
+from doccluster.report.stream_page import render_front_page
 from doccluster.streams import StoryStream
+from doccluster.streams.feed_out import feed_of
+from doccluster.streams.front_page import front_page
 from doccluster.streams.polling import parsing
 from doccluster.streams.polling.addresses import Refused, is_allowed, parse_networks, redirected, target_of
 from doccluster.streams.polling.fetching import Reachable, fetch
@@ -604,6 +607,36 @@ def test_addresses_are_found_in_pages_of_links_tables_and_lines(text, asked, tmp
     feeds, skipped = subscriptions([str(tmp_path / "list")])
     assert [feed.url for feed in feeds] == [f"https://w.example{path}" for path in asked]
     assert skipped == []
+
+
+def test_relative_links_lead_to_where_the_feed_was_asked_on_the_page_and_in_the_feed(server, stream, tmp_path):
+    item = "<item><title>{}</title><link>{}</link><description>Boats to Skerrow sail again, {}.</description></item>"
+    items = "".join(item.format(*words) for words in (("Ferry", "/news/1", "one"), ("Crews", "2.html", "two")))
+    server.routes["/old"] = (301, {"Location": "/sea/feed"}, b"")
+    server.routes["/sea/feed"] = (200, {}, f"<rss version='2.0'><channel>{items}</channel></rss>".encode())
+    server.routes["/home"] = (
+        *(200, {}),
+        b"<rss><channel><link>/land/</link><item><title>Wall</title><link>3</link></item></channel></rss>",
+    )
+    stream.poll([server.url("/old"), server.url("/home")], options=options_for(server))
+    links = [server.url("/land/3"), server.url("/news/1"), server.url("/sea/2.html")]
+    assert sorted(stream.tables().documents["link"]) == links
+    written = feed_of(stream._connection, name="news")
+    assert any(f'href="{link}"' in written for link in links)
+    page = render_front_page(front_page(stream._connection, since=None, name="news"))
+    assert all(f'href="{link}"' in page for link in links)
+
+
+def test_entries_that_share_a_guid_have_ids_that_can_be_shown(server, stream):
+    item = "<item><title>{0} of the sea</title><guid isPermaLink='false'>same</guid>{1}</item>"
+    link = "<link>http://a.example/{}</link>"
+    items = [item.format(word, link.format(word)) for word in ("Ferries", "Walls")] + [item.format("Trout", "")]
+    server.routes["/feed"] = (200, {}, f"<rss><channel>{''.join(items)}</channel></rss>".encode())
+    assert stream.poll(server.url("/feed"), options=options_for(server)).n_new == 3
+    documents = stream.tables().documents
+    assert len(set(documents["id"])) == 3
+    assert {"http://a.example/Ferries", "http://a.example/Walls"} < set(documents["id"])
+    assert all(documents["id"])
 
 
 def test_a_line_of_a_list_that_holds_no_address_is_named(tmp_path):

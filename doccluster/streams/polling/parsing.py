@@ -118,7 +118,7 @@ def entries_of(body: bytes) -> tuple[list[dict[str, str]], str]:
     from doccluster.corpus import read_corpus
     from doccluster.errors import NothingUsable
 
-    is_json = body.lstrip()[:1] == b"{"
+    is_json = body.lstrip(b"\xef\xbb\xbf\0 \t\r\n")[:1] == b"{"
     if is_json and b"jsonfeed.org/version" not in body:
         return [], "not-a-feed"
     try:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from urllib.parse import urlsplit
 
 from doccluster.base.progress import Progress, silent
+from doccluster.corpus.feeds import absolute_link
 from doccluster.streams.article import Article, Moment, article, as_moment, is_believable
 from doccluster.streams.intake import take_in
 from doccluster.streams.polling.fetching import Fetched, fetch
@@ -227,7 +228,7 @@ def _store(
         reason = "not-a-feed"
     outcomes: Counter[str] = Counter()
     for entry in parsed.entries:
-        outcomes[take_in(connection, _article(entry, feed.url, seen), seen).outcome] += 1
+        outcomes[take_in(connection, _article(entry, fetched.url or feed.url, feed.url, seen), seen).outcome] += 1
     n_entries = len(parsed.entries)
     answer = Answer(
         status=fetched.status,
@@ -275,7 +276,7 @@ def _record(
     )
 
 
-def _article(entry: Mapping[str, str], url: str, now: Moment) -> Article:
+def _article(entry: Mapping[str, str], answered_by: str, url: str, now: Moment) -> Article:
     """Return an entry as an article; a date that cannot be is the moment it was first seen."""
     moment = as_moment(entry["date"])
     return article(
@@ -285,6 +286,6 @@ def _article(entry: Mapping[str, str], url: str, now: Moment) -> Article:
         title=entry["title"],
         text=entry["text"],
         source=entry["source"] or urlsplit(url).netloc,
-        link=entry["link"],
+        link=absolute_link(answered_by, entry["link"]),
         guid=entry["guid"],
     )
