@@ -42,12 +42,14 @@ class LoopbackServer(ThreadingHTTPServer):
     ----------
     port : int
         0 for any free one.
+    token : str
+        Left out, a new one.
     """
 
     request_queue_size = 64
 
-    def __init__(self, requests: type[LoopbackRequests], port: int) -> None:
-        self.token = secrets.token_urlsafe(24)
+    def __init__(self, requests: type[LoopbackRequests], port: int, token: str = "") -> None:
+        self.token = token or secrets.token_urlsafe(24)
         self.turn = threading.Lock()  # a step changes what the next page shows
         try:
             super().__init__((LOOPBACK, port), requests)

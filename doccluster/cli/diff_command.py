@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from doccluster.streams.diff import Difference
 
 SHOWN = 50
+SHOWN_OF_KIND = 5  # where there are more in all
+MOST_IDS = 4
 WIDTH = 70
 
 
@@ -70,11 +75,19 @@ def print_difference(found: Difference, output: str | None) -> None:
     if found.edited:
         say(f"  edited     {len(found.edited):,} documents")
     told_of = [one for one in found.changes if one.kind != "stayed"]
-    for one in told_of[:SHOWN]:
-        label = one.label_after or one.label_before
-        size = f"{one.n_before:,} -> {one.n_after:,}"
-        say(f"  {one.kind:<9} {size:>13}  {'+'.join(one.before)} -> {'+'.join(one.after)}  {label[:WIDTH]}")
-    if len(told_of) > SHOWN:
-        say(f"  ... and {len(told_of) - SHOWN:,} more; --json lists all")
+    for kind, changes in groupby(told_of, key=attrgetter("kind")):
+        of_kind = list(changes)
+        n_shown = len(of_kind) if len(told_of) <= SHOWN else SHOWN_OF_KIND
+        for one in of_kind[:n_shown]:
+            label = one.label_after or one.label_before
+            size = f"{one.n_before:,} -> {one.n_after:,}"
+            say(f"  {kind:<9} {size:>13}  {_joined(one.before)} -> {_joined(one.after)}  {label[:WIDTH]}")
+        if len(of_kind) > n_shown:
+            say(f"  {kind:<9} {len(of_kind) - n_shown:>13,}  more, of fewer documents; --json lists all")
     if output is not None:
         say(f"  {output}")
+
+
+def _joined(names: Sequence[str]) -> str:
+    rest = len(names) - MOST_IDS
+    return "+".join(names) if rest <= 1 else f"{'+'.join(names[:MOST_IDS])} and {rest:,} more"

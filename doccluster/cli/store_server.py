@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import secrets
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from doccluster.cli.browse_server import LoopbackRequests, LoopbackServer
-from doccluster.errors import DocclusterError
+from doccluster.errors import DocclusterError, InputError
 from doccluster.report.page import POLICY
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams.database import reading
@@ -16,15 +19,36 @@ from doccluster.streams.feed_out import feed_of
 from doccluster.streams.front_page import front_page
 from doccluster.streams.lookup import stories_with, story_told
 
+LEAST_OF_A_TOKEN, MOST_OF_A_TOKEN = 20, 200  # letters
 WITH_SCRIPT = f"{POLICY}; script-src 'unsafe-inline'"  # the page's own
 
 
 class StoreServer(LoopbackServer):
     """Serves one store, as it is at each request."""
 
-    def __init__(self, store: str, port: int = 0) -> None:
+    def __init__(self, store: str, port: int = 0, token: str = "") -> None:
         self.store = store
-        super().__init__(_StoreRequests, port)
+        super().__init__(_StoreRequests, port, token)
+
+
+def token_of(path: Path) -> str:
+    """Return the token in a file; a new one is written where there is no file, for its owner alone to read.
+
+    Raises InputError if the file cannot be read or made, or holds anything else.
+    """
+    try:
+        if not path.exists():
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                file.write(f"{secrets.token_urlsafe(24)}\n")
+        with path.open("rb") as file:
+            token = file.read(MOST_OF_A_TOKEN + 2).decode("ascii", "replace").strip()
+    except OSError as error:
+        raise InputError(f"{path} cannot be used as the token file: {error.strerror or error}") from error
+    if re.fullmatch(rf"[A-Za-z0-9_-]{{{LEAST_OF_A_TOKEN},{MOST_OF_A_TOKEN}}}", token) is None:
+        expected = f"one line of {LEAST_OF_A_TOKEN} to {MOST_OF_A_TOKEN} letters, digits, - and _"
+        raise InputError(f"{path} holds no token ({expected}); delete it, or name another file, and one is made.")
+    return token
 
 
 class _StoreRequests(LoopbackRequests):

@@ -87,7 +87,8 @@ def upgrade_command(store: str, as_json: bool) -> None:
 def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     """Make the stories of a store anew of its documents, by the weights and words of this version.
 
-    Says which stories would grow, merge, split, appear and vanish; `--write` does it. A story keeps its id where most
+    Says how many stories would grow, merge, split, appear and vanish, and which are the largest of them; `--write` does
+    it. A story keeps its id where most
     of its documents stay, your corrections are made again, and the lineage becomes that of the new stories.
     """
     from doccluster.cli.diff_command import print_difference
@@ -97,14 +98,17 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
 
     opened = changing(Path(store)) if write else reading(Path(store))
     with opened as connection, rebuilt(connection) as (copy, lost):
-        found = compare_sides(side_of(connection, "before"), side_of(copy, "after"))
+        before, after = side_of(connection, "before"), side_of(copy, "after")
+        found = compare_sides(before, after)
+        n_moved = sum(after.cluster_of.get(document) != story for document, story in before.cluster_of.items())
         if write:
             copy.backup(connection)
     if as_json:
-        told = {"store": store, "is_written": write, "counts": found.counts(), "lost": lost}
+        told = {"store": store, "is_written": write, "n_moved": n_moved, "counts": found.counts(), "lost": lost}
         print_json({**told, "changes": [asdict(one) for one in found.changes if one.kind != "stayed"]})
         return
     print_difference(found, None)
+    say(f"  moved      {n_moved:,} documents come into another story")
     for one in lost:
         say_fact("lost", one)
     say(f"  {store} {'is rebuilt' if write else 'is as it was; --write writes the new stories into it'}")

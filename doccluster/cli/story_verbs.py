@@ -9,46 +9,53 @@ from typing import Any
 
 import click
 
-from doccluster.cli.console import json_option, print_json, say
+from doccluster.cli.console import json_option, print_json, say, say_fact
 from doccluster.cli.store_upkeep import store_option
 from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
+from doccluster.report.wording import counted
 
 WIDTH = 70
+MOST_NAMED = 20  # stories of one correction
 
 
 def _correct(
     store: str, as_json: bool, verb: str, *stories: str, documents: tuple[str, ...] = (), text: str = ""
 ) -> None:
-    """Make a correction, or take one back, and say what it was."""
+    """Make a correction, or take one back, and say what it was and what its stories are now."""
     from doccluster.streams import StoryStream
-    from doccluster.streams.database import check_is_there
+    from doccluster.streams.database import check_is_there, reading
+    from doccluster.streams.lookup import stories_of
 
     check_is_there(Path(store))
     with StoryStream(store) as stream:
         done = stream.undo() if verb == "undo" else stream.correct(verb, *stories, documents=documents, text=text)
         last = stream.last_batch
+    with reading(Path(store)) as connection:
+        about = stories_of(connection, done)
     if as_json:
         print_json({"store": store, "batch": last, "verb": verb, "correction": done.verb, "text": done.text,
-                    "n_documents": len(done.documents)})  # fmt: skip
+                    "n_documents": len(done.documents), "stories": about})  # fmt: skip
         return
-    moved = f"{len(done.documents):,} document{'s' * (len(done.documents) != 1)}"
+    moved = counted(len(done.documents), "document")
     told = {"merge": moved, "split": moved, "move": moved, "rename": done.text, "pin": "the story stands first"}
     say(f"  {verb:<11}{done.verb + ': ' if verb == 'undo' else ''}{told.get(done.verb, done.text)}, in batch {last:,}")
+    for story in about[:MOST_NAMED]:
+        say_fact(story["id"], f"{story['label']} ({counted(story['documents'], 'document')})")
     say(f"  {store}")
 
 
-@click.command("merge", cls=Verb, short_help="Make one story of two.")
-@click.argument("kept", metavar="STORY")
-@click.argument("ended", metavar="OTHER")
+@click.command("merge", cls=Verb, short_help="Make one story of several.")
+@click.argument("goal", metavar="STORY")
+@click.argument("others", nargs=-1, required=True, metavar="OTHER...")
 @store_option
 @json_option
-def merge_command(kept: str, ended: str, store: str, as_json: bool) -> None:
-    """Make one story of two: STORY goes on with the documents of OTHER, and they are never split from one another.
+def merge_command(goal: str, others: tuple[str, ...], store: str, as_json: bool) -> None:
+    """Make one story of several: STORY goes on with the documents of each OTHER, and they are never split again.
 
-    Where STORY has ended and OTHER is open, it is OTHER that goes on.
+    Where STORY has ended, the first OTHER that is open goes on in its place.
     """
-    _correct(store, as_json, "merge", kept, ended)
+    _correct(store, as_json, "merge", goal, *others)
 
 
 @click.command("split", cls=Verb, short_help="Take documents out of a story, to one of their own.")
@@ -217,18 +224,25 @@ def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="0, the default, for a free one."
 )
-def serve_command(store: str, port: int) -> None:
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    help="Where the token is kept, made if it is not there; with --port, addresses stay the same after a restart.",
+)
+def serve_command(store: str, port: int, token_file: str | None) -> None:
     """Serve the front page, the stories as JSON, and feeds of them, on the loopback address, until interrupted.
 
     The pages are /, /stories.json (with ?words= those that have the words), /story.json?id=STORY, /feed.atom and
-    /feed.json, each with the token of the address that is printed. Nothing in the store can be changed.
+    /feed.json, each with the token of the addresses that are printed. Nothing in the store can be changed.
     """
-    from doccluster.cli.store_server import StoreServer
+    from doccluster.cli.store_server import StoreServer, token_of
     from doccluster.streams.database import check_is_there
 
     check_is_there(Path(store))
-    with StoreServer(store, port) as server:
+    token = "" if token_file is None else token_of(Path(token_file))
+    with StoreServer(store, port, token) as server:
         say(f"  {server.address}")
+        say(f"  {server.address.replace('/?', '/feed.atom?')}")
         sys.stdout.flush()
         server.serve_forever()
 

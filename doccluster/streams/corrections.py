@@ -71,13 +71,13 @@ def correction_of(
     if verb == "mute":
         return Correction(verb, text=_pattern(text))
     if verb == "merge":
-        kept, ended = stories
-        if kept == ended:
-            raise InputError(f"{kept} is one story; give two.")
-        states = _state_of(connection, kept), _state_of(connection, ended)
-        if states == ("closed", "open"):  # articles still come to the one that is open
-            kept, ended = ended, kept
-        return Correction(verb, _documents_of(connection, [ended]), _documents_of(connection, [kept]))
+        distinct = list(dict.fromkeys(stories))
+        if len(distinct) < 2:
+            raise InputError(f"{distinct[0]} is one story; give two or more.")
+        # articles still come to the one that is open
+        goal = next((story for story in distinct if _state_of(connection, story) == "open"), distinct[0])
+        ended = [story for story in distinct if story != goal]
+        return Correction(verb, _documents_of(connection, ended), _documents_of(connection, [goal]))
     named = [_document_named(connection, name) for name in documents]
     sources = [story for story in _families_by_story(connection, named) if verb == "split" or story != stories[0]]
     if not sources or (verb == "split" and sources != [stories[0]]):

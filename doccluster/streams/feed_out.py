@@ -16,11 +16,15 @@ MOST_ENTRIES = 100
 MOST_TITLES = 10  # of a story's newest documents in its entry
 TITLE = 220
 _ATOM = "http://www.w3.org/2005/Atom"
-_UPDATED = "SELECT story_id, MAX(b.moment) FROM lineage JOIN batch b USING (batch_id) GROUP BY story_id"
+_UPDATED = """
+SELECT story_id, MAX(b.moment) FROM lineage JOIN batch b USING (batch_id) WHERE event <> 'closed' GROUP BY story_id
+"""
 
 
 def feed_of(connection: sqlite3.Connection, words: Sequence[str] = (), *, name: str, is_json: bool = False) -> str:
     """Return the stories that have grown last as a feed: one entry each, under the story's id, updated when it grows.
+
+    Stories of several articles lead; single articles have the places that are left.
 
     Parameters
     ----------
@@ -42,7 +46,7 @@ def feed_of(connection: sqlite3.Connection, words: Sequence[str] = (), *, name: 
         story = dict(zip(STORY_COLUMNS, values, strict=True))
         if story["documents"] and has_words(words, story["label"], [one["title"] for one in own[story["id"]]]):
             entries.append({**story, "updated": updated[story["id"]], "own": own[story["id"]][::-1]})
-    entries.sort(key=lambda one: (one["updated"], one["id"]), reverse=True)
+    entries.sort(key=lambda one: (one["documents"] > 1, one["updated"], one["id"]), reverse=True)
     write = _json_feed if is_json else _atom
     return write([_entry(one) for one in entries[:MOST_ENTRIES]], name, as_text(now or 0))
 

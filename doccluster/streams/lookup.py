@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from doccluster.errors import InputError
+from doccluster.streams.corrections import Correction, names_at
 from doccluster.streams.export import records
 from doccluster.streams.feed_out import has_words
+from doccluster.streams.tables import label_of
+
+_HOLDING = """
+SELECT s.story_id, s.n_documents, (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id
+    ORDER BY l.from_batch DESC LIMIT 1)
+FROM json_each(?) JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL JOIN story s USING (story_id)
+GROUP BY s.story_id ORDER BY MIN(key)
+"""
 
 
 def stories_with(connection: sqlite3.Connection, words: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -34,3 +44,13 @@ def story_told(connection: sqlite3.Connection, story: str) -> dict[str, Any]:
     own = [one for one in rows["documents"] if one["story"] == story]
     events = [one for one in rows["lineage"] if story in (one["story"], one["other"]) and one["event"] != "moved"]
     return {**row, "documents": own, "lineage": events}
+
+
+def stories_of(connection: sqlite3.Connection, correction: Correction) -> list[dict[str, Any]]:
+    """Return id, label and number of documents of the stories that a correction is about, as they are now."""
+    names = names_at(connection, "rename")
+    documents = (*correction.documents, *correction.together, *correction.apart)
+    return [
+        {"id": story, "label": names.get(story) or label_of(connection, lead), "documents": n_documents}
+        for story, n_documents, lead in connection.execute(_HOLDING, (json.dumps(documents),))
+    ]

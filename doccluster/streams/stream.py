@@ -295,7 +295,7 @@ class StoryStream:
         Parameters
         ----------
         verb : str
-            ``merge`` (the second story into the first), ``split`` (documents off a story), ``move`` (documents to a
+            ``merge`` (the other stories into the first), ``split`` (documents off a story), ``move`` (documents to a
             story), ``rename`` (to `text`), ``pin`` (first on the page), or ``mute`` (articles of ``title=...`` or
             ``outlet=...``, where ``*`` stands for anything, are put to no story).
         *stories : str

@@ -39,9 +39,10 @@ SELECT s.story_id, s.parent, s.born, COUNT(*) AS documents, COUNT(DISTINCT d.fam
     (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id AND l.from_batch <= :batch
         ORDER BY l.from_batch DESC LIMIT 1) AS lead,
     (SELECT e.event FROM lineage e WHERE e.story_id = s.story_id AND e.batch_id <= :batch AND e.event = 'closed')
+        AS ended
 FROM membership m JOIN story s USING (story_id) JOIN document d USING (doc_id)
 WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
-GROUP BY s.story_id ORDER BY s.born, s.story_id
+GROUP BY s.story_id ORDER BY ended IS NOT NULL, documents DESC, s.born, s.story_id
 """
 _MERGED = """
 SELECT s.story_id, s.parent, s.born, e.story_id AS into_story, e.moment
@@ -70,8 +71,8 @@ class StreamTables:
         they were placed; family is the key of its first document, as is known now: a later copy can show that two
         families are one.
     stories : mapping of column to list
-        id, label, state, born, last, documents, families, outlets, parent: the open and closed ones by birth, then
-        those that have become part of another.
+        id, label, state, born, last, documents, families, outlets, parent: the open ones, those with most documents
+        first, then the closed ones in the same order, then those that have become part of another.
     lineage : mapping of column to list
         when, event, story, other, documents, similarity, in the order in which it happened.
     """
@@ -135,7 +136,7 @@ def document_rows(connection: sqlite3.Connection, batch: int, since: int = 0) ->
 
 
 def story_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
-    """Yield the stories as they were after a batch: open and closed ones by birth, then those that were merged."""
+    """Yield the stories as they were after a batch: the open ones, the closed ones, then those that were merged."""
     names = names_at(connection, "rename", batch)
     for story, parent, born, documents, families, outlets, last, lead, ended in connection.execute(
         _STORIES, {"batch": batch}

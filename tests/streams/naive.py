@@ -488,6 +488,7 @@ class NaiveStream:
                 times = as_text(story.born), as_text(max(one.time for one in docs))
                 counts = len(docs), self.n_families(story), len(outlets)
                 rows.append((story.id, label, state, *times, *counts, story.parent))
+        rows.sort(key=lambda row: (row[2] == "closed", -row[5]))
         for story in sorted(self.every, key=lambda one: (one.born, one.id)):
             if story.state == "merged":
                 rows.append(

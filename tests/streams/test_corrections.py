@@ -307,3 +307,52 @@ def test_stories_are_listed_found_shown_and_corrected_by_command(doccluster, sto
     assert f"story {ferry} has become part of story {bank}" in told.err
     assert "moved" not in doccluster("stream", "show", bank, "--store", path).out
     assert doccluster("stream", "check", "--store", path).code == 0
+
+
+def test_several_stories_become_one_which_the_answer_names(doccluster, tmp_path):  # noqa: F811
+    path = tmp_path / "news.db"
+    titles = [
+        "Ferry runs aground off Skerrow",
+        "Bank leaves rates unchanged",
+        "Glacier melts faster",
+        "Violin is found",
+    ]
+    with StoryStream(path) as stream:
+        rows = [(as_text(BEGIN + place * HOUR), title, title) for place, title in enumerate(titles)]
+        names = replayed(stream, rows)
+        stories = {name: story for story, (name,) in partition(stream).items()}
+        ferry, bank, glacier, violin = (stories[name] for name in names)
+    told = doccluster("stream", "merge", bank, ferry, glacier, bank, "--store", path)
+    assert (told.code, told.err) == (0, "")
+    assert "2 documents, in batch" in told.out
+    assert f"  {bank}   Bank leaves rates unchanged (3 documents)" in told.out.splitlines()
+    parted = json.loads(doccluster("stream", "split", bank, "--documents", names[2], "--store", path, "--json").out)
+    assert [(one["label"], one["documents"]) for one in parted["stories"]] == [
+        ("Glacier melts faster", 1),
+        ("Bank leaves rates unchanged", 2),
+    ]
+    for _ in range(2):
+        undone = doccluster("stream", "undo", "--store", path)
+    assert [line.split()[0] for line in undone.out.splitlines()[1:-1]] == [ferry, glacier, bank]
+    with StoryStream(path) as stream:
+        assert sorted(map(len, partition(stream).values())) == [1, 1, 1, 1]
+        stream.correct("rename", violin, text="The lost violin")
+        with pytest.raises(InputError, match="is one story; give two or more"):
+            stream.correct("merge", violin, violin)
+        stream.correct("merge", violin, bank, glacier)
+        assert sorted(map(len, partition(stream).values())) == [1, 3]
+    assert "The lost violin (3 documents)" in doccluster("stream", "pin", violin, "--store", path).out
+
+
+def test_of_several_stories_the_first_that_is_open_goes_on(tmp_path):
+    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
+        replayed(stream, articles(FERRY, range(3)))
+        replayed(stream, articles(BANK, range(20, 100, 20)))
+        (violin,) = replayed(stream, [(as_text(BEGIN + 81 * HOUR), "Violin is found in a barn", "Violin is found")])
+        stories = stream.tables().stories
+        states = dict(zip(stories["id"], stories["state"], strict=True))
+        (ended,) = (name for name in states if states[name] == "closed")
+        (found,) = (name for name, own in partition(stream).items() if violin in own)
+        (bank,) = states.keys() - {ended, found}
+        stream.correct("merge", ended, found, bank)
+        assert {name: len(own) for name, own in partition(stream).items()} == {found: 8}

@@ -86,6 +86,25 @@ def test_runs_are_compared_by_their_ids(doccluster, finished, tiny, tmp_path):  
     assert "9 before, 9 after, 9 in both" in done.out
 
 
+def test_many_changes_are_told_in_short_with_the_largest_of_each_kind(doccluster, monkeypatch):  # noqa: F811
+    import doccluster.streams.diff as module
+
+    before = {f"{story}-{place}": f"old{story:03}" for story in range(90) for place in range(2 + story % 7)}
+    gone = {name: story for name, story in before.items() if int(story[3:]) >= 60}
+    after = {name: "new" if story in ("old000", "old001") else story for name, story in before.items()}
+    after = {name: story for name, story in after.items() if name not in gone} | {f"x{n}": f"x{n}" for n in range(80)}
+    sides = [Side(name, own, {}) for name, own in (("a", before), ("b", after))]
+    monkeypatch.setattr(module, "read_sides", lambda *_: sides)
+    lines = doccluster("diff", "a", "b").out.splitlines()
+    assert "1 merged, 80 appeared, 30 vanished, 58 stayed" in lines[1]
+    assert [line.split()[0] for line in lines[2:]] == ["merged", *["appeared"] * 6, *["vanished"] * 6]
+    assert "75  more, of fewer documents; --json lists all" in " ".join(lines[8:9])
+    assert len(json.loads(doccluster("diff", "a", "b", "--json").out)["changes"]) == 169
+    many = [Side("a", {str(n): f"{n}" for n in range(30)}, {}), Side("b", {str(n): "all" for n in range(30)}, {})]
+    monkeypatch.setattr(module, "read_sides", lambda *_: many)
+    assert "0+1+10+11 and 26 more -> all" in doccluster("diff", "a", "b").out
+
+
 def test_the_page_shows_changes_and_lets_no_label_out(doccluster, tmp_path, monkeypatch):  # noqa: F811
     import doccluster.streams.diff as module
 

@@ -8,8 +8,12 @@ import feedparser
 import pytest
 
 from doccluster.streams import StoryStream
+from doccluster.streams.article import as_text
+from doccluster.streams.database import reading
+from doccluster.streams.feed_out import feed_of
+from doccluster.streams.settings import DAY, HOUR
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
-from tests.streams.test_corrections import BANK, FERRY, articles, living, partition, replayed
+from tests.streams.test_corrections import BANK, BEGIN, FERRY, articles, living, partition, replayed
 from tests.streams.test_replay import NOW, QUICK, made_rows, written
 
 
@@ -76,6 +80,47 @@ def test_a_feed_has_an_entry_for_each_story_under_its_id_that_is_new_when_it_gro
     assert feeds[0][ferry].updated < feeds[1][ferry].updated
     assert feeds[0][bank].title.endswith("& <b>café</b>")
     assert feeds[1][ferry].content[0].value.startswith("5 articles")
+
+
+def test_stories_lead_a_feed_before_single_articles_that_came_later_and_endings_bring_nothing_up(tmp_path):
+    path = tmp_path / "news.db"
+    hours = [as_text(BEGIN + hour * HOUR) for hour in range(5, 20)]
+    with StoryStream(path, settings=QUICK) as stream:
+        replayed(stream, [*articles(BANK, range(2)), *articles(FERRY, range(2, 4))])
+        replayed(stream, [(when, title, title) for when, title in zip(hours, SINGLES, strict=False)])
+        bank, ferry, *_ = partition(stream)
+        first = read_feed(path)
+        assert [one["id"].rpartition(":")[2] for one in first[:2]] == [ferry, bank]
+        assert len(first) == 2 + len(SINGLES)
+        dates = [one["date_modified"] for one in first[2:]]
+        assert dates == sorted(dates, reverse=True)
+        assert dates[-1] > first[0]["date_modified"]
+        replayed(stream, [(as_text(BEGIN + day * DAY), *LATER[day % 2]) for day in range(1, 8)])
+        assert ("closed", 2) in states(stream)
+    again = {one["id"]: one["date_modified"] for one in read_feed(path)}
+    assert {one["id"]: one["date_modified"] for one in first}.items() <= again.items()
+
+
+def test_an_export_begins_with_the_stories_that_are_open_the_largest_first(tmp_path):
+    with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
+        replayed(stream, articles(FERRY, range(6)))
+        replayed(stream, articles(BANK, range(20, 100, 20)))
+        replayed(stream, [(as_text(BEGIN + 81 * HOUR), "Glacier melts", "Glacier melts")])
+        assert states(stream) == [("open", 4), ("open", 1), ("closed", 6)]
+
+
+LATER = (("Mayor resigns after vote", "Mayor resigns"), ("Bridge opens to traffic", "Bridge opens"))
+SINGLES = ("Glacier melts", "Violin found", "Parliament adjourns", "Orchard blossoms", "Telescope sees comet")
+
+
+def states(stream):
+    stories = stream.tables().stories
+    return list(zip(stories["state"], stories["documents"], strict=True))
+
+
+def read_feed(path):
+    with reading(path) as connection:
+        return json.loads(feed_of(connection, name="Stories", is_json=True))["items"]
 
 
 def test_a_json_feed_of_a_search_has_the_stories_that_it_finds(doccluster, store, tmp_path):  # noqa: F811

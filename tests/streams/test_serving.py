@@ -10,9 +10,9 @@ import urllib.request
 
 import pytest
 
-from doccluster.cli.store_server import StoreServer
+from doccluster.cli.store_server import StoreServer, token_of
 from doccluster.cli.stories import _tell
-from doccluster.errors import DocclusterWarning
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams import StoryStream
 
 TEXTS = [
@@ -27,6 +27,37 @@ def path(tmp_path):
     with StoryStream(tmp_path / "news.db") as stream:
         stream.replay(TEXTS)
     return tmp_path / "news.db"
+
+
+def asked(server, place):
+    with urllib.request.urlopen(f"{server.address.replace('/?', place + '?')}", timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_a_subscription_survives_a_restart_by_the_token_in_a_file(path, tmp_path):
+    kept, addresses = tmp_path / "news.token", []
+    port = 0
+    for _ in range(2):
+        with StoreServer(str(path), port, token_of(kept)) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            assert "Ferry" in asked(server, "/feed.atom")
+            addresses.append(server.address)
+            port = server.server_port
+            server.shutdown()
+    assert addresses[0] == addresses[1]
+    if sys.platform != "win32":
+        assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("content", ["", "short", "with a blank in its middle", "x" * 201, "ü" * 30])
+def test_a_file_that_holds_no_token_is_refused(tmp_path, content):
+    (tmp_path / "token").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match="holds no token"):
+        token_of(tmp_path / "token")
+    with pytest.raises(InputError, match="cannot be used as the token file"):
+        token_of(tmp_path / "nowhere" / "token")
+    with pytest.raises(InputError, match="cannot be used as the token file"):
+        token_of(tmp_path)
 
 
 @pytest.fixture
