@@ -120,6 +120,15 @@ _RULES = (
     "leaves them out, and a warning says how many; other control characters become spaces. UTF-16 and UTF-32 are known "
     "by their mark, or by where their zero bytes stand. What has more is `binary` and is listed.",
     "",
+    "## Characters that are not seen",
+    "",
+    "Unicode's rules for words (UAX 29, WB4) pass over characters that are not seen, and so does a reader: soft "
+    "hyphens, word joiners and marks (U+FEFF) inside a text are left out, with the line end behind a soft hyphen; "
+    "zero-width spaces too, except beside scripts that put no blank between words (Thai, Lao, Khmer, Burmese, "
+    "Tibetan), and joiners (U+200C, U+200D) between Latin, Greek, Cyrillic, Chinese, Japanese and Korean letters. "
+    "Elsewhere joiners decide how a text looks, in Persian, in Hindi and between emoji, and stay in it; tokens, of "
+    "documents and of queries alike, pass over them, over marks of direction and over the selectors of variants.",
+    "",
     "## Feeds, and lists of them",
     "",
     "A feed is known by its root (`rss`, `feed`, `rdf:RDF`), in files named .xml, .rss, .atom, .rdf, .php or without a "

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.control_characters import CONTROLS, SURROGATES
+from doccluster.base.control_characters import CONTROLS, SURROGATES, without_invisible
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
@@ -82,13 +82,13 @@ def changed_names(names: Sequence[str], separator: str = "#") -> dict[int, str]:
 
 
 def clean_text(text: str) -> str:
-    """Return `text` with plain newlines and without characters that cannot be shown or written."""
+    """Return `text` with plain newlines and without characters that are not seen, or cannot be written."""
     if "\r" in text:
         text = _NEWLINES.sub("\n", text)
     if _UNWRITABLE.search(text):
         text = text.replace("\0", "")
         text = _UNWRITABLE.sub(lambda found: "\ufffd" if found[0] >= "\ud800" else " ", text)
-    return text
+    return without_invisible(text)
 
 
 def clean_line(text: str) -> str:

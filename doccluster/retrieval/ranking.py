@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.control_characters import without_invisible
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import NeighbourGraph, as_documents, nearest_neighbours
 from doccluster.validation import check_matrix, check_positive_int
@@ -141,7 +142,7 @@ class Bm25Index:
         """Return the score of every document, float64 array of shape (n_documents,)."""
         if not query.strip():
             raise InputError("the query is empty; give the words to search for.")
-        wanted = sparse.csr_array(self.vectorizer.transform_counts([query]))
+        wanted = sparse.csr_array(self.vectorizer.transform_counts([without_invisible(query)]))
         if wanted.nnz == 0:
             raise NothingUsable(f"no document has a word of the query {query[:80]!r}; try other words.")
         return self.score_counts(wanted)

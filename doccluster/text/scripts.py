@@ -18,6 +18,8 @@ from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 from itertools import accumulate
 
+from doccluster.base.control_characters import DIRECTIONS, INVISIBLE, JOINERS, MARKS
+
 # Letters of scripts that put no blank between words, and Hangul.
 _HAN = "\u3005-\u3007\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u3096\u309d-\u309f"
@@ -40,7 +42,8 @@ _POINTS = (
 )
 _WIDE = "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uff9f"  # the wide Latin letters, the narrow kana
 _DOTTED_I = "i\u0307"  # what `str.lower` makes of the Turkish capital
-_JOINERS = "\u200c\u200d"
+# passed over: the soft hyphen, joiners, marks of direction, and after a letter the selectors of its variants
+_PASSED_OVER = f"{INVISIBLE}{JOINERS}{MARKS}{DIRECTIONS}\ufe00-\ufe0e\U000e0100-\U000e01ef"
 _FAR_BLOCKS = (range(0x10D00, 0x10D40), range(0x11100, 0x11150), range(0x11400, 0x11480), range(0x1E900, 0x1E960))
 
 _PLAIN = re.compile(r"\w\w+")
@@ -168,11 +171,11 @@ class _Patterns:
     def __init__(self) -> None:
         marks = _as_ranges(combining_marks())
         # a class within the first plane is a table, searched ten times as fast as one with ranges beyond it
-        special = f"[{marks}{_UNSPACED}{_WIDE}\u0640]"
+        special = f"[{marks}{_UNSPACED}{_WIDE}{_PASSED_OVER}\u0640]"
         first_plane = re.findall(special, "".join(map(chr, range(0x80, 0x10000))))
         self.special = re.compile(f"[{_as_ranges(''.join(first_plane))}]")
         self.special_beyond = re.compile(special)
-        self.optional = re.compile(f"[{_POINTS}]|(?<=[{marks}])[{_JOINERS}]")
+        self.optional = re.compile(f"[{_POINTS}{_PASSED_OVER}]")
         self.wide = re.compile(f"[{_WIDE}]+")
         self.separated = re.compile(rf"[\w{marks}]{{2,}}")
         self.run = re.compile(

@@ -187,6 +187,7 @@ TOKENS: dict[str, tuple[bytes, ...]] = {
         b"\r",
         b"+AGE-",
         b"\x1b$)C",
+        *(character.encode() for character in "\u00ad\u200b\u200c\u200d\u2060\ufeff\u200f\ufe0f\U000e0100"),
     ),
 }
 TOKENS["lines"] = (*TOKENS["text"], b"\n")
