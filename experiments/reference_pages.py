@@ -6,13 +6,14 @@ Run with ``python -m experiments.reference_pages`` (``make docs``); a test fails
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.bibliography import bibtex, cite
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.text_column import FULL_TEXTS, SAMPLED_ROWS, SHORTEST_PROSE, SNIPPETS, TEXT_NAMES, TIMES
 from doccluster.measures import Measure, list_measures
 from experiments.cli_page import cli_page
 
@@ -136,6 +137,49 @@ _RULES = (
     "of the channel (of a JSON Feed its `home_page_url`); what `stream poll` asks also by the address that answered. A "
     "list of feeds need not be well-formed: [what may be in a list](../explanation/polling.md#what-may-be-in-a-list).",
 )
+_TABLE_RULES = (
+    "## The text of a table",
+    "",
+    "In every table (csv, tsv, JSON, Parquet, DataFrames, what a query finds) `--column text=NAME` "
+    "(`text_column=`) names the column. Left out, names and the first {rows} rows decide:",
+    "",
+    "1. The usual names, the likeliest first: {names}.",
+    "2. Another column replaces it if it has many times its prose: {full} times that of a full text "
+    "({full_names}), {short} times that of a shorter form or of a field in an object, {title} times that of a "
+    "title. A column without a usual name needs {least} characters on average. The prose of a column is the mean "
+    "length of its cells, each text counted once; links, dates, numbers, identifiers, objects and JSON are no "
+    "prose, and columns of ids, dates, links, sources and authors take no part.",
+    "3. A title goes with a snippet ({snippets}): both are the text.",
+    "",
+    "`inspect`, `run`, `run.json` (`resolved`, `text_columns`) and `Corpus.text_columns` say which column it was."
+    " If none reads like a text, the error lists the columns.",
+    "",
+    "## Objects in columns",
+    "",
+    "A name with dots is a field in an object: `--column text=content.body`. Without one, the text of a record "
+    "may lie in an object by the rules above, and the title, id, date and labels beside it are found too. An "
+    "object that is itself a text is read by its field with a usual name (or `rendered`, `value`, `#text`), a "
+    "list of objects item by item. An object without such a field, or its source in JSON, is never a text: it is "
+    "an error or a listed row.",
+    "",
+    "## Tables in JSON",
+    "",
+    "Records lie in an array, in an array of an object, one or more levels below keys, one a line, or one after "
+    "the other. A table is also read as `DataFrame.to_json` writes it in each orientation (columns, index, split,"
+    " records, values, table), from lists of columns, and from rows of cells under a header. The key of a row is "
+    "its id if no column holds one. Control characters in strings are allowed.",
+    "",
+    "## The header of a csv",
+    "",
+    "- Before it may stand blank lines, `sep=;`, comments (`#`), a title (one cell of several words above rows of"
+    " one width) and rows that are narrower than one with usual names. A comment with the names of columns is the"
+    " header.",
+    "- Below it may stand a row of units or types (`[m]`, `(s)`, `-`, `string`, ...), or the two rows of Orange, "
+    "whose `class` columns are labels; Orange's one row (`cD#topic`, `mS#text`) is read too.",
+    "- These lines are listed as `about-the-table`.",
+    "- Delimiters that are found: {delimiters}. A line ends in LF, CR or both, also in one file. A quote that is "
+    "closed within a cell or never costs its row, which is listed; reading goes on in the next line.",
+)
 
 
 def formats_page() -> str:
@@ -157,8 +201,30 @@ def formats_page() -> str:
         listed = (", ".join(f"`{word}`" for word in words) for words in (one.suffixes, one.aliases, one.parameters))
         cells = (f"`{one.name}`", one.document, one.brings, *listed)
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
-    lines += ["", *_RULES, "", "## Parameters of `read_corpus`", "", *_parameter_table(parameters_of(ReadOptions))]
+    names = {
+        "rows": SAMPLED_ROWS,
+        "names": _listed(TEXT_NAMES),
+        "full_names": _listed(FULL_TEXTS),
+        "snippets": _listed(SNIPPETS),
+        "least": SHORTEST_PROSE,
+        **{name: TIMES[place] for name, place in (("full", 0), ("short", 1), ("title", 3))},
+        "delimiters": "comma, tab, semicolon, bar, `~`, `^` and the byte 1",
+    }
+    lines += [
+        "",
+        *_RULES,
+        "",
+        *(rule.format_map(names) for rule in _TABLE_RULES),
+        "",
+        "## Parameters of `read_corpus`",
+        "",
+        *_parameter_table(parameters_of(ReadOptions)),
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _parameter_table(parameters: Mapping[str, Parameter]) -> list[str]:

@@ -11,6 +11,7 @@ from doccluster.cli.console import (
     arguments_of,
     json_option,
     overwrite_option,
+    plain,
     print_json,
     progress_shown,
     say,
@@ -54,6 +55,8 @@ def _print_inspection(found: Inspection) -> None:
     if found.n_terms is not None and found.n_entries is not None:
         told = terms_told(found.n_documents, found.n_terms, found.n_entries)
         say(f"  matrix     {told}, {found.n_empty:,} documents without any")
+    if found.text_columns:
+        say(f"  text       {plain(', '.join(found.text_columns))}")
     if found.lengths is not None:
         told = ", ".join(f"{name} {value:,.0f}" for name, value in found.lengths.items())
         say(f"  characters {told}")

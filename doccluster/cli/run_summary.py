@@ -76,7 +76,9 @@ def print_run(run: Run, output: Path | None) -> None:
         say_fact("compile", f"the program for this machine, once, {compiling:.1f} s")
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
-    say_fact("read", f"{n_read:,} documents{_where_and_when(run, seen)}{_skipped(run, output)}")
+    columns = ", ".join(run.parameters.get("resolved", {}).get("text_columns", ()))
+    text = f" (text: {columns})" if columns else ""
+    say_fact("read", f"{n_read:,} documents{text}{_where_and_when(run, seen)}{_skipped(run, output)}")
     matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
     n_stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
     empty = f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
@@ -130,6 +132,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "n_clusters": run.n_clusters,
         "n_other": run.n_other,
         "analysis": run.parameters.get("resolved", {}).get("analysis", {}),
+        "text_columns": run.parameters.get("resolved", {}).get("text_columns", []),
         "seed": run.provenance.seed,
         "stability": run.parameters.get("resolved", {}).get("stability"),
         "timings": dict(run.provenance.timings),

@@ -248,8 +248,8 @@ class CorpusBuilder:
         self._n_texts += sum(block.n_texts for block in blocks)
         self._n_coded += sum(map(len, parts))
 
-    def build(self, *, labels_of: LabelsOf | None = None, stripped_html: bool = False) -> Corpus:
-        """Return the corpus. Raises NothingUsable if no document is left."""
+    def build(self, *, labels_of: LabelsOf | None = None, **remarks: Any) -> Corpus:
+        """Return the corpus, with what is remarked of its sources. Raises NothingUsable if no document is left."""
         rows = joined_rows(self.rows) if self.rows else self._open.completed()
         if labels_of is not None:
             rows.labels |= labels_of(rows)
@@ -274,7 +274,7 @@ class CorpusBuilder:
             labels=pick(rows.labels),
             metadata=pick(rows.metadata),
             skipped=tuple(one for *_, one in listed),
-            stripped_html=stripped_html,
+            **remarks,
             skipped_after=() if companions else tuple(after for after, *_ in listed),
         )
 

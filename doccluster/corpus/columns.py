@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from doccluster.corpus.dates import iso_date
-from doccluster.corpus.draft import Draft, UnknownColumn
+from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.text_column import (
+    SAMPLED_ROWS,
+    TEXT_NAMES,
+    above,
+    choose_text,
+    leaf_names,
+    plain_name,
+    text_in,
+    value_at,
+)
 from doccluster.errors import Argument
 from doccluster.validation import is_missing
 
 # Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
-_TEXT = (
-    *("text", "body", "content", "contents", "full_text", "article", "document", "doc", "abstract", "description"),
-    *("summary", "message", "review", "comment", "post", "tweet", "sentence", "question", "blurb", "headline", "title"),
-)
 ID_COLUMNS = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")
 _TITLE = ("title", "headline", "subject")
+_AUTHORS = ("authors", "author", "byline", "creator")  # long lists of names, not texts
 _DATE = (
     *("date", "datetime", "published", "pubdate", "pub_date", "published_at", "publish_date", "publication_date"),
     *("date_published", "created_at", "created", "timestamp", "time"),
@@ -55,59 +63,71 @@ class Columns:
         return list(dict.fromkeys([*self.text, *(name for name in single if name), *self.labels, *self.keep]))
 
 
-def choose_columns(names: Sequence[str], options: ReadOptions, *, table: str) -> Columns:
-    """Return the role of each column, as named by the user, else by its name.
+def choose_columns(
+    names: Sequence[str],
+    options: ReadOptions,
+    *,
+    table: str,
+    first_rows: Callable[[], Iterable[Mapping[str, Any]]],
+    classes: Sequence[str] = (),
+) -> Columns:
+    """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows.
 
-    Raises UnknownColumn if a named column is not there, or none looks like the text.
+    `classes`: the label columns that the table itself names, if the user names none. Raises UnknownColumn if a named
+    column is not there, or none looks like the text.
     """
     asked = [options.id_column, options.title_column, options.date_column, options.link_column, options.source_column]
     labels = options.label_names if options.label_names is not None else ()
-    for name in (*options.text_columns, *asked, *labels, *options.kept_columns):
-        if name is not None and name not in names:
-            raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(names)}")
-    by_name = {_plain(name): name for name in reversed(names)}
+    named = [name for name in (*options.text_columns, *asked, *labels, *options.kept_columns) if name is not None]
+    is_known = bool(options.text_columns) and set(named) <= set(names)
+    rows = [] if is_known else list(itertools.islice(first_rows(), SAMPLED_ROWS))
+    leaves = leaf_names(names, rows)
+    for name in named:
+        if name not in names and all(value_at(row, name) is None for row in rows):
+            raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(leaves)}")
+    by_name = {plain_name(name): name for name in reversed(names)}
+    others = [_first(usual, by_name) for usual in (ID_COLUMNS, _DATE, _LINK, _SOURCE)]
+    authors = (by_name.get(name) for name in _AUTHORS)
+    taken = frozenset(filter(None, [*asked, *labels, *options.kept_columns, *others, *authors]))
+    text = options.text_columns or choose_text(names, rows, taken)
+    if not text:
+        raise UnknownColumn(
+            f"{table} has no column that reads like a text",
+            remedy=("name one with ", Argument("text_column"), f", its columns are {listed(leaves)}"),
+        )
+    beside = f"{above(text[-1])}."  # the fields beside a text that lies in an object
+    by_name = {plain_name(name.removeprefix(beside)): name for name in leaves if name.startswith(beside)} | by_name
     keep = options.kept_columns + tuple(
         name for name in ("split",) if name in names and name not in options.kept_columns
     )
+    usual_labels = (by_name[name] for name in _LABELS if name in by_name)
     return Columns(
-        text=options.text_columns or (_text_column(names, by_name, table),),
+        text=text,
         id=options.id_column or _first(ID_COLUMNS, by_name),
         title=options.title_column or _first(_TITLE, by_name),
         date=options.date_column or _first(_DATE, by_name),
         link=options.link_column or _first(_LINK, by_name),
         source=options.source_column or _first(_SOURCE, by_name),
-        labels=labels if options.label_names is not None else tuple(by_name[n] for n in _LABELS if n in by_name),
+        labels=labels
+        if options.label_names is not None
+        else tuple(name for name in dict.fromkeys([*classes, *usual_labels]) if name not in text),
         keep=keep,
     )
 
 
 def looks_like_header(names: Sequence[str], options: ReadOptions) -> bool:
     """Say whether a row of cells holds the name of a text column: then it is the header of a table."""
-    return bool(set(map(_plain, names)).intersection(_TEXT) or set(names).intersection(options.text_columns))
+    return bool(set(map(plain_name, names)).intersection(TEXT_NAMES) or set(names).intersection(options.text_columns))
 
 
 def has_text_column(names: Iterable[str], options: ReadOptions) -> bool:
     """Say whether a record with these keys holds a text: one that was named, else one of the usual names."""
     wanted = set(options.text_columns)
-    return bool(wanted.intersection(names)) if wanted else any(_plain(name) in _TEXT for name in names)
-
-
-def _plain(name: str) -> str:
-    return "_".join(name.strip().lower().split())
+    return bool(wanted.intersection(names)) if wanted else any(plain_name(name) in TEXT_NAMES for name in names)
 
 
 def _first(candidates: Sequence[str], by_name: Mapping[str, str]) -> str | None:
     return next((by_name[name] for name in candidates if name in by_name), None)
-
-
-def _text_column(names: Sequence[str], by_name: Mapping[str, str], table: str) -> str:
-    found = _first(_TEXT, by_name) or (names[0] if len(names) == 1 else None)
-    if found is None:
-        raise UnknownColumn(
-            f"{table} has no column that is named like a text",
-            remedy=("name one with ", Argument("text_column"), f", its columns are {listed(names)}"),
-        )
-    return found
 
 
 def listed(names: Sequence[str]) -> str:
@@ -120,9 +140,12 @@ def listed(names: Sequence[str]) -> str:
 
 
 def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
-    """Return one row as a document; missing cells are empty, never the word nan."""
-    parts, title = [cell_text(row.get(name)) for name in columns.text], _cell(row, columns.title)
-    date = row.get(columns.date) if columns.date else None
+    """Return one row as a document; missing cells are empty, never the word nan, and an object is not a text.
+
+    Raises ReadFailure if its text is an object, and no field in it is named like a text.
+    """
+    parts, title = [_text(row, name) for name in columns.text], _cell(row, columns.title)
+    date = _value(row, columns.date) if columns.date else None
     if options.strip_html:
         parts, title = [strip_markup(part) for part in parts], strip_markup(title)
     return Draft(
@@ -133,13 +156,28 @@ def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, wh
         date=iso_date(None if isinstance(date, str) and date.strip() in _MISSING else date),
         link=_cell(row, columns.link),
         source=_cell(row, columns.source),
-        labels={name: cell_labels(row.get(name), options.label_separator) for name in columns.labels},
+        labels={name: cell_labels(value_at(row, name), options.label_separator) for name in columns.labels},
         extra={name: _cell(row, name) for name in columns.keep},
+        text_columns=columns.text,
     )
 
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:
-    return cell_text(row.get(name)) if name is not None else ""
+    return cell_text(_value(row, name)) if name is not None else ""
+
+
+def _value(row: Mapping[str, Any], name: str) -> Any:
+    value = value_at(row, name)
+    text = text_in(value)
+    return value if text is None else text
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = _value(row, name)
+    if isinstance(value, Mapping):
+        inner = listed(leaf_names([name], [row]))
+        raise ReadFailure("bad-record", f"{name!r} is an object and no text; name a field in it: {inner}")
+    return cell_text(value)
 
 
 def cell_text(value: Any) -> str:

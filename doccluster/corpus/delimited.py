@@ -12,56 +12,84 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from doccluster.corpus.assembly import UniqueNames
-from doccluster.corpus.columns import Columns, choose_columns, row_draft
+from doccluster.corpus.columns import Columns, choose_columns, looks_like_header, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn, record
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.table_header import Header, header_of, lines_before, rows_before
+from doccluster.corpus.text_column import SAMPLED_ROWS
 from doccluster.errors import Argument, importing, words_of
 
-DELIMITERS = (",", "\t", ";", "|")
+DELIMITERS = (",", "\t", ";", "|", "~", "^", "\x01")
+ABOUT_TABLE = "about-the-table"  # why a line that belongs to a header, or stands before it, gives no document
 LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
 _SAMPLE_ROWS = 50
-_MOST_REPAIRS = 100  # rows with an open quote: each is followed by reading the rest of the file again
 _ESCAPED_QUOTE = re.compile(r'\\"[^,;\t|\r\n]')  # within a cell; a cell may well end in a backslash
-_NAMED_DELIMITER = re.compile(r"\ufeff?sep=(.)\r?\n", re.IGNORECASE)  # the line that spreadsheets put first
+_NO_WORD = re.compile(r"[^\w ]+")
+_USUAL = ReadOptions()
+_END: Any = object()
+
+
+class Row(NamedTuple):
+    """The cells of a row, and the line in which it ends."""
+
+    line: int
+    cells: list[str]
 
 
 def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the rows of a table with a header (or columns named 1, 2, ... when the options say there is none)."""
     # The limit of the csv module is one for the process and too small for articles; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
-    rows = TableRows(file, options)
-    names: list[str] = []
-    columns: Columns | None = None
-    number = 0
-    for row in rows.read():
+    table = TableRows(file, options)
+    rows = table.read()
+    first = list(itertools.islice(rows, SAMPLED_ROWS))
+    cells = [row.cells for row in first if not isinstance(row, Skipped)]
+    if not cells:
+        yield from (row for row in first if isinstance(row, Skipped))
+        return
+    header = header_of(cells, options)
+    columns = _columns(header, cells[header.n_before + header.n_below + options.header :], options, file)
+    names, n_rows = header.names, 0
+    for row in itertools.chain(first, rows):
         if isinstance(row, Skipped):
             yield row
             continue
-        if columns is None:
-            names = _header(row) if options.header else [str(place) for place in range(1, len(row) + 1)]
-            columns = _columns(names, options, file)
-            if options.header:
-                continue
-        number += 1
+        n_rows += 1
+        number = n_rows - header.n_before - header.n_below - options.header
         where = f"{file.name}:{number}"
-        cells = [rows.dialect.delimiter.join(row)] if len(names) == 1 else row  # one column has nothing to separate
-        if any(cells[len(names) :]):
-            detail = f"line {rows.line} has {len(cells)} cells, expected {len(names)}"
-            yield Skipped(where, "bad-row", detail)
+        # one column has nothing to separate
+        cells_here = [table.dialect.delimiter.join(row.cells)] if len(names) == 1 else row.cells
+        if number <= 0:
+            if n_rows != header.n_before + options.header and any(row.cells):
+                yield Skipped(f"{file.name}, line {row.line}", ABOUT_TABLE, table.dialect.delimiter.join(row.cells))
+        elif any(cells_here[len(names) :]):
+            yield Skipped(where, "bad-row", f"line {row.line} has {len(cells_here)} cells, expected {len(names)}")
         else:
-            yield record(where, row_draft, dict(zip(names, cells, strict=False)), columns, options, where)
+            yield record(where, row_draft, dict(zip(names, cells_here, strict=False)), columns, options, where)
 
 
-def _columns(names: list[str], options: ReadOptions, file: InputFile) -> Columns:
+def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions, file: InputFile) -> Columns:
+    names = header.names
+    parts = _NO_WORD.split(names[0])
+    if len(names) == 1 and len(parts) > 1 and looks_like_header(parts, options) and not options.text_columns:
+        raise UnknownColumn(
+            f"{file.name} has the one column {names[0]!r}",
+            remedy=("name what separates its columns with ", Argument("delimiter")),
+        )
     try:
-        return choose_columns(names, options, table=file.name)
+        return choose_columns(
+            names,
+            options,
+            table=file.name,
+            first_rows=lambda: (dict(zip(names, row, strict=False)) for row in rows),
+            classes=header.classes,
+        )
     except UnknownColumn as error:
         if not options.header:
             raise
@@ -80,65 +108,58 @@ class TableRows:
 
     def __init__(self, file: InputFile, options: ReadOptions) -> None:
         sample = _sample(file)
-        delimiter = options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else None)
-        named = _NAMED_DELIMITER.match(sample)
+        lines = list(io.StringIO(sample, newline=""))
+        n_before, named = lines_before(lines, options)
+        delimiter = options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else named)
+        self.dialect = choose_dialect("".join(lines[n_before:]), delimiter, options)
         self.line = 0
         self._name = file.name
         self._lines: Iterator[str | None] = file.lines(options.document_bytes)
-        if named is not None and delimiter is None:
-            delimiter = named[1]
-            next(self._lines)
-            self.line = 1
-        self.dialect = choose_dialect(sample, delimiter)
+        self._n_before = n_before
         self._taken: list[str] = []
-        self._too_long: list[Skipped] = []
-        self._repairs = 0
+        self._again: list[str] = []  # lines to read again, the last first
+        self._skipped: list[Skipped] = []  # lines before the next row
 
-    def read(self) -> Iterator[list[str] | Skipped]:
+    def read(self) -> Iterator[Row | Skipped]:
         """Return the cells of each row that is not blank, and the rows that cannot be read."""
-        reader: Iterator[list[str]] = csv.reader(self._take_lines(), self.dialect)
+        for line in itertools.islice(self._lines, self._n_before):
+            self.line += 1
+            if line and line.lstrip("\ufeff").startswith("#"):
+                yield Skipped(f"{self._name}, line {self.line}", ABOUT_TABLE, line)
+        reader = self._reader()
         while True:
             self._taken.clear()
             try:
-                row = next(reader)
-            except StopIteration:
-                yield from self._too_long
+                cells = next(reader, None)
+            except csv.Error:  # a quote is closed within a cell, or never
+                if len(self._taken) == 1:
+                    cells = next(csv.reader(self._taken, self.dialect))
+                else:
+                    place = f"{self._name}, line {self.line - len(self._taken) + 1}"
+                    self._skipped.append(Skipped(place, "bad-row", "a quote in it is never closed"))
+                    # what follows it is read again
+                    self.line -= len(self._taken) - 1
+                    self._again += self._taken[:0:-1]
+                    reader, cells = self._reader(), []
+            yield from self._skipped
+            self._skipped.clear()
+            if cells is None:
                 return
-            except csv.Error as error:
-                yield Skipped(f"{self._name}, line {self.line}", "bad-row", str(error))
-                continue
-            yield from self._too_long
-            self._too_long.clear()
-            if self._is_open():
-                first = self.line - len(self._taken) + 1
-                yield Skipped(f"{self._name}, line {first}", "bad-row", "a quote in it is never closed")
-                reader = self._restart()
-            elif row and (len(row) > 1 or row[0].strip()):
-                yield row
+            if cells and (len(cells) > 1 or cells[0].strip()):
+                yield Row(self.line, cells)
+
+    def _reader(self) -> Iterator[list[str]]:
+        return csv.reader(self._take_lines(), self.dialect, strict=True)
 
     def _take_lines(self) -> Iterator[str]:
-        for line in self._lines:
+        while (line := self._again.pop() if self._again else next(self._lines, _END)) is not _END:
             self.line += 1
             if line is None:
                 place = f"{self._name}, line {self.line}"
-                self._too_long.append(Skipped(place, "too-long", "a line longer than a document may be"))
+                self._skipped.append(Skipped(place, "too-long", "a line longer than a document may be"))
             else:
                 self._taken.append(line)
                 yield line
-
-    def _is_open(self) -> bool:
-        """Say whether the row ran to the end of the file because a quote is never closed."""
-        if len(self._taken) < 2 or self.dialect.escapechar is not None or self._repairs >= _MOST_REPAIRS:
-            return False
-        return sum(line.count('"') for line in self._taken) % 2 == 1
-
-    def _restart(self) -> Iterator[list[str]]:
-        """Read again from the line after the one with the open quote."""
-        self._repairs += 1
-        again = self._taken[1:]
-        self.line -= len(again)
-        self._lines = itertools.chain(again, self._lines)
-        return csv.reader(self._take_lines(), self.dialect)
 
 
 def _sample(file: InputFile) -> str:
@@ -151,19 +172,13 @@ def _sample(file: InputFile) -> str:
     return decode(head).text
 
 
-def _header(cells: Sequence[str]) -> list[str]:
-    """Return column names without surrounding space, each once: a second "text" is "text.2", an unnamed one "3"."""
-    names = UniqueNames(".")
-    return [names.take(cell.strip("\ufeff \t\r\n") or str(place)) for place, cell in enumerate(cells, 1)]
-
-
-def choose_dialect(sample: str, delimiter: str | None = None) -> type[csv.Dialect]:
-    r"""Return how cells are separated and quoted, judged by the first rows.
+def choose_dialect(sample: str, delimiter: str | None = None, options: ReadOptions = _USUAL) -> type[csv.Dialect]:
+    r"""Return how cells are separated and quoted, judged by the first rows from the header on.
 
     >>> choose_dialect("a;b\n1,5;2\n").delimiter
     ';'
     """
-    chosen = delimiter or max(DELIMITERS, key=lambda one: (_regularity(sample, one), -DELIMITERS.index(one)))
+    chosen = delimiter or max(DELIMITERS, key=lambda one: (_regularity(sample, one, options), -DELIMITERS.index(one)))
 
     class Dialect(csv.excel):
         delimiter = chosen
@@ -173,18 +188,15 @@ def choose_dialect(sample: str, delimiter: str | None = None) -> type[csv.Dialec
     return Dialect
 
 
-def _regularity(sample: str, delimiter: str) -> float:
+def _regularity(sample: str, delimiter: str, options: ReadOptions) -> float:
     """Return how well a delimiter explains the rows: the share of rows of the commonest width, if it is above one."""
-    reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
-    widths: list[int] = []
+    rows: list[list[str]] = []
     try:
-        for row in reader:
-            if row:
-                widths.append(len(row))
-            if len(widths) >= _SAMPLE_ROWS:
-                break
+        reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
+        rows.extend(itertools.islice(filter(None, reader), _SAMPLE_ROWS))
     except csv.Error:
         pass
+    widths = [len(row) for row in rows[rows_before(rows, options) if options.header else 0 :]]
     if not widths or widths[0] < 2:  # the header is in the first row, and it has every column
         return 0.0
     return Counter(widths)[widths[0]] / len(widths) + min(widths[0], 50) / 1000
@@ -217,14 +229,30 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
     try:
         # no name and no list in the footer is longer than the file that holds it
         table = pq.ParquetFile(source, thrift_string_size_limit=size, thrift_container_size_limit=size)
-        columns = choose_columns(list(table.schema_arrow.names), options, table=file.name)
         _check_claims(table.metadata, size, options.expanded_size)
+        texts = [field.name for field in table.schema_arrow if not _is_scalar(field.type)]
+        columns = choose_columns(
+            list(table.schema_arrow.names),
+            options,
+            table=file.name,
+            first_rows=lambda: (
+                row for batch in table.iter_batches(SAMPLED_ROWS, columns=texts) for row in batch.to_pylist()
+            ),
+        )
         batches = table.iter_batches(_BATCH, columns=columns.needed)
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
             where = f"{file.name}:{number}"
             yield record(where, row_draft, row, columns, options, where)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadFailure("broken-parquet", str(error)) from error
+
+
+def _is_scalar(kind: Any) -> bool:
+    """Say whether a column of this type can hold no text: numbers, times, bytes."""
+    from pyarrow import types
+
+    tests = (types.is_primitive, types.is_binary, types.is_large_binary, types.is_fixed_size_list)
+    return any(test(kind) for test in tests)
 
 
 def _check_claims(metadata: Any, size: int, most: int) -> None:

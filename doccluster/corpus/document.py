@@ -79,6 +79,8 @@ class Corpus:
         Whether the texts of a table turned out to be HTML, whose markup was left out.
     skipped_after : tuple of int
         How many documents came before each that was skipped; empty where that is not known.
+    text_columns : tuple of str
+        The columns of tables that the texts were read from.
     """
 
     def __init__(
@@ -91,9 +93,10 @@ class Corpus:
         *,
         stripped_html: bool = False,
         skipped_after: tuple[int, ...] = (),
+        text_columns: tuple[str, ...] = (),
     ) -> None:
         self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
-        self.stripped_html, self.skipped_after = stripped_html, skipped_after
+        self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
         self._given: Any = {} if metadata is None else metadata
         self._columns: dict[str, Sequence[Any]] = {}
 
@@ -141,11 +144,14 @@ class Corpus:
             return tuple(values[row] for row in kept)
 
         labels = {column: pick(own) for column, own in self.labels.items()}
-        return Corpus(pick(self.ids), pick(self.texts), labels, {str(n): pick(self._values(n)) for n in self._given})
+        metadata = {str(n): pick(self._values(n)) for n in self._given}
+        return Corpus(pick(self.ids), pick(self.texts), labels, metadata, text_columns=self.text_columns)
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        more: dict[str, Any] = {"stripped_html": self.stripped_html, "skipped_after": self.skipped_after}
+        more: dict[str, Any] = {
+            name: getattr(self, name) for name in ("stripped_html", "skipped_after", "text_columns")
+        }
         return Corpus(self.ids, texts, self.labels, self._given, self.skipped, **more)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
@@ -194,7 +200,8 @@ class Corpus:
     def __repr__(self) -> str:
         labels = f"; labels: {listed(self.labels)}" if self.labels else ""
         skipped = f"; {len(self.skipped):,} skipped or renamed" if self.skipped else ""
-        return cut(f"Corpus({len(self):,} documents: {listed(self.ids)}{labels}{skipped})")
+        text = f"; text: {', '.join(self.text_columns)}" if self.text_columns else ""
+        return cut(f"Corpus({len(self):,} documents: {listed(self.ids)}{text}{labels}{skipped})")
 
     def _repr_html_(self) -> str:
         known = [name for name in ("title", "date", "source") if any(self.column(name))]

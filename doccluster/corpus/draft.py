@@ -37,6 +37,7 @@ class Draft:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
     is_whole_file: bool = False
+    text_columns: tuple[str, ...] = ()  # of a table: where the text stands
 
 
 Found = Draft | Skipped  # what a reader may hand over

@@ -21,6 +21,7 @@ from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.office_files import OFFICE, PDF, RTF
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reuters import REUTERS
+from doccluster.corpus.table_header import MOST_BEFORE, lines_before
 from doccluster.corpus.text_files import HTML, LINES, TEXT, XML
 from doccluster.errors import InputError
 
@@ -120,7 +121,8 @@ def check_is_text(file: InputFile) -> bytes:
 
 def _is_table(text: str, options: ReadOptions) -> bool:
     """Say whether a file without a telling name is a table: its first line names a text column, others are as wide."""
-    lines = text.splitlines()[:20]
+    lines = text.splitlines()[:MOST_BEFORE]
+    lines = lines[lines_before(lines, options)[0] :]
     if len(lines) < 2:
         return False
     delimiter = choose_dialect("\n".join(lines)).delimiter

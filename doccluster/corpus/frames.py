@@ -17,9 +17,11 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.text_column import SAMPLED_ROWS
 from doccluster.errors import InputError, importing
 from doccluster.validation import is_missing
 
+_BATCH = 4096  # rows held as Python objects at a time
 _QUERY = re.compile(r"(sqlite|duckdb):/{1,3}(.*?)\?(.*)", re.IGNORECASE | re.DOTALL)
 
 Rows = Iterable[Mapping[str, Any]]
@@ -31,6 +33,7 @@ class Records(NamedTuple):
     names: Sequence[str]
     rows: Callable[[list[str]], Rows]
     labels: Iterable[str] | None = None
+    first_rows: Callable[[], Rows] | None = None  # where a few rows cost less than asking for all
 
 
 def query_in(source: Any) -> tuple[str, Path, str] | None:
@@ -66,7 +69,11 @@ def _table(source: Any) -> Records | None:
         return _of_cursor(source)
     if hasattr(source, "collect") and hasattr(source, "collect_schema"):  # a LazyFrame of polars
         names = source.collect_schema().names()
-        return Records(names, lambda needed: source.select(needed).collect().iter_rows(named=True))
+        return Records(
+            names,
+            lambda needed: source.select(needed).collect().iter_rows(named=True),
+            first_rows=lambda: source.head(SAMPLED_ROWS).collect().iter_rows(named=True),
+        )
     if hasattr(source, "iter_rows"):  # polars
         return Records(source.columns, lambda needed: source.select(needed).iter_rows(named=True))
     if hasattr(source, "to_batches"):  # a table or a data set of pyarrow
@@ -94,7 +101,8 @@ def _of_frame(frame: Any) -> Records:
 
 def _batched(source: Any, needed: list[str]) -> Rows:
     batches = source.select(needed).to_batches() if hasattr(source, "column_names") else source.to_batches(needed)
-    return (row for batch in batches for row in batch.to_pylist())
+    parts = (batch.slice(start, _BATCH) for batch in batches for start in range(0, batch.num_rows, _BATCH))
+    return (row for part in parts for row in part.to_pylist())
 
 
 def _of_cursor(cursor: Any) -> Records:
@@ -151,9 +159,12 @@ def _of_mapping(source: Mapping[Any, Any]) -> Records | None:
 
 
 def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    columns = choose_columns(list(table.names), options, table="the table")
-    numbered = zip(table.labels, table.rows(columns.needed), strict=True) if table.labels is not None else None
-    for label, row in numbered or ((str(n), row) for n, row in enumerate(table.rows(columns.needed), 1)):
+    names = list(table.names)
+    first_rows = table.first_rows or (lambda: table.rows(names))
+    columns = choose_columns(names, options, table="the table", first_rows=first_rows)
+    needed = list(dict.fromkeys(name if name in names else name.partition(".")[0] for name in columns.needed))
+    numbered = zip(table.labels, table.rows(needed), strict=True) if table.labels is not None else None
+    for label, row in numbered or ((str(n), row) for n, row in enumerate(table.rows(needed), 1)):
         found = record(f"row {label}", row_draft, row, columns, options, f"row {label}")
         if isinstance(found, Draft):
             found.id = found.id or label

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from doccluster.corpus.columns import choose_columns, has_text_column, row_draft
+from doccluster.corpus.columns import choose_columns, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, record
+from doccluster.corpus.draft import Draft, failure_listed, record
 from doccluster.corpus.feeds import is_json_feed, read_json_feed
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.json_shapes import BAD_JSON, json_values, parse_json, records_in, why_not_json
 from doccluster.corpus.reader_options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it
-_MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records
-_BAD_JSON = (ValueError, RecursionError)
+_AROUND_LINE = "\ufeff\x1e \t\r\n"  # \x1e: records of RFC 7464
 _LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 _JSON_SUFFIXES = (".json", ".jsonfeed", ".geojson")
 
@@ -34,61 +33,36 @@ def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, A
         where = f"{file.name}:{number}"
         if line is None:
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
-        elif line.strip("\ufeff\x1e \t\r\n"):  # \x1e: records of RFC 7464
+        elif line.strip(_AROUND_LINE):
             try:
-                yield where, json.loads(line.strip("\ufeff\x1e \t\r\n"), strict=False)
-            except _BAD_JSON as error:
-                yield Skipped(where, "bad-json", str(error))
+                yield where, parse_json(line.strip(_AROUND_LINE))
+            except BAD_JSON as error:
+                yield Skipped(where, "bad-json", why_not_json(error))
 
 
 def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the records of a JSON file; a JSON Feed is read as a feed.
 
     Records may lie in an array, in the only array of an object, or below one or more levels of keys. The keys are then
-    columns named key_1, key_2, ..., which may be labels or be kept.
+    columns named key_1, key_2, ..., which may be labels or be kept. A table may be written in each of the orientations
+    of pandas, and values may stand one after the other.
     """
-    try:
-        content = json.loads(file.text(), strict=False)
-    except _BAD_JSON as error:
-        raise ReadFailure("bad-json", str(error)) from error
-    if is_json_feed(content):
-        yield from read_json_feed(content, file)
+    values = failure_listed(json_values(file.text()), file.name)
+    first = list(itertools.islice(values, 2))
+    if len(first) == 1 and not isinstance(first[0], Skipped) and is_json_feed(first[0]):
+        yield from read_json_feed(first[0], file)
         return
-    values = ((f"{file.name}:{number}", value) for number, value in enumerate(_records(content, options), 1))
-    yield from _drafts(values, file, options)
-
-
-def _records(content: Any, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
-    if level > _MOST_LEVELS:
-        yield content
-    elif isinstance(content, list):
-        for value in content:
-            if isinstance(value, list):
-                yield from _records(value, options, keys, level + 1)
-            else:
-                yield _with_keys(value, keys, is_named=False)
-    elif not isinstance(content, Mapping) or has_text_column(content, options):
-        yield _with_keys(content, keys)
-    else:
-        nested = {key: value for key, value in content.items() if isinstance(value, list | Mapping)}
-        lists = [value for value in nested.values() if isinstance(value, list) and value]
-        if len(lists) == 1 and isinstance(lists[0][0], Mapping):  # {"status": "ok", "articles": [...]}
-            yield from _records(lists[0], options, keys, level + 1)
-        elif nested and len(nested) == len(content):
-            for key, value in nested.items():
-                yield from _records(value, options, (*keys, str(key)), level + 1)
-        elif content and all(isinstance(value, str) for value in content.values()) and len(keys) == 0:
-            yield from ({"id": key, "text": value} for key, value in content.items())
-        else:
-            yield _with_keys(content, keys)
-
-
-def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
-    """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
-    if not keys or not isinstance(value, Mapping):
-        return value
-    named = {f"key_{level}": key for level, key in enumerate(keys, 1)}
-    return {**named, "id": "/".join(keys), **value} if is_named else {**named, **value}
+    # of several values each is a record, whatever it holds
+    several = len(first) > 1 and not isinstance(first[1], Skipped)
+    records = (
+        record
+        for value in itertools.chain(first, values)
+        for record in ([value] if isinstance(value, Skipped | Mapping) and several else records_in(value, options))
+    )
+    numbered = enumerate(records, 1)
+    yield from _drafts(
+        (one if isinstance(one, Skipped) else (f"{file.name}:{number}", one) for number, one in numbered), file, options
+    )
 
 
 def _drafts(
@@ -97,8 +71,9 @@ def _drafts(
     """Return records as documents; the columns are chosen from the keys of the first records together."""
     first = list(itertools.islice(values, _FIRST_RECORDS))
     records = (value[1] for value in first if not isinstance(value, Skipped))
-    names = list(dict.fromkeys(str(key) for one in records if isinstance(one, Mapping) for key in one))
-    columns = choose_columns(names, options, table=file.name) if names else None
+    rows = [one for one in records if isinstance(one, Mapping)]
+    names = list(dict.fromkeys(str(key) for row in rows for key in row))
+    columns = choose_columns(names, options, table=file.name, first_rows=lambda: rows) if names else None
     for value in itertools.chain(first, values):
         if isinstance(value, Skipped):
             yield value
@@ -113,9 +88,9 @@ def _drafts(
 
 
 def _is_json_lines(beginning: Beginning) -> bool:
-    if not beginning.is_json or beginning.name.endswith(_LINES_SUFFIXES):
-        return beginning.is_json
     first, _, rest = beginning.text.partition("\n")
+    if beginning.is_json and beginning.name.endswith(_LINES_SUFFIXES):
+        return not rest or first.rstrip().endswith("}") or _is_json(first)  # else it is pretty-printed
     if not beginning.text.startswith("{") or not _is_json(first):
         return False
     return rest.lstrip().startswith("{") or not beginning.name.endswith(_JSON_SUFFIXES)
@@ -128,8 +103,8 @@ def _is_json_file(beginning: Beginning) -> bool:
 
 def _is_json(line: str) -> bool:
     try:
-        json.loads(line)
-    except _BAD_JSON:
+        parse_json(line)
+    except BAD_JSON:
         return False
     return True
 

@@ -29,8 +29,8 @@ class ReadOptions:
     )
     text_column: str | Sequence[str] | None = parameter(
         None,
-        "The column(s) of a table that hold the text; several are joined by an empty line. Left out, the first column "
-        "with a usual name (text, body, content, ...).",
+        "The column(s) of a table that hold the text; several are joined by an empty line; content.body is a field in "
+        "an object. Left out, a usual name (text, body, ...) decides, unless another column has many times the prose.",
         type="str or sequence of str",
     )
     id_column: str | None = parameter(None, "The column with the ids of the documents.", type="str")

@@ -136,6 +136,7 @@ class Remarks:
     stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
     nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
     splits: set[str] = field(default_factory=set)
+    text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
     unknown_column: UnknownColumn | None = None
 
     def add(self, other: Remarks) -> None:
@@ -144,6 +145,7 @@ class Remarks:
         self.stripped += other.stripped
         self.nuls += other.nuls
         self.splits |= other.splits
+        self.text_columns |= other.text_columns
         self.unknown_column = self.unknown_column or other.unknown_column
 
     def warnings(self) -> Iterator[DocclusterWarning]:
@@ -193,7 +195,9 @@ class Reading:
                 "is in no document", argument="split", received=split, remedy=f"the splits there are: {known}"
             )
         corpus = self.builder.build(
-            labels_of=None if labels is None else labels.columns, stripped_html=bool(self.remarks.stripped)
+            labels_of=None if labels is None else labels.columns,
+            stripped_html=bool(self.remarks.stripped),
+            text_columns=tuple(self.remarks.text_columns),
         )
         for sentence in self.remarks.warnings():
             warnings.warn(sentence, stacklevel=3)
@@ -261,6 +265,7 @@ class Reading:
             if item.extra.get("split", "") != self.options.split:
                 self.builder.leave_out()
                 return
+        self.remarks.text_columns |= dict.fromkeys(item.text_columns)
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))

@@ -42,6 +42,8 @@ class Inspection:
         Documents whose text occurred before, letter for letter.
     languages : mapping of name to share, or None
         By function words; the rest is in languages without a list, or too short to tell.
+    text_columns : tuple of str
+        The columns of tables that the texts were read from.
     scripts : mapping of name to share, or None
         Scripts without blanks between words, and the share of the texts with letters of them.
     first_date, last_date : str
@@ -68,6 +70,7 @@ class Inspection:
     n_same_text: int | None = None
     languages: Mapping[str, float] | None = None
     scripts: Mapping[str, float] | None = None
+    text_columns: tuple[str, ...] = ()
     first_date: str = ""
     last_date: str = ""
     doubtful_dates: Mapping[str, int] = field(default_factory=dict)
@@ -79,6 +82,8 @@ class Inspection:
         parts = [f"{self.n_documents:,} documents"]
         if self.n_terms is not None:
             parts.append(f"{self.n_terms:,} terms")
+        if self.text_columns:
+            parts.append(f"text: {', '.join(self.text_columns)}")
         if self.first_date:
             parts.append(f"{self.first_date[:10]} to {self.last_date[:10]}")
         parts += [f"{share:.0%} {name}" for name, share in (self.languages or {}).items()][:3]
@@ -132,6 +137,7 @@ def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
         "n_same_text": len(corpus) - len(distinct),
         "languages": dict(writing.languages),
         "scripts": dict(writing.scripts),
+        "text_columns": corpus.text_columns,
     }
 
 

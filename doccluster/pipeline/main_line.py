@@ -395,6 +395,7 @@ def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted, labels_f
         "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(made.languages),
         "analysis": made.analysis_told,
+        "text_columns": [] if read.corpus is None else list(read.corpus.text_columns),
         "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
         **{name: chosen[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if chosen},
     }

@@ -48,7 +48,7 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
     articles = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
     done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
     lines = done.out.splitlines()
-    assert lines[0] == "  read       176 documents, 2 Mar – 5 Apr 2026, 4 outlets"
+    assert lines[0] == "  read       176 documents (text: text), 2 Mar – 5 Apr 2026, 4 outlets"
     assert lines[3].startswith("  left out   31 words that are in documents of all kinds: ")
     assert lines[7].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}

@@ -228,7 +228,7 @@ def test_a_bad_line_of_json_lines_is_listed_and_the_rest_read():
         b'{"text": "last", "id": 9}',
     ]
     corpus = read_bytes(b"\n".join(lines), "rows.jsonl")
-    assert corpus.ids == ("1", "rows.jsonl:6", "3", "4", "9")
+    assert corpus.ids == ("1", "rows.jsonl:6", "3", "9")
     assert corpus.texts[-1] == "last"
     assert corpus.labels["topics"][0] == ("earn", "acq")
     assert [(one.source.rpartition(":")[2], one.reason) for one in corpus.skipped] == [
@@ -236,6 +236,7 @@ def test_a_bad_line_of_json_lines_is_listed_and_the_rest_read():
         ("4", "empty"),
         ("5", "empty"),
         ("7", "bad-record"),
+        ("9", "bad-record"),  # an object is no text
         ("10", "bad-json"),
     ]
 

@@ -147,7 +147,7 @@ def test_a_bunch_of_scikit_learn_has_its_targets_as_classes():
 def test_what_is_no_table_is_refused_in_a_sentence():
     with pytest.raises(InputError, match=r"differ in length \('text' 2, 'id' 1\)"):
         read_corpus({"text": ["a b", "c d"], "id": ["1"]})
-    with pytest.raises(InputError, match="the table has no column that is named like a text"):
+    with pytest.raises(InputError, match="the table has no column that reads like a text"):
         read_corpus({"x": [1], "y": [2]})
     parts = {"train": type("Part", (), {"column_names": ["text"]})()}
     with pytest.raises(InputError, match="give one of them: train"):

@@ -1,0 +1,141 @@
+"""Where records lie in JSON: one after the other, in arrays, below keys, and in tables as pandas writes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from doccluster.corpus.columns import ID_COLUMNS, has_text_column, looks_like_header
+from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.text_column import plain_name
+
+_MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records
+_LEVELS_ABOVE = 3  # of an object that holds records beside other things
+BAD_JSON = (ValueError, RecursionError)
+_BETWEEN = re.compile("[\ufeff\x1e\\s,]*")  # \x1e: records of RFC 7464
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a text of JSON, which may hold control characters; raises BAD_JSON."""
+    return json.loads(text, strict=False)
+
+
+def json_values(text: str) -> Iterator[Any]:
+    r"""Yield JSON values that stand one after the other; raise ReadFailure where something else follows.
+
+    >>> list(json_values('{"a": 1}\n[2]'))
+    [{'a': 1}, [2]]
+    """
+    decoder, place = json.JSONDecoder(strict=False), 0
+    while (between := _BETWEEN.match(text, place)) and between.end() < len(text):
+        try:
+            value, place = decoder.raw_decode(text, between.end())
+        except BAD_JSON as error:
+            raise ReadFailure("bad-json", why_not_json(error)) from error
+        yield value
+
+
+def why_not_json(error: Exception) -> str:
+    """Return in words where a text stops being JSON."""
+    if isinstance(error, json.JSONDecodeError):
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return f"not JSON from {line}character {error.colno} on"
+    return "nested too deep" if isinstance(error, RecursionError) else "a number of too many digits"
+
+
+def records_in(content: Any, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
+    """Yield the records of a JSON value, the keys above them as columns; texts and other leaves as they are."""
+    table = _rows_of_table(content, options) if level <= _MOST_LEVELS else None
+    if level > _MOST_LEVELS:
+        yield content
+    elif table is not None:
+        yield from (_with_keys(row, keys, is_named=False) for row in table)
+    elif isinstance(content, list):
+        for value in content:
+            if isinstance(value, list):
+                yield from records_in(value, options, keys, level + 1)
+            else:
+                yield _with_keys(value, keys, is_named=False)
+    elif not isinstance(content, Mapping) or has_text_column(content, options):
+        yield _with_keys(content, keys)
+    else:
+        yield from _below(content, options, keys, level + 1)
+
+
+def _below(content: Mapping[str, Any], options: ReadOptions, keys: tuple[str, ...], level: int) -> Iterator[Any]:
+    """Yield the records that lie in an object that is none itself."""
+    nested = {key: value for key, value in content.items() if isinstance(value, list | Mapping)}
+    lists = [value for value in nested.values() if isinstance(value, list) and value]
+    telling = {key: value for key, value in nested.items() if _holds_records(value, options, _LEVELS_ABOVE)}
+    if len(lists) == 1 and isinstance(lists[0][0], list | Mapping):  # {"status": "ok", "articles": [...]}
+        yield from records_in(lists[0], options, keys, level)
+    elif len(telling) == 1 and len(content) > 1:  # {"took": 3, "hits": {"hits": [...]}}
+        yield from records_in(next(iter(telling.values())), options, keys, level)
+    elif telling or (nested and len(nested) == len(content)):
+        for key, value in (telling or nested).items():
+            yield from records_in(value, options, (*keys, str(key)), level)
+    elif content and all(isinstance(value, str) for value in content.values()) and not keys:
+        yield from ({"id": key, "text": value} for key, value in content.items())
+    else:
+        yield _with_keys(content, keys)
+
+
+def _holds_records(value: Any, options: ReadOptions, levels: int) -> bool:
+    """Say whether a value is a list of records, or an object that is one or holds some."""
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], Mapping)
+    if not isinstance(value, Mapping):
+        return False
+    inner = levels > 0 and any(_holds_records(one, options, levels - 1) for one in value.values())
+    return inner or has_text_column(value, options)
+
+
+def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
+    """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
+    if not keys or not isinstance(value, Mapping):
+        return value
+    named = {f"key_{level}": key for level, key in enumerate(keys, 1)}
+    return {**named, "id": "/".join(keys), **value} if is_named else {**named, **value}
+
+
+def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any]] | None:
+    """Return the rows of a table that is written as lists of cells or as columns; None for anything else."""
+    if isinstance(content, list):
+        return _rows_of_lists(content, options)
+    if not isinstance(content, Mapping) or not content:
+        return None
+    names, cells, keys = content.get("columns"), content.get("data"), content.get("index")
+    if isinstance(cells, list) and isinstance(keys, list) and len(cells) == len(keys):  # "split"; of a Series
+        rows = zip(keys, cells, strict=True)
+        return (_row(key, names or ["text"], row if isinstance(row, list) else [row]) for key, row in rows)
+    columns = list(content.values())
+    if all(isinstance(column, list) for column in columns):
+        lengths = set(map(len, columns))
+        is_table = len(lengths) == 1 and min(lengths) > 1 and not any(isinstance(one[0], Mapping) for one in columns)
+        return map(dict, (zip(content, row, strict=True) for row in zip(*columns, strict=True))) if is_table else None
+    first = columns[0]
+    if not all(isinstance(column, Mapping) and column.keys() == first.keys() for column in columns):
+        return None
+    is_numbered = all(key.isdigit() for key in first) and not all(key.isdigit() for key in content)
+    if not first or has_text_column(first, options) or not (has_text_column(content, options) or is_numbered):
+        return None
+    return (_row(key, list(content), [column[key] for column in columns]) for key in first)  # "columns"
+
+
+def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, Any]] | None:
+    """Return lists of as many cells as rows, under the names in the first, else under 1, 2, ...."""
+    widths = {len(row) if isinstance(row, list) else 0 for row in rows}
+    if len(widths) != 1 or min(widths) < 2 or any(isinstance(cell, Mapping) for cell in rows[0]):
+        return None
+    has_header = all(isinstance(name, str) for name in rows[0]) and looks_like_header(rows[0], options)
+    names = rows[0] if has_header else [str(place) for place in range(1, min(widths) + 1)]
+    return (dict(zip(names, row, strict=True)) for row in rows[has_header:])
+
+
+def _row(key: Any, names: Sequence[Any], cells: Sequence[Any]) -> dict[str, Any]:
+    """Return a row by its columns, with the key of the row as its id if no column holds it."""
+    row = dict(zip(map(str, names), cells, strict=False))
+    return row if any(plain_name(name) in ID_COLUMNS for name in row) else {"id": str(key), **row}
