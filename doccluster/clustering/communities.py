@@ -15,6 +15,8 @@ so that moving node i to c gains in proportion to (A between i and c) - g d_i (d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,8 +97,66 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
     return n_moves
 
 
+@jit
+def join_nodes(starts, neighbours, weights, labels, order, n_communities):
+    """Return the graph of whole communities: starts, neighbours and weights of its rows, one for each community.
+
+    The weight of two communities is that of all edges between their nodes; a community is its own neighbour.
+
+    `order`: int64 array of shape (n_nodes,), the nodes by community. `labels`: of 0..n_communities-1, each with nodes.
+    """
+    sums, near = np.zeros(n_communities), np.empty(n_communities, np.int64)
+    joined_starts = np.zeros(n_communities + 1, np.int64)
+    joined_neighbours, joined_weights = np.empty(neighbours.size, np.int64), np.empty(neighbours.size)
+    n_edges, n_joined = 0, 0
+    for community in range(n_communities):
+        n_near = 0
+        while n_joined < order.size and labels[order[n_joined]] == community:
+            node = order[n_joined]
+            n_joined += 1
+            for place in range(starts[node], starts[node + 1]):
+                neighbour = labels[neighbours[place]]
+                if sums[neighbour] == 0.0:  # weights are positive: the first edge to it
+                    near[n_near] = neighbour
+                    n_near += 1
+                sums[neighbour] += weights[place]
+        for place in range(n_near):
+            joined_neighbours[n_edges] = near[place]
+            joined_weights[n_edges] = sums[near[place]]
+            sums[near[place]] = 0.0
+            n_edges += 1
+        joined_starts[community + 1] = n_edges
+    return joined_starts, joined_neighbours[:n_edges], joined_weights[:n_edges]
+
+
 ROUNDS = 2  # of moving nodes, then communities
 Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """A symmetric graph by rows: node i has the neighbours between starts[i] and starts[i + 1]."""
+
+    starts: Labels
+    neighbours: Labels
+    weights: npt.NDArray[np.float64]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes the graph has."""
+        return self.starts.size - 1
+
+    @cached_property
+    def degrees(self) -> npt.NDArray[np.float64]:
+        """The sum of the weights of each node."""
+        nodes = np.repeat(np.arange(self.n_nodes), np.diff(self.starts))
+        return np.bincount(nodes, self.weights, self.n_nodes)
+
+    def joined(self, labels: Labels) -> Edges:
+        """Return the graph of communities; `labels` of 0..n_communities-1, each with at least one node."""
+        order = np.argsort(labels, kind="stable")
+        n_communities = int(labels.max()) + 1
+        return Edges(*join_nodes(self.starts, self.neighbours, self.weights, labels, order, n_communities))
 
 
 def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator) -> Labels:
@@ -110,36 +170,33 @@ def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator
     >>> communities(two_pairs, rng=np.random.default_rng(0))
     array([0, 0, 1, 1])
     """
-    graph, labels = sparse.csr_array(graph, dtype=np.float64), np.arange(graph.shape[0])
-    total = graph.sum()
+    graph = sparse.csr_array(graph)
+    edges = Edges(graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data.astype(np.float64))
+    labels, total = np.arange(edges.n_nodes), edges.weights.sum()
     if not total:
         return labels
     pull = resolution / total
     for _ in range(ROUNDS):
-        labels, has_moved = _moved(graph, labels, pull, rng)
-        labels, has_joined = _joined(graph, labels, pull, rng)
+        labels, has_moved = _moved(edges, labels, pull, rng)
+        labels, has_joined = _joined(edges, labels, pull, rng)
         if not has_moved and not has_joined:
             break
-    return _moved(graph, labels, pull, rng)[0]
+    return _moved(edges, labels, pull, rng)[0]
 
 
-def _moved(graph: Any, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
+def _moved(edges: Edges, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
     """Return labels after moves of single nodes, numbered in the order in which they occur, and whether any moved."""
-    arrays = graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data
-    degrees = np.bincount(np.repeat(np.arange(labels.size), np.diff(graph.indptr)), graph.data, labels.size)
     moved = labels.copy()
-    n_moves = move_nodes(*arrays, degrees, moved, rng.permutation(labels.size), pull)
+    order = rng.permutation(edges.n_nodes)
+    n_moves = move_nodes(edges.starts, edges.neighbours, edges.weights, edges.degrees, moved, order, pull)
     return numbered_by_first(moved), n_moves > 0
 
 
-def _joined(graph: Any, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
+def _joined(edges: Edges, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
     """Return labels after joining whole communities as long as that gains, and whether any were joined."""
-    has_joined = False
+    has_joined, between = False, edges.joined(labels)
     while True:
-        n_communities = int(labels.max()) + 1
-        members = sparse.csr_array((np.ones(labels.size), labels, np.arange(labels.size + 1)))
-        between = sparse.csr_array(members.T @ graph @ members)  # the weights between and within communities
-        found, has_moved = _moved(between, np.arange(n_communities), pull, rng)
+        merged, has_moved = _moved(between, np.arange(between.n_nodes), pull, rng)
         if not has_moved:
             return labels, has_joined
-        labels, has_joined = found[labels], True
+        labels, has_joined, between = merged[labels], True, between.joined(merged)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.communities import communities
+from doccluster.clustering.communities import Edges, communities
 
 
 def random_graph(n_nodes, seed, *, density=0.4):
@@ -82,3 +82,16 @@ def test_nodes_without_edges_are_alone():
     graph = sparse.csr_array(([1.0, 1.0], ([0, 3], [3, 0])), shape=(5, 5))
     assert communities(graph, rng=np.random.default_rng(0)).tolist() == [0, 1, 2, 0, 3]
     assert communities(sparse.csr_array((3, 3)), rng=np.random.default_rng(0)).tolist() == [0, 1, 2]
+
+
+def test_the_graph_of_communities_has_the_weights_of_all_edges_between_their_nodes():
+    graph = random_graph(30, 3)
+    labels = np.random.default_rng(0).permutation(np.arange(30) % 7)
+    joined = Edges(graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data).joined(labels)
+    dense = np.zeros((7, 7))
+    for row, column in zip(*graph.nonzero(), strict=True):
+        dense[labels[row], labels[column]] += graph[row, column]
+    np.testing.assert_allclose(
+        sparse.csr_array((joined.weights, joined.neighbours, joined.starts), shape=(7, 7)).toarray(), dense, rtol=1e-12
+    )
+    np.testing.assert_allclose(joined.degrees, dense.sum(axis=1), rtol=1e-12)
