@@ -9,19 +9,28 @@ of their first n - ceil(t n) + 1 shingles. Nothing is missed and every pair is c
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Collection, Iterable
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
+from doccluster.blocks import entry_blocks, row_blocks
 from doccluster.corpus.plain_words import plain_words, word_codes
 from doccluster.errors import InputError
 from doccluster.validation import check_positive_int
 
 Groups = tuple[tuple[int, ...], ...]
 Shingles = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+
+TEXTS_AT_ONCE = 1 << 12  # whose shingles are made together
+PAIRS_AT_ONCE = 1 << 20  # that share an item
+COMPARED_AT_ONCE = 1 << 12
 
 # A word, or one character of a script that writes no spaces between words.
 _UNSPACED = r"\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -67,27 +76,93 @@ def find_near_duplicates(texts: Iterable[str], *, threshold: float = 0.9, n_word
             expected="a number above 0 and at most 1",
         )
     n_words = check_positive_int(n_words, "n_words")
-    return similar_sets((mix_shingles(codes_of(text), n_words) for text in texts), threshold)
+    return similar_sets(_shingle_sets(texts, n_words), threshold)
 
 
-def similar_sets(sets: Iterable[Shingles], threshold: float) -> Groups:
-    """Return the groups of ascending, distinct numbers linked by a Jaccard index >= threshold; empty ones are alone."""
-    index = ShingleIndex(threshold=threshold)
-    first: dict[bytes, int] = {}  # a thousand exact copies are one candidate
-    group_of: dict[int, list[int]] = {}
-    for number, shingles in enumerate(sets):
-        if not shingles.size:
-            continue
-        original = first.setdefault(shingles.tobytes(), number)
-        near = [original] if original != number else index.add(number, 0, shingles, arrived=0)
-        own = group_of[number] = [number]
-        for group in (group_of[other] for other in near):
-            if group is not own:
-                small, own = sorted((group, own), key=len)
-                own += small
-                group_of.update(dict.fromkeys(small, own))
-    groups = {id(group): tuple(sorted(group)) for group in group_of.values() if len(group) > 1}
-    return tuple(sorted(groups.values()))
+def _shingle_sets(texts: Iterable[str], n_words: int) -> sparse.csr_array:
+    """Return which text (rows) has which shingle (columns), a 1 for each."""
+    codes = [codes_of(text) for text in texts]
+    sizes = np.array([own.size for own in codes], dtype=np.int64)
+    short = np.flatnonzero((sizes > 0) & (sizes < n_words))
+    shingles = [np.zeros(0, np.uint64), *(mix_shingles(codes[row], n_words) for row in short.tolist())]
+    rows = [short]
+    for some in row_blocks(len(codes), TEXTS_AT_ONCE):
+        n_shingles = np.maximum(sizes[some] - n_words + 1, 0)
+        # where in the joined codes a shingle begins that ends in the same text
+        begins = np.cumsum(sizes[some]) - sizes[some] - (np.cumsum(n_shingles) - n_shingles)
+        places = np.arange(n_shingles.sum()) + np.repeat(begins, n_shingles)
+        shingles.append(_mixed(np.concatenate(codes[some]), places, n_words))
+        rows.append(np.repeat(np.arange(some.start, some.stop), n_shingles))
+    values, columns = np.unique(np.concatenate(shingles), return_inverse=True)
+    places_of_ones = np.concatenate(rows), columns
+    sets = sparse.csr_array((np.ones(columns.size, np.int32), places_of_ones), shape=(len(codes), values.size))
+    sets.data[:] = 1  # a text may say something twice
+    return sets
+
+
+def similar_sets(sets: sparse.csr_array, threshold: float) -> Groups:
+    """Return the groups of rows linked by a Jaccard index >= threshold of their sets of columns.
+
+    `sets`: array of shape (n_sets, n_items), a 1 where a set has an item. An empty set is in no group.
+    """
+    firsts, copies = _first_rows(sets)
+    distinct = sparse.csr_array(sets[firsts])
+    prefixes = _prefixes(distinct, threshold)
+    links = [np.stack([firsts[copies], np.arange(sets.shape[0])])]
+    others = sparse.csr_array(prefixes.T)
+    # how many pairs each row takes part in, so that as many rows are looked at together as there is room for
+    n_pairs = prefixes @ np.diff(others.indptr)
+    for rows in entry_blocks(np.concatenate([[0], np.cumsum(n_pairs)]), PAIRS_AT_ONCE):
+        shared = sparse.coo_array(prefixes[rows] @ others)
+        one, other = shared.row.astype(np.int64) + rows.start, shared.col.astype(np.int64)
+        one, other = one[one < other], other[one < other]
+        for some in row_blocks(one.size, COMPARED_AT_ONCE):
+            near = jaccard(distinct[one[some]], distinct[other[some]]) >= threshold - 1e-12
+            links.append(np.stack([firsts[one[some][near]], firsts[other[some][near]]]))
+    left, right = np.concatenate(links, axis=1)
+    graph = sparse.coo_array((np.ones(left.size, np.int8), (left, right)), shape=(sets.shape[0],) * 2)
+    labels = connected_components(graph, directed=False)[1]
+    order = np.argsort(labels, kind="stable")
+    order = order[np.diff(sets.indptr)[order] > 0]
+    groups = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    return tuple(sorted(tuple(group.tolist()) for group in groups if group.size > 1))
+
+
+def _first_rows(sets: sparse.csr_array) -> tuple[Rows, Rows]:
+    """Return the first row of each distinct set, and for each row which of them it repeats."""
+    sets.sort_indices()
+    numbers: dict[bytes, int] = {}
+    firsts: list[int] = []
+    copies = np.empty(sets.shape[0], dtype=np.int64)
+    for row, (start, end) in enumerate(itertools.pairwise(sets.indptr.tolist())):
+        copies[row] = number = numbers.setdefault(sets.indices[start:end].tobytes(), len(numbers))
+        if number == len(firsts):
+            firsts.append(row)
+    return np.array(firsts, dtype=np.int64), copies
+
+
+def _prefixes(sets: sparse.csr_array, threshold: float) -> sparse.csr_array:
+    """Return the sets cut to the items of which two similar sets have one in common, the rarest ones.
+
+    Of a set with n items these are n - ceil(t n) + 1; items of one set alone make no pair.
+    """
+    n_sets_with = np.bincount(sets.indices, minlength=sets.shape[1])
+    rank = np.empty_like(n_sets_with)
+    rank[np.argsort(n_sets_with, kind="stable")] = np.arange(rank.size)
+    ordered = sparse.csr_array((rank[sets.indices], rank[sets.indices], sets.indptr), shape=sets.shape)
+    ordered.sort_indices()
+    sizes = np.diff(sets.indptr)
+    lengths = sizes - np.ceil(threshold * sizes - 1e-9).astype(np.int64) + 1
+    place = np.arange(sets.nnz) - np.repeat(sets.indptr[:-1], sizes)
+    is_in = (place < np.repeat(lengths, sizes)) & (np.sort(n_sets_with)[ordered.indices] > 1)
+    starts = np.concatenate([[0], np.cumsum(is_in)])[sets.indptr]
+    return sparse.csr_array((np.ones(starts[-1], np.int32), ordered.indices[is_in], starts), shape=sets.shape)
+
+
+def jaccard(left: sparse.csr_array, right: sparse.csr_array) -> npt.NDArray[np.float64]:
+    """Return the Jaccard index of the set of columns of each row of one matrix and the same row of another."""
+    shared = np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(shared / (np.diff(left.indptr) + np.diff(right.indptr) - shared))
 
 
 class ShingleIndex:
@@ -175,11 +250,16 @@ def mix_shingles(codes: Shingles, n_words: int) -> Shingles:
     if not codes.size:
         return codes
     size = min(n_words, codes.size)
-    mixed = np.full(codes.size - size + 1, np.uint64(size), dtype=np.uint64)
-    for place in range(size):
-        mixed = (mixed ^ codes[place : place + mixed.size]) * _MULTIPLIER
+    return np.unique(_mixed(codes, np.arange(codes.size - size + 1), size))
+
+
+def _mixed(codes: Shingles, places: Rows, n_words: int) -> Shingles:
+    """Return the number of the shingle of n words that begins at each place."""
+    mixed = np.full(places.size, np.uint64(n_words), dtype=np.uint64)
+    for word in range(n_words):
+        mixed = (mixed ^ codes[places + word]) * _MULTIPLIER
         mixed ^= mixed >> _SHIFT
-    return np.unique(mixed)
+    return mixed
 
 
 MOST_RECENT = 1 << 15  # pairs that a dictionary holds before they are sorted in; more where the arrays are long

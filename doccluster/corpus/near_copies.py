@@ -8,8 +8,7 @@ with another one of their band are then compared exactly.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from scipy import sparse
 
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.blocks import row_blocks
-from doccluster.corpus.duplicates import Groups, find_near_duplicates, similar_sets
+from doccluster.corpus.duplicates import Groups, find_near_duplicates, jaccard, similar_sets
 
 THRESHOLD = 0.9
 N_BANDS = 8
@@ -68,15 +67,10 @@ def find_near_copies(
     if texts is not None:
         groups = find_near_duplicates([texts[row] for row in candidates.tolist()], threshold=threshold)
     else:
-        groups = similar_sets(_term_sets(matrix[candidates]), threshold)
+        rows = matrix[candidates]
+        ones = np.ones(rows.nnz, np.int32)
+        groups = similar_sets(sparse.csr_array((ones, rows.indices, rows.indptr), shape=rows.shape), threshold)
     return tuple(tuple(candidates[list(group)].tolist()) for group in groups)
-
-
-def _term_sets(matrix: sparse.csr_array) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the terms of each row as numbers, rare terms first: two rows that share one of those are few."""
-    rank = np.argsort(np.argsort(np.bincount(matrix.indices, minlength=matrix.shape[1]), kind="stable"))
-    for first, last in itertools.pairwise(matrix.indptr.tolist()):
-        yield np.sort(rank[matrix.indices[first:last]]).astype(np.uint64)
 
 
 def band_signatures(matrix: sparse.csr_array) -> Hashes:
@@ -127,13 +121,7 @@ def mark_alike(
         pairs = np.stack([order[left], order[left + apart]])
         pairs = pairs[:, ~found[pairs].all(axis=0)]
         for piece in row_blocks(pairs.shape[1], PAIRS_AT_ONCE):
-            found[pairs[:, piece][:, _jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
-
-
-def _jaccard(left: sparse.csr_array, right: sparse.csr_array) -> npt.NDArray[np.float64]:
-    """Return the Jaccard index of the sets of terms of each row of one matrix and the same row of another."""
-    shared = np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(shared / (np.diff(left.indptr) + np.diff(right.indptr) - shared))
+            found[pairs[:, piece][:, jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
 
 
 def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from doccluster import __version__
 from doccluster.artifacts.encoded_rows import EncodedRows
@@ -42,7 +40,7 @@ from doccluster.pipeline.recipes import with_recipe
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.pipeline.wanted_clusters import Wanted, with_examples
+from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.record import DocumentTable, Provenance, Run
 
 
@@ -308,12 +306,6 @@ def _made(
         vectors, clusters = name_clusters(
             filled.made, vectors, evidence, placed, texts, documents, is_other, unwanted=unwanted
         )
-        looked_at = np.unique(copy_of) if settings.fold_copies and copy_of is not None else None
-        if wanted.choice is not None:
-            named = with_examples(
-                wanted.choice, filled.made, vectors, texts, documents, rows=looked_at, unwanted=unwanted
-            )
-            wanted = replace(wanted, choice=named)
     with clock.stage("judge"):
         evaluation = _judged(documents, evidence, settings, progress)
     folded = folding_note(copy_of) if settings.fold_copies else None

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
@@ -127,28 +126,22 @@ def with_examples(
     texts: Sequence[str] | None,
     documents: DocumentTable,
     *,
-    rows: npt.NDArray[np.int64] | None = None,
     unwanted: Collection[str] = frozenset(),
 ) -> Recommendation:
-    """Return the answer with the name of the largest cluster of each level, so that one sees what a number means.
-
-    `rows` are those that the choice was made of, in its order; all by default.
-    """
+    """Return the answer with the name of the largest cluster of each level, so that one sees what a number means."""
     if choice.k is None or vectors.terms is None:
         return choice
-    chosen = np.arange(len(documents)) if rows is None else rows
     examples = {}
     for name, labels in choice.levels.items():
         sizes = np.bincount(labels[labels >= 0])
         is_outside = labels != sizes.argmax()
         places = np.flatnonzero(~is_outside | (np.arange(labels.size) % max(1, labels.size // N_OTHERS) == 0))
-        some = chosen[places]
         largest = describe_texts(
             made,
-            vectors.take(some),
+            vectors.take(places),
             Partition.from_labels(is_outside[places].astype(np.int64)),
-            None if texts is None else PickedTexts(texts, some),
-            [documents.titles[row] for row in some.tolist()],
+            None if texts is None else PickedTexts(texts, places),
+            [documents.titles[row] for row in places.tolist()],
             unwanted=unwanted,
             max_characters=MAX_CHARACTERS,
             n_documents=0,
