@@ -17,7 +17,6 @@ from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.run_folder import labels_checksum, load_run, save_run
 from doccluster.artifacts.run_model import load_model
 from doccluster.artifacts.storage import (
-    MadeWhenWritten,
     pack_matrix,
     read_arrays,
     read_json,
@@ -193,19 +192,21 @@ def test_titles_with_quotes_newlines_and_lone_surrogates_survive(tmp_path):
     assert back == ['say "hi", twice', "two\nlines", "caf\\udce9", "東京"]
 
 
-def test_long_lists_are_written_as_json_writes_them(tmp_path):
+def test_iterators_are_written_as_lists_with_an_item_on_each_line(tmp_path):
     lists = {
         "names": ["a", 'b\n"x"', "é", "", "\u2028"],
-        "classes": [("x", "y"), (), ("z",), ("w",)],
+        "classes": [["x", "y"], [], ["z"], ["w"]],
         "numbers": [1, -2, 3],
         "mixed": [None, 0.1, True, "a"],
         "none": [],
     }
-    others = {"also": {"empty": {}, 3: [], "list": [1, [2, {"deep": None}]]}, "text": "=1"}
-    long = {name: MadeWhenWritten(iter(items)) for name, items in lists.items()}
-    write_json(tmp_path / "x.json", {"lists": long, **others})
-    expected = json.dumps({"schema": 1, "lists": lists, **others}, ensure_ascii=False, indent=1)
-    assert (tmp_path / "x.json").read_text(encoding="utf-8") == expected + "\n"
+    others = {"also": {"empty": {}, "3": [], "list": [1, [2, {"deep": None}]]}, "text": "=1"}
+    write_json(tmp_path / "x.json", {"lists": {name: iter(items) for name, items in lists.items()}, **others})
+    text = (tmp_path / "x.json").read_text(encoding="utf-8")
+    assert json.loads(text) == {"schema": 1, "lists": lists, **others}
+    assert '\n  "classes": [\n   ["x", "y"],\n   [],\n' in text
+    with pytest.raises(ValueError, match="JSON compliant"):
+        write_json(tmp_path / "y.json", {"value": float("nan")})
 
 
 def test_json_with_lone_surrogates_comes_back_as_it_was(tmp_path):

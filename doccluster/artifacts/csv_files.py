@@ -32,7 +32,7 @@ def safe_cell(value: Any) -> Any:
     """
     if not isinstance(value, str):
         return value
-    cleaned = _UNPRINTABLE.sub("", storable(value))
+    cleaned = value if value.isprintable() else _UNPRINTABLE.sub("", storable(value))
     return f"'{cleaned}" if cleaned[:1] in _FORMULA_SIGNS else cleaned
 
 
@@ -64,7 +64,7 @@ def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) ->
 
 
 def _cell(value: Any) -> Any:
-    return "" if is_missing(value) else safe_cell(value)
+    return safe_cell(value) if isinstance(value, str) or not is_missing(value) else ""
 
 
 def write_csv(table: Mapping[str, Sequence[Any]] | pd.DataFrame, path: Path) -> None:

@@ -15,7 +15,6 @@ from doccluster.artifacts.new_folder import new_folder
 from doccluster.artifacts.run_model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
 from doccluster.artifacts.run_tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
 from doccluster.artifacts.storage import (
-    MadeWhenWritten,
     damage_told,
     damaged,
     read_arrays,
@@ -237,10 +236,10 @@ def _threshold(run: Run) -> float | None:
 
 def _plain_documents(documents: DocumentTable) -> dict[str, Any]:
     return {
-        **{name: MadeWhenWritten(getattr(documents, name)) for name in (*NAMED, "excerpts")},
-        "lengths": MadeWhenWritten(documents.lengths.data),
-        "positions": MadeWhenWritten(documents.positions.data),
-        "labels": {column: MadeWhenWritten(values) for column, values in documents.labels.items()},
+        **{name: iter(getattr(documents, name)) for name in (*NAMED, "excerpts")},
+        "lengths": iter(documents.lengths.data),
+        "positions": iter(documents.positions.data),
+        "labels": {column: iter(values) for column, values in documents.labels.items()},
     }
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,23 +41,37 @@ _DAMAGE = (
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object with the schema version first."""
+    """Write a JSON object with the schema version first; iterators are written as lists, while they are read."""
     # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
     with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        json.dump({"schema": SCHEMA, **content}, file, ensure_ascii=False, allow_nan=False, indent=1)
+        file.writelines(_json_pieces({"schema": SCHEMA, **content}, "\n"))
         file.write("\n")
 
 
-class MadeWhenWritten(list[Any]):
-    """A list for `write_json` whose items are made while it is written: json asks whether it is empty, and iterates."""
+def _json_pieces(value: Any, line: str) -> Iterator[str]:
+    """Yield a value as JSON, with a line for each key of an object and each item of a list that is not within a list.
 
-    def __init__(self, items: Iterable[Any]) -> None:
-        self._items = iter(items)
-        super().__init__(islice(self._items, 1))  # the first
-
-    def __iter__(self) -> Iterator[Any]:
-        return chain(super().__iter__(), self._items)
+    `line` begins a line of the object that holds the value. json's own indentation has no fast encoder.
+    """
+    if isinstance(value, Mapping) and value:
+        before = "{"
+        for name, held in value.items():
+            yield f"{before}{line} {_ENCODE(str(name))}: "
+            yield from _json_pieces(held, line + " ")
+            before = ","
+        yield line + "}"
+    elif isinstance(value, list | tuple | Iterator):
+        before = "["
+        for item in value:
+            yield f"{before}{line} {_ENCODE(item)}"
+            before = ","
+        yield "[]" if before == "[" else line + "]"
+    else:
+        yield _ENCODE(value)
 
 
 def read_json(path: Path) -> dict[str, Any]:

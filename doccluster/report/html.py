@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 
+from doccluster.blocks import map_blocks
 from doccluster.errors import InputError
 from doccluster.record import Run
 from doccluster.report.explore import as_json, explore_data, page_order
@@ -96,9 +98,12 @@ def write_report(
 def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str] | None = None) -> str:
     """Return the page that `write_report` writes."""
     summary = summarize(run)
+    shown_texts = None if texts is None else _texts(run, texts)
     if with_map is None:
         with_map = FEWEST <= run.n_documents <= MOST_UNASKED
-    plane = plane_of(run) if with_map else None
+    # two long steps that share nothing
+    steps = (partial(plane_of, run) if with_map else lambda: None), partial(search_index, run, texts)
+    plane, words = map_blocks(lambda step: step(), steps)
     still = None if plane is None else still_map(run, plane, summary.names)
     return rendered(
         "report.html",
@@ -107,9 +112,9 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         still=still,
         spots={} if still is None else {one.number: one for one in still.medoids},
         tiles=tiles_of(run),
-        texts=None if texts is None else _texts(run, texts),
+        texts=shown_texts,
         data=as_json(explore_data(run, plane)),
-        words=as_json(search_index(run, texts)),
+        words=as_json(words),
         n_explored=int(explored_sizes(run).sum()),
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),
