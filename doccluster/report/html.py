@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from pathlib import Path
 
-from doccluster.blocks import map_blocks
 from doccluster.errors import InputError
 from doccluster.record import Run
 from doccluster.report.explore import as_json, explore_data, page_order
@@ -101,9 +100,9 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
     shown_texts = None if texts is None else _texts(run, texts)
     if with_map is None:
         with_map = FEWEST <= run.n_documents <= MOST_UNASKED
-    # two long steps that share nothing
-    steps = (partial(plane_of, run) if with_map else lambda: None), partial(search_index, run, texts)
-    plane, words = map_blocks(lambda step: step(), steps)
+    with ThreadPoolExecutor(1, "doccluster") as pool:  # the two long steps share nothing
+        index = pool.submit(search_index, run, texts)
+        plane = plane_of(run) if with_map else None
     still = None if plane is None else still_map(run, plane, summary.names)
     return rendered(
         "report.html",
@@ -114,7 +113,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         tiles=tiles_of(run),
         texts=shown_texts,
         data=as_json(explore_data(run, plane)),
-        words=as_json(words),
+        words=as_json(index.result()),
         n_explored=int(explored_sizes(run).sum()),
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),
