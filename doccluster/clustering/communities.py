@@ -150,8 +150,7 @@ class Edges:
     def degrees(self) -> npt.NDArray[np.float64]:
         """The sum of the weights of each node."""
         nodes = np.repeat(np.arange(self.n_nodes), np.diff(self.starts))
-        degrees: npt.NDArray[np.float64] = np.bincount(nodes, self.weights, self.n_nodes)
-        return degrees
+        return np.bincount(nodes, self.weights, self.n_nodes).astype(np.float64)
 
     def joined(self, labels: Labels) -> Edges:
         """Return the graph of communities; `labels` of 0..n_communities-1, each with at least one node."""
