@@ -130,6 +130,15 @@ _RULES = (
     "Elsewhere joiners decide how a text looks, in Persian, in Hindi and between emoji, and stay in it; tokens, of "
     "documents and of queries alike, pass over them, over marks of direction and over the selectors of variants.",
     "",
+    "## Markup and character references in tables",
+    "",
+    "Whoever escapes a column escapes all of it. So where more of its first 1,000 texts hold character references "
+    "(`&amp;`, `&#8217;`) than a bare ampersand, a tag or a word of those who write about them (HTML, entity, "
+    "ampersand), and at least two or half of them do, the references are read as the characters they stand for, and a "
+    "warning says so; what is escaped twice is decoded twice, unless the column's tags are escaped too: then it is "
+    "about HTML. Titles are judged apart from texts. Where most of at least ten texts hold tags, escaped or not, they "
+    "are read without markup. `strip_html=False` keeps both.",
+    "",
     "## Feeds, and lists of them",
     "",
     "A feed is known by its root (`rss`, `feed`, `rdf:RDF`), in files named .xml, .rss, .atom, .rdf, .php or without a "

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -22,6 +22,11 @@ _TAG_END = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'>])*>""")
 # a word without a value is matched too, so that no word is looked at twice however long it is
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']++)(?:\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s>"']++)))?""")
 _LONG_REFERENCE = re.compile(r"&#[0-9]{8,}+;?")  # no character has such a number; thousands of digits are no int either
+# an ampersand or a tag that is not escaped, or a word of those who write about references
+_BARE = re.compile(
+    r"&(?!#[0-9]{1,7};|#x[0-9a-f]{1,6};|[a-z][a-z0-9]{1,31};)|<[a-z/!]|\b(?:x?html5?|entit(?:y|ies)|ampersands?)\b",
+    re.I,
+)
 _SPACES = re.compile(r"\s+")
 _BLANKS = re.compile(r" {2,}")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
@@ -39,7 +44,7 @@ _SILENT = frozenset(
 _DATES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "pubdate")
 _Row = TypeVar("_Row", bound=Found)
 _LOOKED_AT = 1000  # rows that say whether the texts of a table are HTML
-_FEWEST = 10  # texts: fewer may be about HTML
+_FEWEST = 10  # texts with tags: fewer may be about HTML
 
 
 @dataclass(frozen=True)
@@ -193,8 +198,11 @@ def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
     return closed
 
 
-def without_markup(found: Iterable[_Row], told: Callable[[], None]) -> Iterator[_Row]:
-    """Hand over the rows of a table; where most of the first texts hold tags, without any, and `told` is called."""
+def without_markup(found: Iterable[_Row], told: Callable[[bool], None]) -> Iterator[_Row]:
+    """Hand over the rows of a table as plain text, where most of the first texts are HTML, or are escaped as in HTML.
+
+    `told` is called where something is taken out: with True for markup, with False for references alone.
+    """
     rows = iter(found)
     first: list[_Row] = []
     failure: ReadFailure | None = None
@@ -203,13 +211,40 @@ def without_markup(found: Iterable[_Row], told: Callable[[], None]) -> Iterator[
             first.append(row)
     except ReadFailure as error:  # what came before it is handed over first
         failure = error
-    texts = [row.text for row in first if isinstance(row, Draft) and row.text]
-    is_html = len(texts) >= _FEWEST and sum(map(holds_tags, texts)) > len(texts) / 2
-    if is_html:
-        told()
+    drafts = [row for row in first if isinstance(row, Draft)]
+    plain_text = _plain_reader([draft.text for draft in drafts if draft.text])
+    plain_title = _plain_reader([draft.title for draft in drafts if draft.title]) or plain_text
+    if plain_text or plain_title:
+        told(plain_text is strip_markup or plain_text is _strip_escaped)
     for row in itertools.chain(first, rows):
-        if is_html and isinstance(row, Draft):
-            row.text, row.title = strip_markup(row.text), strip_markup(row.title)
+        if isinstance(row, Draft):
+            row.text = plain_text(row.text) if plain_text else row.text
+            row.title = plain_title(row.title) if plain_title else row.title
         yield row
     if failure is not None:
         raise failure
+
+
+def _plain_reader(texts: Sequence[str]) -> Callable[[str], str] | None:
+    """Return the function from cells of a column, judged by the first ones, to plain text; None where they are plain.
+
+    Whoever escapes a column escapes all of it: no ampersand stands bare, nor a tag. Where its tags are escaped too, it
+    is about HTML, and what is escaped twice is meant so.
+    """
+    bare = sum(_BARE.search(text) is not None for text in texts)
+    escaped = sum(_BARE.search(text) is None and unescape(text) != text for text in texts)
+    is_escaped = escaped > bare and (escaped > 1 or 2 * escaped >= len(texts))
+    once = list(map(unescape, texts)) if is_escaped else texts
+    if len(texts) >= _FEWEST and sum(map(holds_tags, once)) > len(texts) / 2:
+        return _strip_escaped if is_escaped else strip_markup
+    if not is_escaped:
+        return None
+    return unescape if any(map(_TAG.search, once)) else _unescape_twice
+
+
+def _strip_escaped(text: str) -> str:
+    return strip_markup(unescape(text))
+
+
+def _unescape_twice(text: str) -> str:
+    return unescape(unescape(text))

@@ -134,6 +134,7 @@ class Remarks:
 
     guessed: list[str] = field(default_factory=list)  # the files whose encoding is a guess
     stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
+    unescaped: list[str] = field(default_factory=list)  # those whose texts were escaped as in HTML, but had no tags
     nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
     splits: set[str] = field(default_factory=set)
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
@@ -143,6 +144,7 @@ class Remarks:
         """Take in what is to be said of files that were read elsewhere."""
         self.guessed += other.guessed
         self.stripped += other.stripped
+        self.unescaped += other.unescaped
         self.nuls += other.nuls
         self.splits |= other.splits
         self.text_columns |= other.text_columns
@@ -153,7 +155,17 @@ class Remarks:
         guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
         markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
         nuls = (f" are left out ({self.nuls.total():,}).",)
-        kinds = (("encoding", self.guessed, guess), ("texts", self.stripped, markup), ("NULs", list(self.nuls), nuls))
+        references = (
+            " are read as the characters they stand for; to keep them, give ",
+            Argument("strip_html", False),
+            ".",
+        )
+        kinds = (
+            ("encoding", self.guessed, guess),
+            ("texts", self.stripped, markup),
+            ("character references", self.unescaped, references),
+            ("NULs", list(self.nuls), nuls),
+        )
         for what, names, words in kinds:
             if names:
                 more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -247,7 +259,8 @@ class Reading:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None:
             return found
-        return without_markup(found, lambda: self.remarks.stripped.append(name))
+        remarks = self.remarks
+        return without_markup(found, lambda is_html: (remarks.stripped if is_html else remarks.unescaped).append(name))
 
     def _format_of(self, file: InputFile) -> str:
         if self.options.format is None:

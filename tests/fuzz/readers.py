@@ -144,6 +144,7 @@ _JSON_TOKENS = (
 )
 _TABLE_TOKENS = (
     *(b'"', b'""', b",", b"\t", b";", b"|", b"\n", b"\r\n", b"\r", b"\\", b"sep=", b"text", b"id", b"[1]", b"1\n"),
+    *(b"&amp;", b"&#8217;", b"&amp;amp;", b"&lt;p&gt;", b"&", b"<b>"),
     *(b"x,", b"text,", b"[" * 600, b"\x00", b"9" * 400),
 )
 TOKENS: dict[str, tuple[bytes, ...]] = {
