@@ -49,7 +49,12 @@ HELP = """\
 
 @click.command("search", cls=Verb, short_help="Find documents, or read search results, in groups.")
 @click.argument("words", nargs=-1, metavar="QUERY SRC...")
-@click.option("--hits", metavar="FILE", help="Group these hits: JSON lines with title, snippet, url and rank.")
+@click.option(
+    "--hits",
+    metavar="FILE",
+    help="Group these hits: JSON lines with title, snippet, url and rank, or an answer of Solr, Elasticsearch, "
+    "OpenSearch or SearXNG, or a request to Carrot2.",
+)
 @click.option(
     "--top",
     "n_hits",

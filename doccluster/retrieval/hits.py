@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,22 @@ from typing import Any
 from doccluster.base.short_repr import ShortRepr, cut, listed
 from doccluster.base.table_markup import html_table
 from doccluster.corpus.draft import ReadFailure
+from doccluster.corpus.json_shapes import json_values
 from doccluster.corpus.opening import read_whole
+from doccluster.corpus.text_column import FULL_TEXTS, SNIPPETS
 from doccluster.errors import InputError, NothingUsable
 
-FIELDS = ("id", "title", "snippet", "url")
+# The fields of a hit, and what engines call them, the likeliest first.
+FIELDS = {
+    "id": ("id", "_id", "docid"),
+    "title": ("title", "headline", "name"),
+    "snippet": (*SNIPPETS, "highlight", "highlights", "summary", "description", "abstract", *FULL_TEXTS),
+    "url": ("url", "link", "href", "uri"),
+}
+_INNER = ("_source", "fields", "document")  # of Elasticsearch and OpenSearch, Vespa, Typesense: where the fields are
+_LEVELS_ABOVE = 4  # of the object that holds the list of hits
+_OF_SOLR = re.compile(r"_(?:t|s|txt|text)(?:_[a-z]{2})?s?$|_ss$")  # how the names of its dynamic fields end
+_NUMBER = re.compile(r"\s*[-+]?[0-9]{1,15}(?:\.[0-9]*)?\s*")
 MAX_HITS = 10_000
 MAX_CHARACTERS = 10_000  # of one field; an engine's snippets are far shorter
 _HIGHLIGHT = re.compile(r"</?(?:b|em|i|mark|strong)>", re.IGNORECASE)  # what engines put around words that were found
@@ -50,10 +61,12 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
     Parameters
     ----------
     path : str or Path
-        JSON lines, one hit in each, or one JSON list of hits. A hit is an object with `title`, `snippet`, `url`, `id`
-        and `rank`, none of which is required; other fields are ignored. If every hit has a rank the hits are sorted by
-        it, otherwise they keep the order of the file. Highlights (<b>, <em> and their like) and the entities of HTML
-        in titles and snippets are turned into plain text.
+        JSON lines, one hit in each, a JSON list of hits, or an answer of an engine (Solr, Elasticsearch, OpenSearch,
+        SearXNG, ...) or a request to Carrot2, in which the list of hits lies some levels down. A hit is an object with
+        `title`, `snippet`, `url`, `id` and `rank`, or what engines call these, none of which is required; other fields
+        are ignored. If every hit has a rank the hits are sorted by it, otherwise they keep the order of the file.
+        Highlights (<b>, <em> and their like) and the entities of HTML in titles and snippets are turned into plain
+        text; where an engine highlights words of a text, the snippet is what it shows of it.
 
     Raises
     ------
@@ -63,12 +76,12 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
         If there is no hit in it.
     """
     try:
-        text = read_whole(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        values = list(json_values(read_whole(path).decode("utf-8-sig").replace("\0", "")))
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text ({error.reason}); write JSON lines in UTF-8.") from error
     except ReadFailure as error:
-        raise InputError(f"{path} cannot be read: {error.detail}.") from error
-    records = _records(text, path)
+        raise InputError(f"{path} cannot be read: {error.detail}", remedy="give JSON, one hit per line") from error
+    records = _records(values, path)
     if not records:
         raise NothingUsable(f"{path} has no hits; give JSON lines with title, snippet, url and rank.")
     if len(records) > MAX_HITS:
@@ -79,11 +92,13 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
 
 
 def as_hits(given: Iterable[Any]) -> tuple[SearchHit, ...]:
-    """Return hits given as `SearchHit`, as mappings with its fields, or as texts.
+    """Return hits given as `SearchHit`, as mappings with its fields, as texts, or in the answer of an engine.
 
     >>> as_hits(["Jaguar cars", {"title": "Jaguar", "snippet": "A large cat"}])[1].snippet
     'A large cat'
     """
+    if isinstance(given, Mapping):
+        given = _hits_in(given)
     if isinstance(given, str | bytes):
         raise InputError("one text is not a list of hits; give a list of SearchHit, of mappings or of texts.")
     found = []
@@ -101,46 +116,70 @@ def as_hits(given: Iterable[Any]) -> tuple[SearchHit, ...]:
     return tuple(found)
 
 
-def _records(text: str, path: str | Path) -> list[Mapping[str, Any]]:
-    if text.lstrip().startswith("["):
-        values = _parsed(text, f"{path}")
-        places = [f"{path}, hit {number}" for number in range(1, len(values) + 1)]
-    else:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        values = [_parsed(line, f"{path}, line {number}") for number, line in lines]
-        places = [f"{path}, line {number}" for number, _ in lines]
-    for value, place in zip(values, places, strict=True):
+def _records(values: list[Any], path: str | Path) -> list[Mapping[str, Any]]:
+    if len(values) == 1:
+        values = values[0] if isinstance(values[0], list) else _hits_in(values[0])
+    for number, value in enumerate(values, 1):
         if not isinstance(value, dict):
-            raise InputError(f"{place} is not an object; write a hit as {{'title': ..., 'snippet': ..., 'url': ...}}.")
+            raise InputError(
+                f"{path}, hit {number} is not an object; write a hit as {{'title': ..., 'snippet': ..., 'url': ...}}."
+            )
     return list(values)
 
 
-def _parsed(text: str, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise InputError(f"{place} is nested too deep to be a hit.") from None
-    except ValueError as error:  # not JSON, or a number of thousands of digits
-        raise InputError(f"{place} is not JSON ({str(error)[:80]}); give one hit per line.") from error
+def _hits_in(answer: Any) -> list[Any]:
+    """Return the hits in the answer of an engine: of its lists of objects that with the most texts, else itself."""
+    lists = list(_lists_in(answer, _LEVELS_ABOVE))
+    if not lists or "snippet" in answer:
+        return [answer]
+    hits = max(lists, key=lambda records: (sum(bool(_as_hit(one).text) for one in records), len(records)))
+    highlights = answer.get("highlighting")  # Solr has them beside the documents, by id
+    if isinstance(highlights, Mapping):
+        hits = [{**hit, "highlight": highlights.get(_as_hit(hit).id)} for hit in hits]
+    return hits
+
+
+def _lists_in(value: Any, levels: int) -> Iterator[list[Any]]:
+    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+        yield value
+    elif levels and isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _lists_in(inner, levels - 1)
 
 
 def _as_hit(record: Mapping[str, Any]) -> SearchHit:
-    values = {name: _text_of(record.get(name)) for name in FIELDS}
+    inner = (record[name] for name in _INNER if isinstance(record.get(name), Mapping))
+    fields: dict[str, Any] = {}
+    for part in (record, *inner):
+        for name, value in part.items():
+            fields.setdefault(_plain(name), value)
+    values = {
+        name: next((text for known in names if (text := _text_of(fields.get(known)))), "")
+        for name, names in FIELDS.items()
+    }
     for name in ("title", "snippet"):
         values[name] = html.unescape(_HIGHLIGHT.sub("", values[name]))
     return SearchHit(**values)
 
 
+def _plain(name: Any) -> str:
+    return _OF_SOLR.sub("", str(name).lower())
+
+
 def _rank(record: Mapping[str, Any]) -> float | None:
     rank = record.get("rank")
-    is_number = isinstance(rank, int | float) and not isinstance(rank, bool)
-    return float(rank) if is_number and abs(rank) < 1e15 else None  # type: ignore[operator, arg-type]
+    is_number = not isinstance(rank, bool) and _NUMBER.fullmatch(str(rank)) is not None
+    return float(str(rank)) if is_number else None
 
 
 def _text_of(value: Any) -> str:
-    """Return a field as text; a list of texts, as some engines give for snippets, is joined."""
+    """Return a field as text; a list of texts is joined, and so is what an engine highlights in several fields."""
+    if isinstance(value, Mapping):  # of Elasticsearch and Solr
+        shown = (texts for name, texts in value.items() if _plain(name) not in FIELDS["title"])
+        value = [_text_of(texts) for texts in shown if isinstance(texts, str | list)]
     if isinstance(value, list):
-        value = " ".join(item for item in value if isinstance(item, str))
+        texts = (item.get("snippet") if isinstance(item, Mapping) else item for item in value)
+        value = " ".join(text for text in texts if isinstance(text, str))
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value)[:MAX_CHARACTERS]
