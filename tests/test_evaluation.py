@@ -118,6 +118,28 @@ def test_noise_label_is_dropped_only_when_named():
         score("rand", [7, 7], truth=[0, 1], noise=7)
 
 
+@pytest.mark.parametrize(
+    "labels", [[-1, 0, 0, 1, -1, 1], ["-1", "0", "0", "1", "-1", "1"], np.array([-1.0, 0, 0, 1, -1, 1])]
+)
+def test_labels_of_noise_are_told_and_go_whether_numbers_or_text(labels):
+    truth = list("abbcac")
+    with pytest.warns(DocclusterWarning, match="2 documents have the label -1; noise=-1 leaves them out"):
+        told = evaluate(labels, truth=truth, measures=["purity"])
+    assert told.notes == ("2 documents have the label -1; noise=-1 leaves them out.",)
+    assert told.to_dict()["notes"] == list(told.notes)
+    assert told.notes[0] in score("purity", labels, truth=truth).notes
+    for noise in (-1, "-1"):
+        without = evaluate(list(labels), truth=truth, measures=["purity"], noise=noise)
+        assert (without.notes, without.provenance["n_documents"]) == ((), 4)
+
+
+def test_a_noise_label_that_no_document_has_is_a_sentence_unless_it_is_the_usual_one():
+    with pytest.raises(InputError, match=r"noise='drop' is the label of no document; the labels are 0, 1\."):
+        evaluate([0, 0, 1], truth=["a", "a", "b"], noise="drop")
+    assert evaluate([0, 0, 1], truth=["a", "a", "b"], noise=-1, measures=["purity"]).notes == ()
+    assert evaluate([-1, -1, -1], truth=["a", "a", "b"], measures=["purity"]).notes == ()  # one cluster, however named
+
+
 def test_noise_is_dropped_from_vectors_too():
     kept = score("rss", FOUND[:4], vectors=ROWS[:4]).value
     assert score("rss", FOUND, vectors=ROWS, noise=2).value == pytest.approx(kept)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from doccluster import __version__
 from doccluster.base.choices import METRICS
 from doccluster.base.progress import Progress, silent
-from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable
+from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable, worded
 from doccluster.evaluation.evidence_store import EvidenceStore
 from doccluster.evaluation.result import Evaluation, Score
 from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
@@ -26,6 +26,7 @@ from doccluster.partition import Partition
 from doccluster.validation import check_choice
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
+NOISE = ("-1", "-1.0")  # the label that DBSCAN and HDBSCAN give what is in no cluster
 LARGEST_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
 
 
@@ -63,7 +64,7 @@ def score(
     variant : str, optional
         A variant of the measure: ``score("nmi", ..., variant="strehl")``.
     noise : label, optional
-        Documents with this found label are left out.
+        Documents with this found label, such as -1, are left out.
     strict : bool
         Raise NotComputable where the value is undefined instead of returning nan with a note.
     terms : optional
@@ -110,6 +111,7 @@ def score(
             f"has {len(store.columns)} columns", argument="truth", remedy="score() takes one, evaluate() takes several"
         )
     column = store.columns[0] if is_external else None
+    dropped += () if noise is not None else _about_noise(store.found, warn=False)
     return _with_notes(_one_score(store, record, column, parameters, strict=strict), dropped)
 
 
@@ -159,7 +161,7 @@ def evaluate(
     Warns
     -----
     DocclusterWarning
-        If rows are empty or had to be normalised, and no evidence was given.
+        If rows are empty or had to be normalised, or documents have the label -1, and no evidence was given.
 
     Examples
     --------
@@ -185,13 +187,15 @@ def evaluate(
         raise InputError(
             "nothing to judge by", remedy=("give ", Argument("truth"), ", ", Argument("vectors"), ", or both")
         )
+    notes = () if noise is not None else _about_noise(store.found, warn=evidence is None)
     if asked is not None:
         _require(store, list(asked))
-        return _evaluation(store, asked, {}, strict=strict, dropped=dropped)
+        return _evaluation(store, asked, {}, strict=strict, dropped=dropped, notes=notes)
     wanted = list_measures(counted=None if measures == "all" else True)
     possible = [record for record in wanted if store.missing_for(record) is None]
     skipped = _not_computed(store, possible, pairwise_seconds)
-    return _evaluation(store, {record: {} for record in possible}, skipped, strict=strict, dropped=dropped)
+    chosen: dict[Measure, Mapping[str, Any]] = {record: {} for record in possible}
+    return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped, notes=notes)
 
 
 def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
@@ -240,6 +244,7 @@ def _evaluation(
     *,
     strict: bool,
     dropped: tuple[str, ...],
+    notes: tuple[str, ...],
 ) -> Evaluation:
     scores = []
     for number, (record, parameters) in enumerate(chosen.items()):
@@ -257,6 +262,7 @@ def _evaluation(
         classes={column.name: column.truth.names for column in store.columns},
         coverage={column.name: column.coverage for column in store.columns},
         provenance=_provenance(store),
+        notes=notes,
     )
 
 
@@ -337,7 +343,12 @@ def _prepare(
     keep: npt.NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
     if noise is not None:
-        keep = np.array([name != noise for name in partition.names])[partition.labels]
+        keep = ~_has_label(partition, *(NOISE if str(noise) in NOISE else [noise]))
+        if keep.all() and str(noise) not in NOISE:
+            there = ", ".join(map(str, partition.names[:10])) + (", ..." if partition.n_clusters > 10 else "")
+            raise InputError(
+                "is the label of no document", argument="noise", received=noise, remedy=f"the labels are {there}"
+            )
         if not keep.any():
             raise InputError(f"all documents have the noise label {noise!r}", remedy="nothing is left to judge")
         notes = (f"without {int(np.count_nonzero(~keep)):,} documents labelled noise",)
@@ -352,6 +363,24 @@ def _prepare(
         _check_evidence(evidence, partition, metric)
         options["given"] = evidence
     return EvidenceStore(partition, columns, documents, metric, **options), notes
+
+
+def _has_label(partition: Partition, *labels: Any) -> npt.NDArray[np.bool_]:
+    """Return which documents have one of some labels; a number is also what it is as text."""
+    texts = set(map(str, labels))
+    return np.array([name in labels or str(name) in texts for name in partition.names])[partition.labels]
+
+
+def _about_noise(partition: Partition, *, warn: bool) -> tuple[str, ...]:
+    """Say how many documents a density-based algorithm left out of all clusters: judged, they are one cluster."""
+    n_noise = int(np.count_nonzero(_has_label(partition, *NOISE)))
+    if not 0 < n_noise < partition.n_documents:
+        return ()
+    documents, them = ("1 document has", "it") if n_noise == 1 else (f"{n_noise:,} documents have", "them")
+    words = f"{documents} the label -1; ", Argument("noise", -1), f" leaves {them} out."
+    if warn:
+        warnings.warn(DocclusterWarning(*words), stacklevel=3)
+    return (worded(words),)
 
 
 def _check_evidence(given: ClusterEvidence, partition: Partition, metric: str) -> None:

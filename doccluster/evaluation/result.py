@@ -135,6 +135,8 @@ class Evaluation:
         n_documents, n_used, n_unlabelled, n_several and n_classes of each truth column.
     provenance : mapping
         Versions, metric, sizes.
+    notes : tuple of str
+        What may have been meant otherwise: documents with the label -1 count as a cluster.
     """
 
     scores: tuple[Score, ...]
@@ -142,6 +144,7 @@ class Evaluation:
     classes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -192,6 +195,7 @@ class Evaluation:
             "coverage": {column: dict(counts) for column, counts in self.coverage.items()},
             "scores": [_score_as_dict(score, documents) for score in self.scores],
             "provenance": dict(self.provenance),
+            "notes": list(self.notes),
         }
 
     def to_json(self, *, indent: int | None = 2, documents: bool = False) -> str:

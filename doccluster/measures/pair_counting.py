@@ -182,7 +182,8 @@ def jaccard(table: ContingencyTable) -> float:
     formula="sqrt(P R)",
     source="Zaki & Meira, Eq. 17.13",
     meaning="The geometric mean of pair precision and pair recall.",
-    edges="identical partitions: 1, also all singletons; else all singletons on either side: 0",
+    edges="identical partitions: 1, also all singletons (scikit-learn: 0, as no pair is together); else all singletons "
+    "on either side: 0",
     swapped="fowlkes_mallows",
 )
 def fowlkes_mallows(table: ContingencyTable) -> float:

@@ -354,3 +354,21 @@ def test_explain_of_a_folder_explains_its_clusters(run, finished):
     code, out, _ = run("explain", finished, "0", "--json")
     assert code == 0
     assert json.loads(out)
+
+
+def test_labels_of_noise_are_told_on_the_screen_and_in_json(doccluster, tmp_path):
+    """As DBSCAN and HDBSCAN write them; the scores are those of a table counted by hand."""
+    noise = {0, 5, 10, 15, 20, 25}
+    labels = [-1 if row in noise else row % 3 for row in range(30)]
+    found, truth = tmp_path / "found.csv", tmp_path / "truth.csv"
+    found.write_text("id,cluster\n" + "".join(f"d{row},{label}\n" for row, label in enumerate(labels)))
+    truth.write_text("id,class\n" + "".join(f"d{row},{'abc'[row % 3]}\n" for row in range(30)))
+    arguments = ["evaluate", str(found), "--truth", str(truth), "--measures", "purity"]
+    told = doccluster(*arguments)
+    assert "warning: 6 documents have the label -1; --noise -1 leaves them out.\n" in told.err
+    assert json.loads(doccluster(*arguments, "--json").out)["notes"] == [
+        "6 documents have the label -1; noise=-1 leaves them out."
+    ]
+    without = doccluster(*arguments, "--noise", "-1", "--json")
+    assert json.loads(without.out)["provenance"]["n_documents"] == 24
+    assert without.err == ""
