@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections import Counter
 from datetime import date
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from markupsafe import Markup
 from scipy import sparse
 
 from doccluster.overview import OTHER, days_of
@@ -94,12 +92,6 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
         "truths": [_classes(run, column, order) for column in run.truth[:MAX_TRUTHS]],
         "terms": _terms(run, order),
     }
-
-
-def as_json(data: Any) -> Markup:
-    """Return data as JSON that can stand inside a script element: no text in it can end the element."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def grid_places(plane: Plane) -> Rows:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from doccluster.errors import InputError
 from doccluster.record import Run
-from doccluster.report.explore import as_json, explore_data, page_order
+from doccluster.report.explore import explore_data, page_order
 from doccluster.report.figures import figures_of
-from doccluster.report.page import page_script, page_style, rendered, write_page
+from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, plane_of
 from doccluster.report.search_index import search_index
 from doccluster.report.still_map import still_map, tiles_of

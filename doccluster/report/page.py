@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -58,6 +59,12 @@ def _finalize(value: Any) -> Any:
 def page_part(name: str) -> Markup:
     """Return a style sheet or script of the package, which needs no escaping."""
     return Markup((files("doccluster.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def as_json(data: Any) -> Markup:
+    """Return data as JSON that can stand inside a script element: no text in it can end the element."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def page_style(*names: str) -> Markup:

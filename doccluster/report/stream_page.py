@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from doccluster.report.page import page_part, rendered
+from doccluster.report.page import as_json, page_part, rendered
 from doccluster.report.wording import Pieces
 
 
@@ -26,8 +28,17 @@ class ArticleLine:
 
 
 @dataclass(frozen=True)
+class Span:
+    """Days from a first to a last moment: in words of universal time, and the moments, for the reader's own."""
+
+    words: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True)
 class StoryLine:
-    """One story as the page shows it.
+    """One story as the page shows it, and its pieces with it: counts, outlets, span and bins are of all of them.
 
     Attributes
     ----------
@@ -39,13 +50,13 @@ class StoryLine:
     bins : tuple of int
         Articles by equal parts of the time that the page shows.
     others : tuple of ArticleLine
-        The newest other articles.
+        The newest other articles, which a card shows.
+    articles : tuple of ArticleLine
+        What it opens to: its own articles, the newest first; `n_unlisted` are left out.
+    pieces : tuple of StoryLine
+        Other stories that are so much alike that they are shown under this one.
     kin : tuple of (words, story id, headline)
         Stories it came from or goes on; the id is "" where that story is not on the page.
-    related : tuple of (story id, headline)
-        Other stories of the same topic on the page.
-    words : str
-        Titles of its articles, for the search box.
     """
 
     id: str
@@ -54,26 +65,17 @@ class StoryLine:
     badges: tuple[tuple[str, str], ...]
     n_documents: int
     n_copies: int
-    n_new: int
     outlets: tuple[tuple[str, int], ...]
     n_outlets: int
-    span: str
+    span: Span
     bins: tuple[int, ...]
     lead: ArticleLine
     others: tuple[ArticleLine, ...]
+    articles: tuple[ArticleLine, ...]
+    n_unlisted: int
+    pieces: tuple[StoryLine, ...]
     kin: tuple[tuple[str, str, str], ...]
-    related: tuple[tuple[str, str], ...]
     newest: str
-    words: str
-
-
-@dataclass(frozen=True)
-class Section:
-    """Stories under one heading."""
-
-    id: str
-    name: str
-    stories: tuple[StoryLine, ...]
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class ClosedLine:
     link: str | None
     n_documents: int
     n_outlets: int
-    span: str
+    span: Span
 
 
 @dataclass(frozen=True)
@@ -100,48 +102,44 @@ class FrontPage:
     name : str
         Of the store, under which the browser keeps when the page was read last.
     facts : tuple of (name, number)
-    cards : tuple of StoryLine
-        The first of the open ones, by rank.
-    sections : tuple of Section
-        The others, as lines by topic.
+    n_open : int
+        How many stories are open, each piece of one counted.
+    cards, lines : tuple of StoryLine
+        The first of the open ones, by rank, and those that follow.
     singles, columns : tuple of StoryLine
         Articles that are alone, and columns that come again and again under one title; both are folded.
-    n_more : int
-        How many open stories are not shown.
-    period : (str, str)
+    rest : mapping
+        The open stories that are listed only when they are looked for, as plain data for JSON, and `n_rest` of them.
+    period : two of (day, moment)
         The first and the last day of the small charts.
     closed : tuple of ClosedLine
         Those that ended last.
     troubles : tuple of (feed, reason, what to do)
-    outlets, languages, days : tuple of str
+    outlets, languages : tuple of str
         What can be chosen from.
     """
 
     moment: str
     since: str
     moment_iso: str = ""
+    since_iso: str = ""
     name: str = ""
+    n_open: int = 0
     facts: tuple[tuple[str, int], ...] = ()
     cards: tuple[StoryLine, ...] = ()
-    sections: tuple[Section, ...] = ()
+    lines: tuple[StoryLine, ...] = ()
     singles: tuple[StoryLine, ...] = ()
     columns: tuple[StoryLine, ...] = ()
-    n_more: int = 0
-    period: tuple[str, str] = ("", "")
+    rest: Mapping[str, Any] = field(default_factory=dict)
+    n_rest: int = 0
+    period: tuple[tuple[str, str], ...] = ()
     closed: tuple[ClosedLine, ...] = ()
     n_more_closed: int = 0
     troubles: tuple[tuple[str, str, str], ...] = ()
     outlets: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
-    days: tuple[str, ...] = ()
-
-    @property
-    def n_open(self) -> int:
-        """How many stories are open."""
-        lines = sum(len(one.stories) for one in self.sections)
-        return len(self.cards) + lines + len(self.singles) + len(self.columns) + self.n_more
 
 
 def render_front_page(page: FrontPage) -> str:
     """Return the page as HTML."""
-    return rendered("front_page.html", page=page, script=page_part("scripts/front_page.js"))
+    return rendered("front_page.html", page=page, rest=as_json(page.rest), script=page_part("scripts/front_page.js"))

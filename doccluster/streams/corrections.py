@@ -182,6 +182,15 @@ def links_of(connection: sqlite3.Connection) -> Links:
     return links
 
 
+def stories_apart(connection: sqlite3.Connection) -> set[frozenset[str]]:
+    """Return the pairs of stories that corrections have taken apart."""
+    pairs = set()
+    for one in active(connection):
+        moved, rest = (_families_by_story(connection, documents) for documents in (one.documents, one.apart))
+        pairs |= {frozenset((story, other)) for story in moved for other in rest if story != other}
+    return pairs
+
+
 def names_at(connection: sqlite3.Connection, verb: str, batch: int = _NOW) -> dict[str, str]:
     """Return the stories that are renamed (or pinned), with the texts that go with it."""
     return {

@@ -5,33 +5,33 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import PurePath
 
-from doccluster.report.stream_page import FrontPage, Section, StoryLine
+from doccluster.report.stream_page import FrontPage, StoryLine
 from doccluster.report.wording import one_line
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.corrections import muting, names_at
+from doccluster.streams.corrections import muting, names_at, stories_apart
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.store import settings_of
 from doccluster.streams.story_lines import (
     PageContext,
     StoryArticle,
     closed_line,
+    compact_stories,
     day_told,
     headline_of,
     lead_of,
     moment_told,
     story_line,
 )
-from doccluster.streams.story_topics import topics_of
+from doccluster.streams.story_pieces import pieces_of
 from doccluster.streams.tables import batch_since
 from doccluster.streams.title_columns import is_column
 
 N_CARDS = 10
-MOST_STORIES = 400
+MOST_STORIES = 200
 MOST_CLOSED = 30
-MOST_SECTIONS = 12
 
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
@@ -74,67 +74,72 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         return FrontPage("nothing has come in yet", "the beginning", troubles=_troubles(connection))
     now = int(last[1])
     since_batch, since_moment = batch_since(connection, since, now)
-    members = _members(connection)
+    members, settings = _members(connection), settings_of(connection) or StreamSettings()
     pinned, renamed, leads = names_at(connection, "pin"), names_at(connection, "rename"), _leads(connection)
-    half_life = (settings_of(connection) or StreamSettings()).half_life
-    ranks = {story: _rank(articles, now, half_life) for story, articles in members.items()}
-    ordered = sorted(members, key=lambda story: (story not in pinned, -ranks[story], story))
-    shown = ordered[:MOST_STORIES]
-    first = max(min((one.time for story in shown for one in members[story]), default=now), now - 14 * DAY)
-    topics, related = topics_of(connection, shown)
+    ranked = _ordered(members, pinned, now, settings.half_life)
+    spans = {story: (min(one.time for one in own), max(one.time for one in own)) for story, own in members.items()}
+    n_pinned = sum(story in pinned for story in ranked)
+    pieces = pieces_of(connection, ranked, spans, n_first=n_pinned, apart=stories_apart(connection))
+    together = {story: [one for name in (story, *own) for one in members[name]] for story, own in pieces.items()}
+    ordered = _ordered(together, pinned, now, settings.half_life)
+    shown, rest = ordered[:MOST_STORIES], ordered[MOST_STORIES:]
+    first = max(min((one.time for story in shown for one in together[story]), default=now), now - 14 * DAY)
     page = PageContext(
         connection,
-        {story: renamed.get(story) or headline_of(lead_of(members[story], leads.get(story))) for story in shown},
-        related,
+        members,
+        leads,
+        {story: renamed.get(story) or headline_of(lead_of(own, leads.get(story))) for story, own in members.items()},
+        pieces,
+        {name for story in shown for name in (story, *pieces[story])},
+        _events_after(connection, since_batch),
         (first, now),
         since_batch,
-        settings_of(connection) or StreamSettings(),
+        settings,
     )
-    events = _events_after(connection, since_batch)
-    columns = [story for story in shown if story not in pinned and is_column(connection, members[story])]
-    singles = [one for one in shown if len(members[one]) == 1 and one not in pinned and one not in columns]
+    columns = [story for story in shown if story not in pinned and is_column(connection, together[story])]
+    singles = [one for one in shown if len(together[one]) == 1 and one not in pinned and one not in columns]
     many = [one for one in shown if one not in singles and one not in columns]
-
-    def lines(stories: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
-        return tuple(
-            story_line(page, one, members[one], leads.get(one), events[one], is_card=are_cards) for one in stories
-        )
-
-    rest = many[N_CARDS:]
-    parts = [(one.name, [story for story in one.stories if story in set(rest)]) for one in topics]
-    named = [(told, own) for told, own in parts if told and len(own) > 1][:MOST_SECTIONS]
-    placed = {story for _, own in named for story in own}
-    named.append(("More stories", [story for story in rest if story not in placed]))
     articles = [article for own in members.values() for article in own]
     closed = connection.execute(_CLOSED, (MOST_CLOSED,)).fetchall()
     (n_closed,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1").fetchone()
-    cards = lines(many[:N_CARDS], are_cards=True)
+
+    def lines(stories: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
+        return tuple(story_line(page, story, is_card=are_cards) for story in stories)
+
     return FrontPage(
         moment=moment_told(now),
         moment_iso=as_text(now),
         since=moment_told(since_moment),
+        since_iso=as_text(since_moment),
         name=PurePath(name).name,
+        n_open=len(members),
         facts=(
             ("articles in open stories", len(articles)),
             ("new articles", sum(article.batch > since_batch for article in articles)),
-            ("new stories", sum(events[story]["born"] > 0 for story in members)),
+            ("new stories", sum(page.events[story]["born"] > 0 for story in members)),
             ("outlets", len({article.source for article in articles if article.source})),
         ),
-        cards=cards,
-        sections=tuple(
-            Section(f"topic-{place}", one_line(told, 60), lines(own)) for place, (told, own) in enumerate(named) if own
-        ),
-        singles=lines(sorted(singles, key=lambda one: (-members[one][0].time, one))),
+        cards=lines(many[:N_CARDS], are_cards=True),
+        lines=lines(many[N_CARDS:]),
+        singles=lines(sorted(singles, key=lambda story: (-members[story][0].time, story))),
         columns=lines(columns),
-        n_more=len(ordered) - len(shown),
-        period=(day_told(first), day_told(now)),
+        rest=compact_stories(page, rest),
+        n_rest=sum(1 + len(pieces[story]) for story in rest),
+        period=((day_told(first), as_text(first)), (day_told(now), as_text(now))),
         closed=tuple(closed_line(row) for row in closed),
         n_more_closed=n_closed - len(closed),
         troubles=_troubles(connection),
         outlets=tuple(sorted({one_line(one.source, 60) for one in articles if one.source})),
-        languages=tuple(sorted({code for one in shown if (code := page.language_of(one))})),
-        days=tuple(sorted({as_text(one.time)[:10] for one in articles if one.time >= first}, reverse=True)),
+        languages=tuple(sorted({code for story in members if (code := page.language_of(story))})),
     )
+
+
+def _ordered(
+    articles: Mapping[str, Sequence[StoryArticle]], pinned: Container[str], now: Moment, half_life: float
+) -> list[str]:
+    """Return stories by rank, the pinned ones first."""
+    ranks = {story: _rank(own, now, half_life) for story, own in articles.items()}
+    return sorted(ranks, key=lambda story: (story not in pinned, -ranks[story], story))
 
 
 def _members(connection: sqlite3.Connection) -> Mapping[str, list[StoryArticle]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cached_property
+from typing import Any
 
-from doccluster.report.stream_page import ArticleLine, ClosedLine, StoryLine
+from doccluster.report.stream_page import ArticleLine, ClosedLine, Span, StoryLine
 from doccluster.report.wording import date_words, marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
 from doccluster.streams.settings import HOUR, StreamSettings
@@ -17,7 +19,8 @@ from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 
 HEADLINE = 220
 MOST_OTHERS = 3
-MOST_SEARCHED = 400  # characters of other titles in which the search box looks
+MOST_LISTED = 200  # articles to which a story opens
+MOST_COMPACT = 20_000  # articles of the stories that are listed only when they are looked for
 N_BINS = 48
 _KIN_WORDS = {"resumed": "Goes on from", "merged": "Has taken in", "split": "Was part of"}
 _KIN = """
@@ -57,10 +60,15 @@ class PageContext:
 
     Attributes
     ----------
+    members : mapping of story to its articles
+    leads : mapping of story to the document that names it
     names : mapping of story to headline
-        Of the stories of the page.
-    related : mapping of story to ids
-        The stories most like it.
+    pieces : mapping of story to ids
+        For each story that leads, those that are shown under it.
+    anchors : set of ids
+        The stories that can be led to.
+    events : mapping of story to Counter
+        What has happened to it since then.
     period : (first, last)
         What the small charts show.
     since : int
@@ -68,77 +76,105 @@ class PageContext:
     """
 
     connection: sqlite3.Connection
+    members: Mapping[str, Sequence[StoryArticle]]
+    leads: Mapping[str, int]
     names: Mapping[str, str]
-    related: Mapping[str, Sequence[str]]
+    pieces: Mapping[str, Sequence[str]]
+    anchors: Set[str]
+    events: Mapping[str, Counter[str]]
     period: tuple[Moment, Moment]
     since: int
     settings: StreamSettings
 
+    @cached_property
+    def _languages(self) -> Mapping[str, str]:
+        return dict(self.connection.execute("SELECT story_id, language FROM story WHERE state = 'open'"))
+
     def language_of(self, story: str) -> str:
         """Return the code of a story's language, "" where that is not known."""
-        (name,) = self.connection.execute("SELECT language FROM story WHERE story_id = ?", (story,)).fetchone()
-        return STOP_WORD_LANGUAGES.get(name, "")
+        return STOP_WORD_LANGUAGES.get(self._languages[story], "")
 
 
-def story_line(
-    page: PageContext,
-    story: str,
-    articles: Sequence[StoryArticle],
-    lead_id: int | None,
-    events: Counter[str],
-    *,
-    is_card: bool,
-) -> StoryLine:
-    """Return an open story as a line or a card of the page.
-
-    Parameters
-    ----------
-    story : str
-        Its id.
-    articles : sequence of StoryArticle
-    lead_id : int or None
-        The document that names it.
-    events : Counter
-        What has happened to it since then.
-    """
-    lead = lead_of(articles, lead_id)
-    families = {one.family: one for one in reversed(articles)}  # the first article of each
+def story_line(page: PageContext, story: str, *, is_card: bool = False) -> StoryLine:
+    """Return an open story, with its pieces, as a line or a card of the page."""
+    own, pieces = page.members[story], page.pieces.get(story, ())
+    articles = [article for name in (story, *pieces) for article in page.members[name]]
+    lead = lead_of(own, page.leads.get(story))
+    families = {article.family: article for article in reversed(own)}  # the first article of each
     families[lead.family] = lead
-    others = sorted((one for one in families.values() if one is not lead), key=lambda one: (-one.time, one.doc_id))
+    others = _newest_first(article for article in families.values() if article is not lead)
     shared = shared_terms(page.connection, story, [lead.family], page.settings) if is_card else {}
-    outlets = Counter(one_line(one.source, 60) for one in articles if one.source)
-    n_new = sum(one.batch > page.since for one in articles)
-    grown = ["new"] if events["born"] else [f"+{n_new}"] if n_new else []
-    words = grown + [event for event in ("merged", "split", "resumed") if events[event]]
-    times = [one.time for one in articles]
-    related = [other for other in page.related.get(story, ()) if other in page.names]
+    outlets = Counter(one_line(article.source, 60) for article in articles if article.source)
+    times = [article.time for article in articles]
     headline = page.names[story]
     return StoryLine(
         id=story,
         headline=headline,
         lang=page.language_of(story),
-        badges=tuple((word, _MEANINGS["grew" if word.startswith("+") else word]) for word in words),
+        badges=_badges(page, (story, *pieces), sum(article.batch > page.since for article in articles)),
         n_documents=len(articles),
-        n_copies=len(articles) - len(families),
-        n_new=n_new,
+        n_copies=len(articles) - len({article.family for article in articles}),
         outlets=tuple(sorted(outlets.items(), key=lambda pair: (-pair[1], pair[0]))),
         n_outlets=len(outlets),
-        span=span_words(_day(min(times)), _day(max(times))),
+        span=_span(min(times), max(times)),
         bins=_bins(times, page.period) if is_card else (),
-        lead=replace(_line(lead, articles, shared.get(lead.family)), name=headline),
-        others=tuple(_line(one, articles, None) for one in others[:MOST_OTHERS]) if is_card else (),
+        lead=replace(_line(lead, own, shared.get(lead.family)), name=headline),
+        others=tuple(_line(article, own, None) for article in others[:MOST_OTHERS]) if is_card else (),
+        articles=tuple(_line(article, (), None) for article in _newest_first(own)[:MOST_LISTED]),
+        n_unlisted=max(0, len(own) - MOST_LISTED),
+        pieces=tuple(story_line(page, piece) for piece in pieces),
         kin=_kin_of(page, story) if is_card else (),
-        related=tuple((other, page.names[other]) for other in related) if is_card else (),
         newest=as_text(max(times)),
-        words=one_line(" ".join(one.title for one in others if one.title), MOST_SEARCHED),
     )
+
+
+def compact_stories(page: PageContext, stories: Sequence[str]) -> dict[str, Any]:
+    """Return stories that the page lists only when they are looked for, with their pieces, as plain data for JSON.
+
+    A story is its id, the code of its language, its headline, how many articles it has, and these, the one that names
+    it first: title (empty where that is the headline), link, number of the outlet, and moment. When there are
+    `MOST_COMPACT` articles in all, the stories that are left have one article each.
+    """
+    outlets: dict[str, int] = {}
+    rows, n_listed = [], 0
+    for story in stories:
+        articles = [article for name in (story, *page.pieces[story]) for article in page.members[name]]
+        lead = lead_of(articles, page.leads.get(story))
+        rest = [article for article in _newest_first(articles) if article is not lead]
+        listed = [lead, *(rest[: MOST_LISTED - 1] if n_listed < MOST_COMPACT else ())]
+        n_listed += len(listed)
+        headline = page.names[story]
+        told = [
+            [
+                "" if (title := headline_of(article)) == headline else title,
+                safe_link(article.link) or "",
+                outlets.setdefault(one_line(article.source, 60), len(outlets)),
+                article.time,
+            ]
+            for article in listed
+        ]
+        rows.append([story, page.language_of(story), headline, len(articles), told])
+    return {"outlets": list(outlets), "stories": rows}
+
+
+def _newest_first(articles: Iterable[StoryArticle]) -> list[StoryArticle]:
+    return sorted(articles, key=lambda article: (-article.time, article.doc_id))
+
+
+def _badges(page: PageContext, stories: Sequence[str], n_new: int) -> tuple[tuple[str, str], ...]:
+    """Return the words that say how a story and its pieces have changed since then, each with its meaning."""
+    events = [page.events[story] for story in stories]
+    grown = "new" if all(one["born"] for one in events) else f"+{n_new}" if n_new else ""
+    words = [word for word in ("merged", "split", "resumed") if any(one[word] for one in events)]
+    told = [(grown, _MEANINGS["new" if grown == "new" else "grew"])] if grown else []
+    return (*told, *((word, _MEANINGS[word]) for word in words))
 
 
 def _kin_of(page: PageContext, story: str) -> tuple[tuple[str, str, str], ...]:
     """Return the stories that one came from or took in: words, an id if it is on the page, a headline."""
     rows = page.connection.execute(_KIN, (story,)).fetchall()
     return tuple(
-        (_KIN_WORDS[event], other if other in page.names else "", one_line(title or text or other, HEADLINE))
+        (_KIN_WORDS[event], other if other in page.anchors else "", one_line(title or text or other, HEADLINE))
         for event, other, title, text in rows
     )
 
@@ -188,8 +224,12 @@ def closed_line(row: Sequence[object]) -> ClosedLine:
         link=safe_link(str(link or "")),
         n_documents=int(str(n_documents)),
         n_outlets=int(str(n_outlets)),
-        span=span_words(_day(int(str(first))), _day(int(str(last)))),
+        span=_span(int(str(first)), int(str(last))),
     )
+
+
+def _span(first: Moment, last: Moment) -> Span:
+    return Span(span_words(_day(first), _day(last)), as_text(first), as_text(last))
 
 
 def day_told(moment: Moment) -> str:

@@ -15,8 +15,9 @@ from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import plane, story_cards
-from doccluster.report.explore import GRID, as_json, explore_data, grid_places, packed, packed_gaps, page_order
+from doccluster.report.explore import GRID, explore_data, grid_places, packed, packed_gaps, page_order
 from doccluster.report.html import render_report
+from doccluster.report.page import as_json
 from doccluster.report.plane import neighbour_purity, plane_of
 from doccluster.report.still_map import Place, placed_labels, squarified, still_map, tiles_of
 from doccluster.report.summary import summarize

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from doccluster.errors import InputError
 from doccluster.report.stream_page import render_front_page
+from doccluster.streams import front_page as front_page_module
+from doccluster.streams import story_pieces
 from doccluster.streams.article import article, as_moment
 from doccluster.streams.database import open_to_write, transaction
 from doccluster.streams.front_page import front_page
 from doccluster.streams.intake import take_in
+from doccluster.streams.settings import DAY
 from doccluster.streams.stream import StoryStream
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.report.hostile import HOSTILE, LINKS
@@ -97,7 +102,9 @@ def test_a_store_without_articles_has_a_page_too():
     connection.close()
 
 
-def test_no_article_gets_out_of_its_place():
+@pytest.mark.parametrize("n_listed", [1000, 2])
+def test_no_article_gets_out_of_its_place(monkeypatch, n_listed):
+    monkeypatch.setattr(front_page_module, "MOST_STORIES", n_listed)
     articles = [
         ("2026-03-01T08:00:00Z", text, text, f"{text} {number}", link)
         for number, text in enumerate(HOSTILE.values())
@@ -105,7 +112,8 @@ def test_no_article_gets_out_of_its_place():
     ]
     with filled(articles) as stream:
         html = render_front_page(front_page(stream._connection))
-    assert html.count("<script") == 1  # the page's own
+    assert html.count("<script") == 1 + (n_listed == 2)  # the page's own, and the plain data of what it does not list
+    assert html.count("</script") == html.count("<script")
     assert 'onerror="' not in html
     assert 'onmouseover="' not in html
     assert not re.search(r'href="(?!https?://|#)', html)
@@ -143,6 +151,146 @@ def test_the_page_asks_for_nothing_and_fits_the_window(doccluster, store, tmp_pa
     page.locator("#words").fill("")
     assert page.locator("li.story:visible").count() == 10
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def pieces(likeness, spans=None, **given):
+    """The pieces of stories a, b, ... whose means have these cosines with one another."""
+    names = [chr(97 + place) for place in range(len(likeness))]
+    spans = spans or dict.fromkeys(names, (0, DAY))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(story_pieces, "_means", lambda *_: sparse.csr_array(np.linalg.cholesky(np.array(likeness))))
+        return story_pieces.pieces_of(None, names, spans, **given)
+
+
+ALIKE = [[1, 0.5, 0.1, 0.2], [0.5, 1, 0.5, 0.2], [0.1, 0.5, 1, 0.2], [0.2, 0.2, 0.2, 1]]
+
+
+def test_a_story_is_shown_under_the_likest_that_leads_and_not_under_a_piece():
+    # c is like b alone, which stands under a already
+    assert pieces(ALIKE) == {"a": ["b"], "c": [], "d": []}
+    closer = [[1, 0.34, 0.4, 0], [0.34, 1, 0.6, 0], [0.4, 0.6, 1, 0], [0, 0, 0, 1]]
+    assert pieces(closer) == {"a": ["b", "c"], "d": []}
+    assert pieces([[1, 0.33], [0.33, 1]]) == {"a": [], "b": []}
+
+
+def test_stories_far_apart_in_time_or_taken_apart_or_pinned_are_no_pieces_of_one():
+    spans = {"a": (10 * DAY, 12 * DAY), "b": (0, 8 * DAY), "c": (0, DAY), "d": (0, DAY)}
+    assert pieces(ALIKE, spans)["a"] == ["b"]
+    assert "b" in pieces(ALIKE, spans | {"b": (0, 8 * DAY - 1)})
+    assert pieces(ALIKE, apart={frozenset("ab")}) == {"a": [], "b": ["c"], "d": []}
+    assert pieces(ALIKE, n_first=2) == {"a": [], "b": ["c"], "d": []}
+
+
+def test_where_many_are_alike_a_piece_is_among_the_three_likest():
+    likeness = np.full((6, 6), 0.5) + 0.5 * np.eye(6)
+    likeness[0, 5] = likeness[5, 0] = 0.4  # f has three that are likelier, and so has a
+    assert pieces(likeness.tolist())["a"] == ["b", "c", "d", "e"]
+
+
+def test_pieces_are_ranked_and_opened_with_the_story_they_stand_under(monkeypatch):
+    monkeypatch.setattr(front_page_module, "stories_apart", lambda _: set())
+    articles = [
+        ("2026-03-01T08:00:00Z", "Wire", "Ferry aground", FERRY, "https://example.org/1"),
+        ("2026-03-01T09:00:00Z", "Courier", "Ferry aground off Skerrow", FERRY + " today", "https://example.org/2"),
+        ("2026-03-01T09:30:00Z", "Record", "Harbour closed", FERRY + " as divers arrive", ""),
+        ("2026-03-01T08:00:00Z", "Wire", "Bank holds rates", BANK, "https://example.org/3"),
+        ("2026-03-01T09:40:00Z", "Today", "Bank holds rates", BANK + " after its meeting", "https://example.org/5"),
+    ]
+    with filled(articles) as stream:
+        (ferry,) = set(stream.tables().documents["story"][:3])
+        stream.correct("split", ferry, documents=["2"])
+        page = front_page(stream._connection, since="2026-03-01T09:35:00Z")
+        html = render_front_page(page)
+    assert [(one.headline, one.n_documents, one.n_outlets) for one in page.cards] == [
+        ("Ferry aground", 3, 3),
+        ("Bank holds rates", 2, 2),
+    ]
+    (piece,) = page.cards[0].pieces
+    assert (piece.headline, page.singles, page.n_open) == ("Harbour closed", (), 3)
+    assert [one.name for one in page.cards[0].articles] == ["Ferry aground off Skerrow", "Ferry aground"]
+    assert html.index("Ferry aground") < html.index("More on this story") < html.index("Harbour closed")
+    assert re.search(r"<summary>Both 2 articles</summary><ul><li><a href=\"https://example.org/2\">", html)
+
+
+def test_what_an_editor_took_apart_is_not_shown_as_one(monkeypatch):
+    articles = [
+        ("2026-03-01T08:00:00Z", "Wire", "Ferry aground", FERRY, ""),
+        ("2026-03-01T09:00:00Z", "Courier", "Ferry aground off Skerrow", FERRY + " today, owner says", ""),
+    ]
+    with filled(articles) as stream:
+        (story,) = stream.tables().stories["id"]
+        stream.correct("split", story, documents=["1"])
+        parted = front_page(stream._connection)
+        monkeypatch.setattr(front_page_module, "stories_apart", lambda _: set())
+        linked = front_page(stream._connection)
+    assert len(parted.singles) == 2
+    assert [len(one.pieces) for one in linked.cards] == [1]
+
+
+def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monkeypatch):
+    monkeypatch.setattr(front_page_module, "MOST_STORIES", 1)
+    articles = [
+        ("2026-03-01T08:00:00Z", "Wire", "Ferry aground", FERRY, "https://example.org/1"),
+        ("2026-03-01T09:00:00Z", "Courier", "Ferry: all safe", FERRY + " today", "javascript:alert(1)"),
+        ("2026-03-03T09:00:00Z", "Wire", "Bank holds rates", BANK, ""),
+        ("2026-03-03T10:00:00Z", "Record", "Bank holds rates", BANK + " on Tuesday", ""),
+    ]
+    with filled(articles) as stream:
+        page = front_page(stream._connection)
+    ((_, language, headline, n, listed),) = page.rest["stories"]
+    assert (language, headline, n, page.n_rest) == ("en", "Ferry aground", 2, 1)
+    wire, courier = (page.rest["outlets"].index(name) for name in ("Wire", "Courier"))
+    assert listed == [
+        ["", "https://example.org/1", wire, as_moment("2026-03-01T08:00:00Z")],
+        ["Ferry: all safe", "", courier, as_moment("2026-03-01T09:00:00Z")],
+    ]
+
+
+@pytest.mark.browser
+def test_the_search_box_looks_in_all_open_stories_and_each_opens_to_its_articles(
+    doccluster,  # noqa: F811
+    store,  # noqa: F811
+    tmp_path,
+    visit,
+    monkeypatch,
+):
+    monkeypatch.setattr(front_page_module, "MOST_STORIES", 2)
+    doccluster("stream", "report", "--store", store, "-o", tmp_path / "page.html")
+    page = visit(tmp_path / "page.html")
+    assert page.locator("[data-updated]").count() == 2
+    page.locator("#words").fill("VIADÚCT")
+    found = page.locator("#rest li.story-line:visible")
+    assert 0 < found.count() < 5
+    assert page.locator("#found").inner_text() == f"{found.count()} found"
+    many = found.filter(has=page.locator("details")).first
+    assert many.locator("li:visible").count() == 0
+    n_told = int(many.locator("summary").inner_text().split()[0])
+    many.locator("summary").click()
+    assert many.locator("li:visible").count() == n_told >= 2
+    page.locator("#words").fill("no such word")
+    assert page.locator("#found").inner_text() == "0 found"
+    assert not page.locator("#rest").is_visible()
+    page.locator("#words").fill("")
+    page.locator("#rest > summary").click()
+    page.locator("#rest > ul > li").nth(2).wait_for()
+    assert page.complaints == []
+    silent = visit(tmp_path / "page.html", script=False)
+    silent.locator("#rest > summary").click()
+    assert "stream list" in silent.locator("#rest .no-script").inner_text()
+    assert "UTC" in silent.locator("li.story time").first.inner_text()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("zone", "shown"), [("Asia/Kolkata", "5 Apr 2026, 15:30"), ("Pacific/Honolulu", "5 Apr 2026, 00:00")]
+)
+def test_times_of_any_age_are_those_of_the_reader(doccluster, store, tmp_path, visit, zone, shown):  # noqa: F811
+    doccluster("stream", "report", "--store", store, "-o", tmp_path / "page.html")
+    page = visit(tmp_path / "page.html", timezone_id=zone)
+    times = page.locator("time[datetime='2026-04-05T10:00:00Z']")
+    assert times.count() > 0
+    assert {one.text_content() for one in times.all()} == {shown}
+    assert "UTC" not in page.locator("body").inner_text()
 
 
 @pytest.mark.browser

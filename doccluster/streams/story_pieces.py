@@ -1,0 +1,96 @@
+"""Pieces of one story: open stories so much alike, and so close in time, that a page shows them as one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from doccluster.streams.article import Moment
+from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.settings import DAY
+
+LEAST_LIKENESS = 1 / 3  # the least cosine of a piece with the story that it is shown under
+N_LIKEST = 3  # of one of the two, the other has to be among so many
+LONGEST_SILENCE = 2 * DAY  # between the last article of one and the first of the other
+BLOCK = 512  # stories that are compared with all others at a time
+_VECTORS = """
+SELECT m.story_id, d.vectors FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
+CROSS JOIN document d ON d.doc_id = m.doc_id
+WHERE s.state = 'open' AND d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number
+"""
+
+
+def pieces_of(
+    connection: sqlite3.Connection,
+    ranked: Sequence[str],
+    spans: Mapping[str, tuple[Moment, Moment]],
+    *,
+    n_first: int = 0,
+    apart: Collection[frozenset[str]] = (),
+) -> dict[str, list[str]]:
+    """Return, for each story that leads, the stories that are shown under it, the highest-ranking ones first.
+
+    A story is shown under the likest of the leading ones that rank higher; it leads if there is none.
+
+    Parameters
+    ----------
+    ranked : sequence of str
+        The open stories, the highest-ranking one first.
+    spans : mapping of story to (first, last)
+        The times of their articles.
+    n_first : int
+        How many of the first are never shown under another.
+    apart : collection of pairs
+        Stories that an editor has taken apart.
+    """
+    links = _links(_means(connection, ranked), np.array([spans[story] for story in ranked]).reshape(-1, 2))
+    pieces: dict[int, list[int]] = {}
+    for place, story in enumerate(ranked):
+        leaders = {
+            other: likeness
+            for other, likeness in links[place].items()
+            if other < place and other in pieces and frozenset((story, ranked[other])) not in apart
+        }
+        if leaders and place >= n_first:
+            pieces[max(leaders, key=lambda other: (leaders[other], -other))].append(place)
+        else:
+            pieces[place] = []
+    return {ranked[leader]: [ranked[place] for place in own] for leader, own in pieces.items()}
+
+
+def _links(means: sparse.csr_array, spans: np.ndarray) -> Mapping[int, dict[int, float]]:
+    """Return which stories may be pieces of one, with their cosine: one is among the likest of the other."""
+    links: dict[int, dict[int, float]] = defaultdict(dict)
+    for begin in range(0, means.shape[0], BLOCK):
+        likeness = (means[begin : begin + BLOCK] @ means.T).tocoo()
+        rows, columns = likeness.row + begin, likeness.col
+        silence = np.maximum(spans[rows, 0], spans[columns, 0]) - np.minimum(spans[rows, 1], spans[columns, 1])
+        is_near = (likeness.data >= LEAST_LIKENESS) & (silence <= LONGEST_SILENCE) & (rows != columns)
+        rows, columns, values = rows[is_near], columns[is_near], likeness.data[is_near]
+        n_taken: dict[int, int] = defaultdict(int)
+        for at in np.lexsort((columns, -values, rows)).tolist():
+            row, column = int(rows[at]), int(columns[at])
+            n_taken[row] += 1
+            if n_taken[row] <= N_LIKEST:
+                links[row][column] = links[column][row] = float(values[at])
+    return links
+
+
+def _means(connection: sqlite3.Connection, ranked: Sequence[str]) -> sparse.csr_array:
+    """Return the mean of each story's articles, of length 1."""
+    own: dict[str, list[WeightedTerms]] = defaultdict(list)
+    for story, data in connection.execute(_VECTORS):
+        own[story].append(WeightedTerms.from_bytes(data, n_terms=np.iinfo(np.int32).max))
+    articles = [(place, one) for place, story in enumerate(ranked) for one in own[story]]
+    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.full(one.ids.size, place) for place, one in articles)])
+    terms = np.concatenate([np.zeros(0, dtype=np.int64), *(one.ids for _, one in articles)])
+    values = np.concatenate([np.zeros(0), *(one.values for _, one in articles)])
+    shape = len(ranked), int(terms.max(initial=0)) + 1
+    means = sparse.csr_array((values, (rows, terms)), shape=shape)
+    lengths = np.sqrt((means * means).sum(axis=1))
+    means.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(means.indptr))
+    return means
