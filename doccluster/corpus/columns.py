@@ -167,8 +167,8 @@ def _cell(row: Mapping[str, Any], name: str | None) -> str:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    value = value_at(row, name)
-    text = text_in(value)
+    value = row[name] if name in row else value_at(row, name)
+    text = value if isinstance(value, str) else text_in(value)
     return value if text is None else text
 
 

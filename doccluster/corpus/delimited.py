@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from doccluster.corpus.columns import Columns, choose_columns, looks_like_header, row_draft
+from doccluster.corpus.columns import Columns, choose_columns, listed, looks_like_header, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn, record
 from doccluster.corpus.encodings import decode, encoding_by_mark
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.table_header import Header, header_of, lines_before, rows_before
+from doccluster.corpus.table_header import Header, delimiter_in, header_of, rows_before, stands_before
 from doccluster.corpus.text_column import SAMPLED_ROWS
 from doccluster.errors import Argument, importing, words_of
 
@@ -32,7 +32,6 @@ _SAMPLE_ROWS = 50
 _ESCAPED_QUOTE = re.compile(r'\\"[^,;\t|\r\n]')  # within a cell; a cell may well end in a backslash
 _NO_WORD = re.compile(r"[^\w ]+")
 _USUAL = ReadOptions()
-_END: Any = object()
 
 
 class Row(NamedTuple):
@@ -79,7 +78,7 @@ def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions
     parts = _NO_WORD.split(names[0])
     if len(names) == 1 and len(parts) > 1 and looks_like_header(parts, options) and not options.text_columns:
         raise UnknownColumn(
-            f"{file.name} has the one column {names[0]!r}",
+            f"{file.name} has the one column {listed(names)}",
             remedy=("name what separates its columns with ", Argument("delimiter")),
         )
     try:
@@ -108,23 +107,27 @@ class TableRows:
 
     def __init__(self, file: InputFile, options: ReadOptions) -> None:
         sample = _sample(file)
-        lines = list(io.StringIO(sample, newline=""))
-        n_before, named = lines_before(lines, options)
-        delimiter = options.delimiter or ("\t" if file.place.suffix.lower() in (".tsv", ".tab") else named)
-        self.dialect = choose_dialect("".join(lines[n_before:]), delimiter, options)
         self.line = 0
         self._name = file.name
         self._lines: Iterator[str | None] = file.lines(options.document_bytes)
-        self._n_before = n_before
+        self._before: list[str] = []
+        self._again: list[str | None] = []  # lines to read again, the last first
+        for line in self._lines:
+            if line is None or not stands_before(line, options):
+                self._again.append(line)
+                break
+            self._before.append(line)
+        by_name = "\t" if file.place.suffix.lower() in (".tsv", ".tab") else None
+        delimiter = options.delimiter or by_name or next(filter(None, map(delimiter_in, self._before)), None)
+        self.dialect = choose_dialect(sample[sum(map(len, self._before)) :], delimiter, options)
         self._taken: list[str] = []
-        self._again: list[str] = []  # lines to read again, the last first
         self._skipped: list[Skipped] = []  # lines before the next row
 
     def read(self) -> Iterator[Row | Skipped]:
         """Return the cells of each row that is not blank, and the rows that cannot be read."""
-        for line in itertools.islice(self._lines, self._n_before):
+        for line in self._before:
             self.line += 1
-            if line and line.lstrip("\ufeff").startswith("#"):
+            if line.strip() and delimiter_in(line) is None:
                 yield Skipped(f"{self._name}, line {self.line}", ABOUT_TABLE, line)
         reader = self._reader()
         while True:
@@ -152,7 +155,8 @@ class TableRows:
         return csv.reader(self._take_lines(), self.dialect, strict=True)
 
     def _take_lines(self) -> Iterator[str]:
-        while (line := self._again.pop() if self._again else next(self._lines, _END)) is not _END:
+        again = (self._again.pop() for _ in range(len(self._again)))
+        for line in itertools.chain(again, self._lines):
             self.line += 1
             if line is None:
                 place = f"{self._name}, line {self.line}"

@@ -6,6 +6,7 @@ It is judged by its first bytes and, where these leave it open, by its name.
 from __future__ import annotations
 
 import codecs
+import itertools
 import re
 
 from doccluster.corpus.columns import looks_like_header
@@ -21,7 +22,7 @@ from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.office_files import OFFICE, PDF, RTF
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reuters import REUTERS
-from doccluster.corpus.table_header import MOST_BEFORE, lines_before
+from doccluster.corpus.table_header import MOST_BEFORE, stands_before
 from doccluster.corpus.text_files import HTML, LINES, TEXT, XML
 from doccluster.errors import InputError
 
@@ -122,7 +123,7 @@ def check_is_text(file: InputFile) -> bytes:
 def _is_table(text: str, options: ReadOptions) -> bool:
     """Say whether a file without a telling name is a table: its first line names a text column, others are as wide."""
     lines = text.splitlines()[:MOST_BEFORE]
-    lines = lines[lines_before(lines, options)[0] :]
+    lines = list(itertools.dropwhile(lambda line: stands_before(line, options), lines))
     if len(lines) < 2:
         return False
     delimiter = choose_dialect("\n".join(lines)).delimiter

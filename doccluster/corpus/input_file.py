@@ -147,15 +147,14 @@ class InputFile:
         A CR ends a line too, beside others that end in LF. NULs are left out.
         """
         for line in self._decoded_lines(limit):
-            if line is not None and "\0" in line:
-                self.n_nuls += line.count("\0")
-                line = line.replace("\0", "")
-            text = "" if line is None else line.rstrip("\r\n")
-            if line is None or "\r" not in text:
+            if line is None or ("\0" not in line and "\r" not in line[:-2]):
                 yield line
-            else:
-                yield from (f"{piece}\r" for piece in text.split("\r")[:-1])
-                yield line[text.rindex("\r") + 1 :]
+                continue
+            self.n_nuls += line.count("\0")
+            text = line.replace("\0", "")
+            *pieces, last = text.rstrip("\r\n").split("\r")
+            yield from (f"{piece}\r" for piece in pieces)
+            yield last + text[len(text.rstrip("\r\n")) :]
 
     def _decoded_lines(self, limit: int) -> Iterator[str | None]:
         encoding, skip = self._encoding_of_lines()

@@ -13,7 +13,7 @@ from doccluster.corpus.draft import Draft, failure_listed, record
 from doccluster.corpus.feeds import is_json_feed, read_json_feed
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.json_shapes import BAD_JSON, json_values, parse_json, records_in, why_not_json
+from doccluster.corpus.json_shapes import BAD_JSON, JSON_TEXT, json_values, records_in, why_not_json
 from doccluster.corpus.reader_options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it
@@ -35,7 +35,7 @@ def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, A
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
         elif line.strip(_AROUND_LINE):
             try:
-                yield where, parse_json(line.strip(_AROUND_LINE))
+                yield where, JSON_TEXT.decode(line.strip(_AROUND_LINE))
             except BAD_JSON as error:
                 yield Skipped(where, "bad-json", why_not_json(error))
 
@@ -103,7 +103,7 @@ def _is_json_file(beginning: Beginning) -> bool:
 
 def _is_json(line: str) -> bool:
     try:
-        parse_json(line)
+        JSON_TEXT.decode(line)
     except BAD_JSON:
         return False
     return True

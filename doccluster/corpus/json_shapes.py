@@ -14,13 +14,9 @@ from doccluster.corpus.text_column import plain_name
 
 _MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records
 _LEVELS_ABOVE = 3  # of an object that holds records beside other things
+JSON_TEXT = json.JSONDecoder(strict=False)  # strings may hold control characters
 BAD_JSON = (ValueError, RecursionError)
 _BETWEEN = re.compile("[\ufeff\x1e\\s,]*")  # \x1e: records of RFC 7464
-
-
-def parse_json(text: str) -> Any:
-    """Return the value of a text of JSON, which may hold control characters; raises BAD_JSON."""
-    return json.loads(text, strict=False)
 
 
 def json_values(text: str) -> Iterator[Any]:
@@ -29,10 +25,10 @@ def json_values(text: str) -> Iterator[Any]:
     >>> list(json_values('{"a": 1}\n[2]'))
     [{'a': 1}, [2]]
     """
-    decoder, place = json.JSONDecoder(strict=False), 0
+    place = 0
     while (between := _BETWEEN.match(text, place)) and between.end() < len(text):
         try:
-            value, place = decoder.raw_decode(text, between.end())
+            value, place = JSON_TEXT.raw_decode(text, between.end())
         except BAD_JSON as error:
             raise ReadFailure("bad-json", why_not_json(error)) from error
         yield value
@@ -114,7 +110,9 @@ def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any
     columns = list(content.values())
     if all(isinstance(column, list) for column in columns):
         lengths = set(map(len, columns))
-        is_table = len(lengths) == 1 and min(lengths) > 1 and not any(isinstance(one[0], Mapping) for one in columns)
+        is_table = (
+            len(lengths) == 1 and min(lengths) > 1 and any(not isinstance(one[0], list | Mapping) for one in columns)
+        )
         return map(dict, (zip(content, row, strict=True) for row in zip(*columns, strict=True))) if is_table else None
     first = columns[0]
     if not all(isinstance(column, Mapping) and column.keys() == first.keys() for column in columns):
@@ -128,9 +126,10 @@ def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any
 def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, Any]] | None:
     """Return lists of as many cells as rows, under the names in the first, else under 1, 2, ...."""
     widths = {len(row) if isinstance(row, list) else 0 for row in rows}
-    if len(widths) != 1 or min(widths) < 2 or any(isinstance(cell, Mapping) for cell in rows[0]):
+    if len(widths) != 1 or min(widths) < 2 or all(isinstance(cell, list | Mapping) for cell in rows[0]):
         return None
-    has_header = all(isinstance(name, str) for name in rows[0]) and looks_like_header(rows[0], options)
+    names = rows[0] if all(isinstance(name, str) for name in rows[0]) else []
+    has_header = looks_like_header(names, options) or any(plain_name(name) in ID_COLUMNS for name in names)
     names = rows[0] if has_header else [str(place) for place in range(1, min(widths) + 1)]
     return (dict(zip(names, row, strict=True)) for row in rows[has_header:])
 

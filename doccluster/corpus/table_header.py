@@ -14,7 +14,7 @@ from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.reader_options import ReadOptions
 
 MOST_BEFORE = 20  # rows before a header
-_SPREADSHEET = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # the line that spreadsheets put first
+_SPREADSHEET = re.compile(r'\ufeff?"?sep=(.)"?\s*', re.IGNORECASE)
 _CELL_ENDS = re.compile(r"[,;\t|]")
 _TYPES = "c|continuous|d|discrete|s|string|t|time|text|str|int|integer|float|double|number|date|datetime|categorical"
 _UNIT = re.compile(rf"\[.*\]|\(.*\)|-*|{_TYPES}", re.IGNORECASE)
@@ -33,28 +33,22 @@ class Header:
     n_below: int = 0
 
 
-def lines_before(lines: Sequence[str], options: ReadOptions) -> tuple[int, str | None]:
-    """Return how many lines stand before a table (comments, blank ones, ``sep=;``), and the delimiter that one names.
+def stands_before(line: str, options: ReadOptions) -> bool:
+    """Say whether a line stands before a table: a blank one, ``sep=;``, a comment other than the names of columns.
 
-    A comment with the names of columns is the header.
-
-    >>> lines_before(["# of letters", "", "sep=;", "id;text"], ReadOptions())
-    (3, ';')
+    >>> stands_before("# of letters", ReadOptions()), stands_before("#id,text", ReadOptions())
+    (True, False)
     """
-    delimiter = None
-    for place, line in enumerate(lines):
-        named = _SPREADSHEET.fullmatch(line.lstrip("\ufeff"))
-        if named is not None:
-            delimiter = named[1]
-        elif line.strip("\ufeff \t\r\n") and not (options.header and _is_comment(line, options)):
-            return place, delimiter
-    return 0, None
-
-
-def _is_comment(line: str, options: ReadOptions) -> bool:
-    text = line.lstrip("\ufeff \t\"'")
+    text = line.strip("\ufeff \t\r\n\"'")
     cells = _CELL_ENDS.split(text.lstrip("# "))
-    return text.startswith("#") and not (len(cells) > 1 and looks_like_header(cells, options))
+    is_comment = options.header and text.startswith("#") and not (len(cells) > 1 and looks_like_header(cells, options))
+    return not text or is_comment or delimiter_in(line) is not None
+
+
+def delimiter_in(line: str) -> str | None:
+    """Return the delimiter that a line ``sep=;`` names, as spreadsheets put it first."""
+    named = _SPREADSHEET.fullmatch(line)
+    return None if named is None else named[1]
 
 
 def rows_before(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:

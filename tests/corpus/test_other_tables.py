@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 
 from doccluster.corpus import read_corpus
 from doccluster.corpus.draft import UnknownColumn
+from tests.fuzz.table_shapes import csv_table, documents_of, generated_frame, json_table
 
 SENTENCES = (
     "The ferry to Skerrow sailed again on Friday after the strike ended.",
@@ -279,8 +281,6 @@ def test_quotes_that_are_never_closed_cost_their_rows_and_no_other():
 
 
 def test_no_row_is_lost_that_the_csv_module_writes(seed):
-    import random
-
     draw = random.Random(seed)
     pieces = ['"', ",", "\n", "\r", "\r\n", "word", " ", "#", "é", ";", "\t", "sep=;"]
     rows = [("x" + "".join(draw.choices(pieces, k=12)), f"n{number}") for number in range(300)]
@@ -289,3 +289,11 @@ def test_no_row_is_lost_that_the_csv_module_writes(seed):
     corpus = read(buffer.getvalue())
     assert corpus.ids == tuple(name for _, name in rows)
     assert corpus.texts == tuple(text.replace("\r\n", "\n").replace("\r", "\n") for text, _ in rows)
+
+
+@pytest.mark.parametrize(("make", "name"), [(json_table, "a.json"), (csv_table, "a.csv")])
+def test_no_row_of_a_generated_table_is_lost_and_none_is_added(make, name, seed):
+    for number in range(80):
+        n_rows = len(generated_frame(random.Random(f"{seed} {number}")))  # the same draws make the table
+        table = make(random.Random(f"{seed} {number}"))
+        assert documents_of(table.encode(), name) == n_rows, table

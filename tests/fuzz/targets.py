@@ -9,6 +9,7 @@ from tests.fuzz.readers import READERS
 from tests.fuzz.requests import REQUESTS
 from tests.fuzz.run_folders import RUN_FOLDERS
 from tests.fuzz.stores import STORES
+from tests.fuzz.table_shapes import TABLE_SHAPES
 
-_ALL = (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS, *NAMED_FILES, *STORES)
+_ALL = (*READERS, *RUN_FOLDERS, *MATRICES, *REQUESTS, *NAMED_FILES, *STORES, *TABLE_SHAPES)
 TARGETS: dict[str, Target] = {target.name: target for target in _ALL}
