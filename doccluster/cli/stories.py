@@ -6,7 +6,9 @@ import json
 import shlex
 import subprocess
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +56,16 @@ def stream_command() -> None:
     """Follow news: add every article to a story, keep each story's identity, and say what has changed."""
 
 
+def _command(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Return a command line, or stop before any work if it is none."""
+    try:
+        if value is not None and not shlex.split(value):
+            raise click.BadParameter(f"{value!r} names no program; give one, with its arguments.")
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a command ({error}); close its quotes.") from error
+    return value
+
+
 new_store_options = options(
     click.option(
         "--pace",
@@ -95,6 +107,7 @@ def _settings(pace: str | None) -> StreamSettings | None:
 )
 @click.option(
     "--on-event",
+    callback=_command,
     metavar="COMMAND",
     help="A program to begin for each thing that happens to a story, with a line of JSON on its standard input.",
 )
@@ -118,7 +131,7 @@ def poll_command(
     the addresses in the list, and where they redirect to, are asked; private, loopback and link-local ones are refused.
 
     --on-event tells another program that a story was born, grew, merged, split, closed or resumed. It is not run by a
-    shell; what it answers does not matter.
+    shell; what it prints does not matter. An event whose command fails is sent again by the next poll.
     """
     from doccluster.streams import StoryStream
     from doccluster.streams.polling.options import PollOptions
@@ -127,34 +140,27 @@ def poll_command(
     options = PollOptions(spacing=spacing)
     with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings, encoder=encoder) as stream:
         given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
-        last = stream.last_batch
+        if on_event:
+            stream.expect_events()
         passes = stream.follow(feeds, force=force, **given) if follow else [stream.poll(feeds, force=force, **given)]
         for done in passes:
             _print_polled(done, store, as_json=as_json)
-            if on_event:
-                _tell(shlex.split(on_event), store, last)
-            last = stream.last_batch
+            failed = stream.tell_events(partial(_told, shlex.split(on_event))) if on_event else ""
+            if failed:
+                told = f"the command of --on-event: {failed}; what it did not take is sent again by the next poll"
+                warnings.warn(DocclusterWarning(told), stacklevel=2)
+            if on_event and follow:
+                stream.expect_events()
 
 
-def _tell(command: list[str], store: str, since: int) -> None:
-    """Begin a program for each thing that has happened to stories after a batch."""
-    from doccluster.streams.database import reading
-    from doccluster.streams.export import events_after
-
-    with reading(Path(store)) as connection:
-        events = list(events_after(connection, since))
-    for one in events:
-        line = json.dumps(one, ensure_ascii=False) + "\n"
-        try:
-            done = subprocess.run(
-                command, input=line.encode(), stdout=subprocess.DEVNULL, timeout=MOST_TOLD, check=False
-            )
-            failed = f"ended with {done.returncode}" if done.returncode else ""
-        except (OSError, subprocess.TimeoutExpired) as error:
-            failed = str(error)
-        if failed:
-            warnings.warn(DocclusterWarning(f"the command of --on-event: {failed}"), stacklevel=2)
-            return  # the others would fail too
+def _told(command: list[str], event: Mapping[str, object]) -> str:
+    """Begin a program for something that has happened to a story; return why it did not take it."""
+    line = json.dumps(event, ensure_ascii=False) + "\n"
+    try:
+        done = subprocess.run(command, input=line.encode(), stdout=subprocess.DEVNULL, timeout=MOST_TOLD, check=False)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return f"ended with {done.returncode}" if done.returncode else ""
 
 
 def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
@@ -167,8 +173,10 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     for word, troubles in (("skipped", done.skipped), ("failed", done.failures)):
         for url, reason, detail in troubles[:MOST_FAILURES]:
             say(f"  {word:<11}{url}: {reason}{f' ({detail})' if detail else ''}")
-    if done.ahead:
+    if done.ahead > 0:
         say(f"  clock      this machine's is {_days(done.ahead)} ahead of the feeds and the store; they were believed")
+    elif done.ahead:
+        say(f"  clock      this machine's is {_days(-done.ahead)} behind the store, whose own goes on; set it right")
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
     say(f"  stories    {told or 'nothing has changed'}")
     say(f"  {store}")

@@ -50,7 +50,9 @@ class Finding:
     detail: str
 
 
-_OPTIONAL = {"confirmed", "models", "retention", "pruned_day", "weights", "encoder", "remade_without_texts", "late"}
+_OPTIONAL = {
+    *("confirmed", "models", "retention", "pruned_day", "weights", "encoder", "remade_without_texts", "late", "untold")
+}
 
 
 def _meta_findings(connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +24,7 @@ from doccluster.streams.check import check_store
 from doccluster.streams.check_contents import Finding
 from doccluster.streams.corrections import Correction
 from doccluster.streams.database import MEMORY, back_up, close, described, open_to_write
+from doccluster.streams.export import events_after
 from doccluster.streams.intake import take_in
 from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
 
 STAGE = "cluster"
+UNTOLD = "untold"  # in the store: a batch, and how many of the events after it have been taken
 MOST_SLEEP = 900.0  # seconds between two looks at what is due
 _Self = TypeVar("_Self", bound="StoryStream")
 
@@ -240,6 +242,9 @@ class StoryStream:
             machine = int(chosen.clock.now())
             moment = believed_now(machine, done.feeds_say, self._stories.clock.time)
             done.ahead = machine - moment
+            is_confirmed = done.feeds_say is not None and abs(done.feeds_say - machine) <= DAY
+            if not done.ahead and not is_confirmed and machine < (self._stories.clock.time or 0) - DAY:
+                done.ahead = machine - (self._stories.clock.time or 0)
             confirmed = int(
                 read_meta(self._connection).get("confirmed", -DAY)
             )  # by a server, now or before a poll died
@@ -288,6 +293,30 @@ class StoryStream:
         """The number of the last batch, 0 for a store without any."""
         last = last_batch(self._connection)
         return 0 if last is None else last[0]
+
+    def expect_events(self) -> None:
+        """Remember what happens from now on for `tell_events`, beside what an earlier poll has left to tell."""
+        with self._described(), self._stories.writing():
+            if not read_meta(self._connection).get(UNTOLD):
+                write_meta(self._connection, **{UNTOLD: json.dumps([self.last_batch, 0])})
+
+    def tell_events(self, take: Callable[[Mapping[str, object]], str]) -> str:
+        """Hand the events that were not taken yet to a function, until it returns why it could not take one.
+
+        Returns that reason; that event is the first of the next call, also after this process has ended.
+        """
+        with self._described():
+            batch, n_taken = json.loads(read_meta(self._connection).get(UNTOLD) or f"[{self.last_batch}, 0]")
+            events = list(events_after(self._connection, batch))
+            reason = ""
+            for event in events[n_taken:]:
+                reason = take(event)
+                if reason:
+                    break
+                n_taken += 1
+            with self._stories.writing():
+                write_meta(self._connection, **{UNTOLD: json.dumps([batch, n_taken]) if reason else ""})
+        return reason
 
     def correct(self, verb: str, *stories: str, documents: Sequence[str] = (), text: str = "") -> Correction:
         """Correct the stories as an editor does; every later batch respects it.

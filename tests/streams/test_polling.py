@@ -627,6 +627,21 @@ def test_relative_links_lead_to_where_the_feed_was_asked_on_the_page_and_in_the_
     assert all(f'href="{link}"' in page for link in links)
 
 
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_clock_far_behind_the_store_is_reported(server, stream, is_told):
+    server.routes["/feed"] = (200, {}, rss(FERRY, BANK))
+    clock = FakeClock()
+    stream.poll(server.url("/feed"), options=options_for(server, clock))
+    server.now = (lambda: NOW + 86400) if is_told else None
+    clock.moment = NOW - 40 * 86400
+    trout = ("3", "Dead trout in the Tessen", "Trout found dead", "Mon, 02 Mar 2026 08:00:00 GMT")
+    server.routes["/feed"] = (200, {}, rss(FERRY, BANK, trout))
+    done = stream.poll(server.url("/feed"), options=options_for(server, clock), force=True)
+    assert (done.ahead, done.n_new) == (-40 * 86400, 1)
+    published = dict(stream._connection.execute("SELECT id, published FROM document"))
+    assert (published["3"] > published["2"]) == is_told  # without a server that says so, the article lies in the future
+
+
 def test_entries_that_share_a_guid_have_ids_that_can_be_shown(server, stream):
     item = "<item><title>{0} of the sea</title><guid isPermaLink='false'>same</guid>{1}</item>"
     link = "<link>http://a.example/{}</link>"

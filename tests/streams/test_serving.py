@@ -7,13 +7,15 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from functools import partial
 
 import pytest
 
 from doccluster.cli.store_server import StoreServer, token_of
-from doccluster.cli.stories import _tell
-from doccluster.errors import DocclusterWarning, InputError
+from doccluster.cli.stories import _told
+from doccluster.errors import InputError
 from doccluster.streams import StoryStream
+from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 
 TEXTS = [
     ("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow, all passengers safe", "Ferry aground"),
@@ -104,15 +106,56 @@ def test_who_has_no_token_sees_nothing_and_nobody_can_change_anything(ask, place
     assert refused.value.code == status
 
 
-def test_a_program_gets_a_line_for_each_event_and_no_shell_reads_it(path, tmp_path):
-    told = tmp_path / "told; rm -r x.jsonl"
-    _tell([sys.executable, "-c", "import sys; open(sys.argv[1], 'a').write(sys.stdin.read())", str(told)], str(path), 1)
-    lines = [json.loads(line) for line in told.read_text(encoding="utf-8").splitlines()]
-    assert [one["event"] for one in lines] == ["grew", "born"]
-    assert [one["label"] for one in lines][1] == "Bank holds rates"
+SAYS = "import sys; open(sys.argv[1], 'a').write(sys.stdin.read())"
+DATED = [("2026-03-02", "The bank holds its rates", "Bank holds rates"), ("2026-03-02", "A ferry is aground", "Ferry")]
 
 
-def test_a_program_that_cannot_be_begun_is_said_once(path):
-    with pytest.warns(DocclusterWarning, match="--on-event") as said:
-        _tell(["./there-is-no-such-program"], str(path), 0)
-    assert len(said) == 1
+def events_of(path):
+    return [json.loads(line)["event"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_program_gets_a_line_for_each_event_and_no_shell_reads_it(tmp_path):
+    said = tmp_path / "told; rm -r x.jsonl"
+    with StoryStream() as stream:
+        stream.expect_events()
+        stream.replay(DATED)
+        assert stream.tell_events(partial(_told, [sys.executable, "-c", SAYS, str(said)])) == ""
+        assert events_of(said) == ["born", "born"]
+        assert stream.tell_events(partial(_told, [sys.executable, "-c", SAYS, str(said)])) == ""
+    assert events_of(said) == ["born", "born"]
+    assert json.loads(said.read_text(encoding="utf-8").splitlines()[0])["label"]
+
+
+def test_what_a_command_did_not_take_is_told_again_by_the_next_poll(tmp_path):
+    taken, path = [], tmp_path / "news.db"
+
+    def take_one(event):
+        taken.append(event["story"])
+        return "" if len(taken) == 1 else "is down"
+
+    with StoryStream(path) as stream:
+        stream.expect_events()
+        stream.replay(DATED)
+        assert stream.tell_events(take_one) == "is down"
+    with StoryStream(path) as stream:
+        stream.expect_events()
+        stream.replay([("2026-03-02T09:00:00", "Trout are dead in the river", "Dead trout")])
+        again = []
+        assert stream.tell_events(lambda event: again.append(event["story"]) or "") == ""
+        assert stream.check() == []
+    assert again[0] == taken[1]
+    assert len({*taken, *again}) == len(taken) + len(again) - 1 == 3
+
+
+@pytest.mark.parametrize("command", ["./there-is-no-such-program", "a\0b"])
+def test_a_program_that_cannot_be_begun_is_a_reason(command):
+    assert _told([command], {"event": "born"})
+
+
+@pytest.mark.parametrize(("command", "says"), [("notify 'x", "close its quotes"), ("  ", "names no program")])
+def test_a_command_that_is_none_is_refused_before_anything_is_asked(command, says, doccluster, tmp_path):  # noqa: F811
+    store = str(tmp_path / "x.db")
+    done = doccluster("stream", "poll", "http://127.0.0.1:9/feed", "--store", store, "--on-event", command)
+    assert done.code == 2
+    assert says in done.err
+    assert not (tmp_path / "x.db").exists()

@@ -52,7 +52,8 @@ class Polled:
     feeds_say : int or None
         The latest moment that a server's clock showed.
     ahead : int
-        By how many seconds the machine's clock is ahead of the feeds' and the stream's; 0 for less than a day.
+        By how many seconds the machine's clock is ahead of the feeds' and the stream's, negative where it is behind;
+        0 for less than a day.
     """
 
     n_feeds: int = 0

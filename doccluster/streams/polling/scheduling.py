@@ -131,14 +131,18 @@ def must_be_whole(feed: FeedState, now: Moment) -> bool:
 
 
 def believed_now(machine: Moment, told: Moment | None, last: Moment | None) -> Moment:
-    """Return the moment by the machine's clock, or by a server's, if the machine's is the only one to jump ahead.
+    """Return the moment by the machine's clock, or by a server's, if the machine's is the only one to be far off.
 
     >>> believed_now(90 * DAY, 2 * DAY, DAY) // DAY, believed_now(90 * DAY, 90 * DAY, DAY) // DAY
     (2, 90)
+    >>> believed_now(DAY, 90 * DAY, 80 * DAY) // DAY, believed_now(DAY, 90 * DAY, None) // DAY
+    (80, 1)
     """
-    if told is None or machine <= max(told, last or told) + DAY:
+    if told is None:
         return machine
-    return max(told, last or told)
+    if last is not None and machine < min(told, last) - DAY:
+        return min(told, last)  # a server alone, which may say anything, does not move a clock ahead
+    return min(machine, max(told, last or told)) if machine > max(told, last or told) + DAY else machine
 
 
 def retry_after(headers: Mapping[str, str], now: Moment) -> int | None:
