@@ -164,6 +164,19 @@ def test_a_changed_byte_in_an_array_file_is_noticed(run, tmp_path):
         load_model(folder)
 
 
+@pytest.mark.parametrize("name", ["run.json", "model/model.json", "model/documents.json"])
+def test_a_run_of_an_older_version_is_not_called_damaged(run, tmp_path, name):
+    folder = save_run(run, tmp_path / "run")
+    content = json.loads((folder / name).read_text(encoding="utf-8"))
+    left_out = next(key for key in content if key not in ("schema", "labels"))
+    del content[left_out]
+    (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(SchemaError, match=r"is of an older version of doccluster") as caught:
+        load_run(folder)
+    assert left_out in str(caught.value)
+    assert "damaged" not in str(caught.value)
+
+
 def test_files_of_different_runs_do_not_mix(run, tmp_path):
     other = run_pipeline(TINY, n_clusters=2, language="english")
     folder, foreign = save_run(run, tmp_path / "run"), save_run(other, tmp_path / "other")

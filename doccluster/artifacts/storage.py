@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts.typed_json import read_as
+from doccluster.artifacts.typed_json import OtherNames, read_as
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
@@ -104,7 +104,7 @@ def read_record(path: Path, kind: type[T]) -> T:
     try:
         return read_as(kind, content)
     except ValueError as error:
-        raise damaged(path, str(error)) from error
+        raise unfit(path, error) from error
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
@@ -131,7 +131,7 @@ def read_arrays(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, npt.NDA
         raise damaged(path, str(error)) from error
     missing = [name for name in needs if name not in arrays]
     if missing:
-        raise damaged(path, f"it lacks {', '.join(map(repr, missing))}")
+        raise unfit(path, OtherNames(f"it lacks {', '.join(map(repr, missing))}"))
     return arrays
 
 
@@ -186,6 +186,14 @@ def damaged(path: Path, reason: str) -> SchemaError:
     """Return the error for a file that cannot be what doccluster wrote."""
     detail = " ".join(reason.split()).rstrip(".")[:_LONGEST_DETAIL]
     return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail})", remedy=_next_step(path))
+
+
+def unfit(path: Path, error: ValueError) -> SchemaError:
+    """Return the error for a file that holds something else than this version writes."""
+    if not isinstance(error, OtherNames):
+        return damaged(path, str(error))
+    told = f"{path} is of an older version of doccluster, or was changed ({error})"
+    return SchemaError(told, remedy=_next_step(path))
 
 
 @contextmanager

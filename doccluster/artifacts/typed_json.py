@@ -101,17 +101,21 @@ def _convert_list(kind: Any, value: Any, place: str) -> tuple[Any, ...]:
     return tuple(_convert(of, item, f"{place}[{index}]") for index, item in enumerate(value))
 
 
+class OtherNames(ValueError):
+    """An object lacks names, or has others: it is of another version, since what is cut short is no JSON."""
+
+
 def _convert_object(kind: Any, value: Any, place: str) -> Any:
     _expect(isinstance(value, dict), value, place, "an object")
     hints = _field_types(kind)
     unknown = [name for name in value if name not in hints]
     if unknown:
-        raise ValueError(f"{place} has {_shown(unknown[0])}, which is not known")
+        raise OtherNames(f"{place} has {_shown(unknown[0])}, which is not known")
     missing = [
         one.name for one in fields(kind) if one.default is one.default_factory is MISSING and one.name not in value
     ]
     if missing:
-        raise ValueError(f"{place} lacks {', '.join(map(repr, missing))}")
+        raise OtherNames(f"{place} lacks {', '.join(map(repr, missing))}")
     return kind(**{name: _convert(hints[name], item, f"{place}.{name}") for name, item in value.items()})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.storage import damaged
+from doccluster.artifacts.storage import unfit
 from doccluster.artifacts.typed_json import read_as
 from doccluster.base.file_names import usable_path
 from doccluster.base.parameter_fields import check_names, parameters_of
@@ -150,7 +150,7 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
         if any("\0" in name for name in (*(found.source or ()), found.directory or "")):
             raise ValueError("its source or directory is not text")
     except ValueError as error:
-        raise damaged(path, str(error)) from error
+        raise unfit(path, error) from error
     settings = RunSettings(**{one.name: getattr(found, one.name) for one in fields(RunSettings)})
     resolved = found.resolved or {}
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
