@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from doccluster.base.file_names import usable_path
-from doccluster.corpus.columns import cell_text, choose_columns, row_draft
+from doccluster.corpus.columns import Columns, cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, record
+from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.text_column import SAMPLED_ROWS
@@ -124,6 +124,7 @@ def _found(kind: str, path: Path, query: str) -> Records:
             import sqlite3
 
             opened: Any = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            opened.text_factory = _utf8
         else:
             opened = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
         with closing(opened):
@@ -158,6 +159,20 @@ def _of_mapping(source: Mapping[Any, Any]) -> Records | None:
     )
 
 
+def _utf8(cell: bytes) -> str | ReadFailure:
+    """Return a cell of SQLite, whose texts may be in any encoding; of one that is not UTF-8, why its row is none."""
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return ReadFailure("undecodable", f"a cell is not UTF-8: {cell[:40]!r}")
+
+
+def _row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
+    for failure in (row[name] for name in columns.needed if isinstance(row.get(name), ReadFailure)):
+        raise failure
+    return row_draft(row, columns, options, where)
+
+
 def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skipped]:
     names = list(table.names)
     first_rows = table.first_rows or (lambda: table.rows(names))
@@ -165,7 +180,7 @@ def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skippe
     needed = list(dict.fromkeys(name if name in names else name.partition(".")[0] for name in columns.needed))
     numbered = zip(table.labels, table.rows(needed), strict=True) if table.labels is not None else None
     for label, row in numbered or ((str(n), row) for n, row in enumerate(table.rows(needed), 1)):
-        found = record(f"row {label}", row_draft, row, columns, options, f"row {label}")
+        found = record(f"row {label}", _row_draft, row, columns, options, f"row {label}")
         if isinstance(found, Draft):
             found.id = found.id or label
         yield found

@@ -31,6 +31,25 @@ def expected(tmp_path_factory):
     return read_corpus(path)
 
 
+def test_one_cell_that_is_not_utf_8_is_one_bad_row_and_not_the_end_of_a_query(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / "news.db")) as database:
+        database.execute("CREATE TABLE news (id TEXT, body TEXT, other TEXT)")
+        database.executemany(
+            "INSERT INTO news VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))",
+            [
+                ("a", b"The ferry sails again", b"x"),
+                ("b", "Fähre".encode("latin-1"), b"x"),
+                ("c", "Die Fähre fährt".encode(), b"x"),
+            ],
+        )
+        database.execute("UPDATE news SET other = CAST(X'FF' AS TEXT) WHERE id = 'c'")  # in a column that is not read
+        database.commit()
+    corpus = read_corpus(f"sqlite:///{tmp_path}/news.db?SELECT id, body, other FROM news")
+    assert corpus.ids == ("a", "c")
+    assert [(one.source, one.reason) for one in corpus.skipped] == [("row 2", "undecodable")]
+    assert "not UTF-8" in corpus.skipped[0].detail
+
+
 def assert_same(found, expected):
     assert (found.ids, found.texts, found.labels) == (expected.ids, expected.texts, expected.labels)
     assert found.metadata["title"].tolist() == expected.metadata["title"].tolist()
