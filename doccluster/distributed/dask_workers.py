@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from traceback import clear_frames
@@ -249,18 +249,26 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
                 yield executor
             return
         more = {} if memory_limit is None else {"memory_limit": memory_limit}
-        with (
-            LocalCluster(
-                n_workers=int(local[1] or 1),
-                threads_per_worker=n_threads,
-                dashboard_address="127.0.0.1:0",
-                preload=[__name__],
-                **more,
-            ) as cluster,
-            Client(cluster, direct_to_workers=True) as client,
-            _executor_of(client) as executor,
-        ):
-            yield executor
+        with ExitStack() as stack:
+            try:
+                cluster = stack.enter_context(
+                    LocalCluster(
+                        n_workers=int(local[1] or 1),
+                        threads_per_worker=n_threads,
+                        dashboard_address="127.0.0.1:0",
+                        preload=[__name__],
+                        **more,
+                    )
+                )
+                client = stack.enter_context(Client(cluster, direct_to_workers=True))
+            except Exception as error:  # whatever Dask raises where a worker dies before it has begun
+                raise InputError(
+                    f"the workers of this machine did not start ({type(error).__name__}: {str(error)[:200]})",
+                    argument="scheduler",
+                    received=scheduler,
+                    remedy="something ended one of them, most often for its memory: try fewer workers, or again",
+                ) from error
+            yield stack.enter_context(_executor_of(client))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,7 +181,7 @@ def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted:
         )
     ids = tuple(row[0].strip() for row in rows)
     if len(set(ids)) < len(ids):
-        twice = next(name for number, name in enumerate(ids) if name in ids[:number])
+        twice, _ = Counter(ids).most_common(1)[0]
         raise InputError(f"{path} has the id {twice!r} more than once", remedy="give each document one line")
     places = {name: header.index(name) for name in names}
     return ForeignLabels(path, ids, {name: tuple(_label(row[place]) for row in rows) for name, place in places.items()})

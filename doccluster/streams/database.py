@@ -34,6 +34,9 @@ _NOT_THE_STORE = frozenset(
         sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM,
     )
 )  # fmt: skip
+_NOT_WRITTEN = frozenset(
+    (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR_WRITE)
+)
 
 # a reader may not undo what is half done, or not write beside the store
 _NOTHING_WRITTEN = frozenset((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR))
@@ -137,10 +140,21 @@ def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def back_up(connection: sqlite3.Connection, path: Path) -> None:
-    """Write a copy of a store as it is at this moment, also while another process writes to it."""
-    with closing(sqlite3.connect(path)) as copy:
-        connection.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # so that it can be read where nothing can be written beside it
+    """Write a copy of a store as it is at this moment, also while another process writes to it.
+
+    Raises InputError if the copy cannot be written.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as copy:
+            connection.backup(copy)
+            # so that it can be read where nothing can be written beside it
+            copy.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) not in _NOT_WRITTEN:
+            raise
+        raise InputError(
+            f"the copy {path} cannot be written: {error}", remedy="free some space, or choose another place"
+        ) from error
 
 
 def packed(text: str) -> str | bytes:

@@ -233,7 +233,10 @@ def _numbers(rows: list[str], name: str) -> npt.NDArray[np.float64]:
     for begin in range(0, len(rows), _LINES_AT_ONCE):
         part = rows[begin : begin + _LINES_AT_ONCE]
         try:
-            parts.append(np.array(" ".join(part).split(), dtype=np.float64))
+            text = " ".join(part)
+            if "_" in text or not text.isascii():  # digits of Python, not of a file
+                raise ValueError(text)
+            parts.append(np.array(text.split(), dtype=np.float64))
         except ValueError:
             raise _not_a_number(part, begin, name) from None
     return np.concatenate(parts) if parts else np.empty(0)
@@ -243,7 +246,7 @@ def _not_a_number(rows: list[str], before: int, name: str) -> InputError:
     for number, row in enumerate(rows, start=before + 2):
         for field in row.split():
             try:
-                float(field)
+                float(field if field.isascii() and "_" not in field else "no number")
             except ValueError:
                 return InputError(f"{name} line {number} holds {field[:40]!r}, expected a number.")
     return InputError(f"{name} holds something that is not a number", remedy="it is damaged")

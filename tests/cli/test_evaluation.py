@@ -13,9 +13,12 @@ from scipy.io import mmwrite
 
 import doccluster
 from doccluster.cli.main import main
+from doccluster.errors import InputError
+from doccluster.evaluation.joined_labels import read_labels
 from doccluster.measures import list_measures
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.read_matrix import write_matrix
+from tests.fuzz.watch import watched
 
 FOUND = [0, 0, 1, 1, 2, 2]
 TRUTH = ["a", "a", "a", "b", "c", "c"]
@@ -184,6 +187,13 @@ def test_documents_that_a_run_left_without_a_cluster_are_left_out(run, files):
     assert code == 0
     assert "1 documents" in err
     assert json.loads(out)["provenance"]["n_documents"] == 2
+
+
+def test_an_id_that_is_there_twice_is_found_in_one_pass(tmp_path):
+    rows = "".join(f"d{number},0\n" for number in range(80_000))
+    (tmp_path / "labels.csv").write_text(f"id,cluster\n{rows}d79999,1\n", encoding="utf-8")
+    with watched(cpu=10), pytest.raises(InputError, match="the id 'd79999' more than once"):  # the square would be 26 s
+        read_labels(tmp_path / "labels.csv")
 
 
 def test_euclidean_takes_rows_as_they_are(run, files):

@@ -40,6 +40,12 @@ def matrix():
     return unit_rows(sparse.csr_array(counts), warn=False)
 
 
+def test_a_worker_that_dies_while_the_cluster_starts_ends_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(dask_workers, "__name__", "no_module_of_this_name")  # what each worker is to load first
+    with pytest.raises(InputError, match=r"scheduler='local:1' .*did not start"), connect("local:1"):
+        pass
+
+
 @pytest.fixture
 def blocks(matrix, tmp_path):
     edges = [0, 10, 11, 170, 300, 301, 450, 600]

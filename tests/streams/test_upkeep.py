@@ -197,6 +197,20 @@ def test_a_store_of_an_older_version_is_checked_and_its_upgrade_named(doccluster
     assert "stream upgrade" in said.out
 
 
+def test_a_disk_that_is_full_is_not_blamed_on_the_store(tmp_path):
+    resource = pytest.importorskip("resource")
+    with StoryStream(tmp_path / "news.db") as stream:
+        stream.replay([("2026-03-02", f"Ferry {number} sails to Skerrow {number}", "") for number in range(20)])
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, limits[1]))
+        try:
+            with pytest.raises(InputError, match=r"the copy .*copy.db cannot be written.*free some space"):
+                stream.back_up(tmp_path / "copy.db")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert stream.check() == []
+
+
 def test_the_verb_backup_writes_a_store_that_is_the_same(doccluster, store, tmp_path):  # noqa: F811
     done = doccluster("stream", "backup", "--store", store, "-o", tmp_path / "copy.db")
     assert (done.code, "copy.db" in done.out) == (0, True)

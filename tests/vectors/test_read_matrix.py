@@ -30,6 +30,14 @@ def cluto(tmp_path):
     return path
 
 
+@pytest.mark.parametrize("written", ["1_000", "١٢", "１２"])
+@pytest.mark.parametrize("content", ["3 4 4\n1 2 3 {}\n\n2 3 3 1\n", "2 2\n1 {}\n3 4\n"])
+def test_what_only_python_reads_as_a_number_is_none_in_a_matrix(written, content, tmp_path):
+    (tmp_path / "a.mat").write_text(content.format(written), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"line 2 holds '{written}', expected a number"):
+        read_matrix(tmp_path / "a.mat")
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("name", SETS)
 def test_cluto_sets_have_their_published_sizes(real_corpora, name):
