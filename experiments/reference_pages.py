@@ -145,6 +145,41 @@ _RULES = (
     "suffix wherever it begins: what stands before it is left out. Links are resolved by `xml:base`, else by the link "
     "of the channel (of a JSON Feed its `home_page_url`); what `stream poll` asks also by the address that answered. A "
     "list of feeds need not be well-formed: [what may be in a list](../explanation/polling.md#what-may-be-in-a-list).",
+    "",
+    "## Dates",
+    "",
+    "All readers read dates alike: whole or not at all. A date is read if its layout, its words and its zone are known "
+    "from the first sign to the last; else the document has none, and `inspect` and `run` say how many could not be "
+    "read, with examples. Known are ISO 8601 (without weeks), the layouts of mail, feeds, `date`, Apache and Twitter, "
+    "names of months and days in the languages of Europe and many others (Unicode CLDR), 15.11.2019, 2019/11/15, "
+    "2019年11月15日, AM and PM, "
+    "20191115, 20191115103000, and Unix time stamps in seconds to nanoseconds of 1973 to 2286 and of 1653 to 1966, as "
+    "text or as numbers. Two digits at the end are a year from 1969 to 2068.",
+    "",
+    "A zone is an offset, a name such as Europe/Berlin, or an abbreviation of one zone (EST as in RFC 822). One "
+    "that means several (IST, CST, BST, AST, ET and others) leaves the time out and the day in. Dates of feeds are in "
+    "universal time, others in the zone they name.",
+    "",
+    "Whether 03/04/2026 begins with the day or the month, the dates of one file, or of a table in memory, decide "
+    "together: days from 13 to 31 say so. Where there are none, the other files do if all agree; else the commonest "
+    "language of the texts, as all languages known here but English begin with the day. The rest is a guess, which is "
+    "counted and said: the order that most of a mixed column have, else the month first, as in pandas. A year of two "
+    "digits that could be the day (15.11.19) is a guess where no language is found. A name that means two months "
+    "(listopada: November in Polish, October in Croatian) is read where its language is found.",
+    "",
+    "## Mailboxes",
+    "",
+    "A message begins at a line that says `From `, has a date at its end, and stands after a blank line and before a "
+    "header (RFC 4155). If the first such line of a mailbox has no date, the others need none. Every other line is "
+    "kept; `>From ` loses one sign, as in mboxrd.",
+    "",
+    "## Encodings",
+    "",
+    "A byte order mark comes first, then what the file states, then utf-8, then a guess by the bytes "
+    "(charset-normalizer), then cp1252. Names are those of browsers (the WHATWG encoding standard) and of mail, with "
+    "and without `x-`, in headers as in bodies; where people mean a superset it is read: windows-1252 for iso-8859-1, "
+    "gb18030 for gb2312, cp949 for ks_c_5601-1987. What a file states is left aside if its bytes contradict it. "
+    "`inspect` and `run` count the files whose encoding is a guess.",
 )
 _TABLE_RULES = (
     "## The text of a table",

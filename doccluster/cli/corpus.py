@@ -68,6 +68,11 @@ def _print_inspection(found: Inspection) -> None:
         say(f"  scripts    {told} of the texts; without blanks between words")
     if found.first_date:
         say(f"  dates      {found.first_date} to {found.last_date}")
+    if found.guessed_encodings:
+        told = ", ".join(f"{count:,} {name}" for name, count in found.guessed_encodings.items())
+        say_fact("encodings", f"guessed, where files do not state theirs: {told}")
+    if found.dates is not None and (told := found.dates.in_words()):
+        say_fact("" if found.first_date else "dates", told)
     for why, count in found.doubtful_dates.items():
         told = "1 date is" if count == 1 else f"{count:,} dates are"
         say_fact("", f"{told} not believed: {why}")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.control_characters import CONTROLS, SURROGATES, without_invisible
+from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
@@ -31,6 +32,7 @@ _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|chan
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
 _BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space does not count as text
 ROWS_AT_ONCE = 50_000  # that travel together
+N_TEXTS_OF_LANGUAGE = 500  # that say in which languages a collection is
 
 _T = TypeVar("_T")
 
@@ -125,6 +127,7 @@ class ReadRows:
     skipped: list[tuple[int, Skipped]] = field(default_factory=list)
     left_out: list[int] = field(default_factory=list)  # how many documents came before each draft that is none of them
     collections: set[tuple[str, PurePosixPath]] = field(default_factory=set)  # the folders of known collections
+    dates: DateTally = field(default_factory=DateTally)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -216,7 +219,9 @@ class CorpusBuilder:
             self.skip(Skipped(draft.where, *refusal))
             return
         before = len(rows)
-        for column, value in _fields_of(draft, file).items():
+        fields = _fields_of(draft, file)
+        fields["date"] = rows.dates.take(draft.date, fields.get("file", ""))
+        for column, value in fields.items():
             _padded(rows.metadata, column, before, "").append(clean_line(value) if value else "")
         for column, names in draft.labels.items():
             _padded(rows.labels, column, before, ()).append(tuple(filter(None, map(clean_line, names))))
@@ -250,7 +255,9 @@ class CorpusBuilder:
 
     def build(self, *, labels_of: LabelsOf | None = None, **remarks: Any) -> Corpus:
         """Return the corpus, with what is remarked of its sources. Raises NothingUsable if no document is left."""
-        rows = joined_rows(self.rows) if self.rows else self._open.completed()
+        parts = self.rows or [self._open.completed()]
+        dates = self._settle_dates(parts)
+        rows = joined_rows(parts) if self.rows else parts[0]
         if labels_of is not None:
             rows.labels |= labels_of(rows)
         if not len(rows):
@@ -276,7 +283,26 @@ class CorpusBuilder:
             skipped=tuple(one for *_, one in listed),
             **remarks,
             skipped_after=() if companions else tuple(after for after, *_ in listed),
+            dates=dates,
         )
+
+    def _settle_dates(self, parts: Sequence[ReadRows]) -> DateCounts:
+        """Read the dates that only all of a column decide on, and return how many could be read."""
+        tally = DateTally.joined(rows.dates for rows in parts)
+        columns = DateColumns(tally, self._languages(parts) if tally.needs_languages else ())
+        for rows in parts if tally.needs_languages else ():
+            dates = columns.settled(rows.metadata["date"], rows.metadata.get("file") or [""] * len(rows))
+            rows.metadata["date"] = CodedColumn.of(dates) if self.rows else dates
+        return columns.counts()
+
+    def _languages(self, parts: Sequence[ReadRows]) -> tuple[str, ...]:
+        """Return the languages of some of the texts, the commonest first."""
+        from doccluster.text.language import survey_writing  # rarely needed, and it imports much
+
+        numbers = np.concatenate([np.asarray(rows.numbers, np.int64) for rows in parts])
+        some = numbers[:: len(numbers) // N_TEXTS_OF_LANGUAGE + 1]
+        texts = StoredTexts(self._blocks, some) if self.rows else [self._texts[number] for number in some.tolist()]
+        return tuple(survey_writing(texts).languages)
 
     def _why_refused(self, text: str) -> tuple[str, str] | None:
         """Return why a clean text is not taken as a document, as reason and detail; None if it is."""
@@ -333,7 +359,7 @@ def _place(file: InputFile) -> _Place:
 
 def _fields_of(draft: Draft, file: InputFile | None) -> dict[str, str]:
     """Return the metadata of a document by column."""
-    values = {"title": draft.title, "date": draft.date, "source": draft.source, "link": draft.link}
+    values = {"title": draft.title, "date": "", "source": draft.source, "link": draft.link}
     if file is not None:
         values["file"] = file.name
     return {**values, **draft.extra}

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader_options import ReadOptions
@@ -153,7 +152,7 @@ def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, wh
         where=where,
         id=_cell(row, columns.id),
         title=title,
-        date=iso_date(None if isinstance(date, str) and date.strip() in _MISSING else date),
+        date=None if isinstance(date, str) and date.strip() in _MISSING else date,
         link=_cell(row, columns.link),
         source=_cell(row, columns.source),
         labels={name: cell_labels(value_at(row, name), options.label_separator) for name in columns.labels},

@@ -1,36 +1,60 @@
-"""Dates as they are written in documents, to ISO 8601; what cannot be read for sure becomes an empty string."""
+"""Dates as they are written in documents, to ISO 8601: a date is read whole or not at all.
+
+The dates of all readers come here. A text is brought into a plain form: names of months, halves of a day and zones
+become signs, words that say nothing ("of", "alle") go, and any other word means that it is no date. What is left has to
+be one of the layouts in ``dates.toml`` from its first sign to its last. dateutil does not serve: it completes what is
+missing from today's date, and of a time that comes twice it takes the last. `date_columns` reads what is open.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-import email.utils
 import math
 import re
+import tomllib
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
+from zoneinfo import ZoneInfo
 
-_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
-_TIME = r"(?:[ T,]+(?:at )?(?P<time>\d{1,2}:\d{2}(?::\d{2})?)\S*)?"
-_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
-_MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-# Month names are English ones here, never those of the locale.
-_LAYOUTS = tuple(
-    re.compile(layout, re.IGNORECASE)
-    for layout in (
-        rf"{_WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]{_MONTH}[ ,-]+(?P<year>\d{{4}}){_TIME}(?: .*)?",
-        rf"{_WEEKDAY}{_MONTH} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}}){_TIME}(?: .*)?",
-        rf"{_WEEKDAY}{_MONTH} (?P<day>\d{{1,2}}) (?P<time>\d\d:\d\d:\d\d) (?P<year>\d{{4}})",
-        rf"(?P<year>\d{{4}})[/.](?P<month>\d{{1,2}})[/.](?P<day>\d{{1,2}}){_TIME}",
-        rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}}){_TIME}",
-        rf"(?P<first>\d{{1,2}})/(?P<second>\d{{1,2}})/(?P<year>\d{{4}}){_TIME}",
-    )
-)
-_MONTH_OF_YEAR = re.compile(rf"{_MONTH},? (?P<year>\d{{4}})", re.IGNORECASE)
-_PART_OF_DATE = re.compile(r"\d{4}(-\d{2})?")
-_SECONDS = (1e8, 1e10)  # 1973 to 2286: a number in this range is a Unix time stamp
-_LATEST_YEAR = 9999
 FIRST_YEAR = 1000
+LONGEST_DATE = 100  # characters
+DAY, MONTH, OPEN = "day", "month", "open"  # what a date of two numbers and a year begins with
+_SECONDS = (1e8, 1e10)  # 1973 to 2286, and 1653 to 1966: a number in this range is a Unix time stamp
+_LAST_SHORT_YEAR = 2068  # two digits are a year from 1969 on, as in POSIX and in Python's %y
+_CALENDAR_YEARS = range(1900, 2101)  # of dates that are written as 12 or 14 digits without a sign between
+
+_ISO = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T ]\d.*)?", re.ASCII | re.IGNORECASE)
+# a number, alone or as .NET services have it
+_NUMBER = re.compile(r"(/Date\()?([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)(?(1)\)/)", re.ASCII | re.IGNORECASE)
+_PLACE = re.compile(r"\s*\[?\b([A-Z][A-Za-z]+/[A-Za-z_/+-]+)\]?$")  # Europe/Berlin, as Java has it after the offset too
+_MONTH = re.compile(r"m\d\d?")
+_WORD = re.compile(r"(?<!\S)m\d\d?(?!\S)|[^\W\d_][^\s\d,;:/+()\[\]-]*")
+_HALF_FIRST = re.compile(r"([ap]m) (\d\d?(?:[:.]\d\d){0,2})")
+_SPAN_OF_HOURS = re.compile(r"(?<![:\d])\d\d?[:.]\d\d-\d\d?[:.]\d\d")  # a zone follows seconds, or a blank
+_SEVERAL_ZONES = "z?"
+
+
+@dataclass(frozen=True, slots=True)
+class DateReading:
+    """What one date says: ISO 8601 text, "" where it cannot be read, or not without the other dates of its column.
+
+    `order`: what a date of two numbers and a year begins with, "" for others: DAY or MONTH where the numbers say so,
+    else OPEN; that is also the order of a name that means two months. `has_short_year`: whether its two last digits,
+    taken as the year, could be the day.
+    """
+
+    iso: str = ""
+    order: str = ""
+    has_short_year: bool = False
+
+
+class _OpenDate(ValueError):
+    """A date that cannot be read by itself."""
 
 
 def disbelief(day: dt.date, today: dt.date) -> str:
@@ -48,27 +72,59 @@ def disbelief(day: dt.date, today: dt.date) -> str:
 
 
 def iso_date(value: Any) -> str:
-    """Return a date, time stamp or text as ISO 8601 text, "" when it is missing or not certain.
+    """Return a date, time stamp or text as ISO 8601 text, "" when it is missing, not understood whole, or open.
 
-    Dates without a time stay without one. ``03/04/2024`` can be March or April and is not certain; ``25/04/2024`` is.
+    Dates without a time stay without one. ``03/04/2024`` can be March or April: other dates of its column decide.
 
-    >>> iso_date("Thu, 26 Feb 1987 15:01:01 GMT")
-    '1987-02-26T15:01:01+00:00'
-    >>> iso_date("26-FEB-1987 15:01:01.79"), iso_date("1987-02-26"), iso_date("soon")
-    ('1987-02-26T15:01:01', '1987-02-26', '')
+    >>> iso_date("Thu, 26 Feb 1987 15:01:01 GMT"), iso_date("15 novembre 2019 à 10h30")
+    ('1987-02-26T15:01:01+00:00', '2019-11-15T10:30:00')
+    >>> iso_date("26-FEB-1987 15:01:01.79"), iso_date("1987-02-26"), iso_date("soon"), iso_date("25/04/2024")
+    ('1987-02-26T15:01:01', '1987-02-26', '', '2024-04-25')
     """
-    if value is None or value != value:  # NaN and NaT differ from themselves
-        return ""
+    return read_date(value).iso
+
+
+def in_universal_time(iso: str) -> str:
+    """Return an ISO 8601 text in universal time, if it names a zone.
+
+    >>> in_universal_time("2021-11-19T01:45:08+02:00"), in_universal_time("2021-11-19")
+    ('2021-11-18T23:45:08+00:00', '2021-11-19')
+    """
+    moment = dt.datetime.fromisoformat(iso) if "T" in iso else None
+    return iso if moment is None or moment.tzinfo is None else moment.astimezone(dt.UTC).isoformat()
+
+
+def date_value(value: Any) -> Any:
+    """Return the value that stands for a date; None for NaN, NaT and blanks."""
+    if isinstance(value, Mapping) and len(value) == 1:  # {"$date": ...}, as MongoDB writes JSON
+        value = next(iter(value.values()))
+    is_missing = value is None or value != value or (isinstance(value, str) and not value.strip())
+    return None if is_missing else value
+
+
+def read_date(value: Any, *, first: str = "", languages: Collection[str] = ()) -> DateReading:
+    """Return the reading of a date.
+
+    `first`: DAY or MONTH, for a date that can begin with either. `languages`: those of the collection, which decide on
+    names that mean two months; asked for where `first` is given.
+    """
+    value = date_value(value)
     if isinstance(value, dt.datetime):
-        return _iso(value)
+        return DateReading(_of_moment(value))
     if isinstance(value, dt.date):
-        return value.isoformat()
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _from_number(value)
-    return _from_text(" ".join(str(value).split())[:100])
+        return DateReading(value.isoformat())
+    text = "" if value is None else " ".join(str(value).split())
+    if not text or len(text) > LONGEST_DATE:
+        return DateReading()
+    try:
+        return _of_text(text, first, languages)
+    except _OpenDate:
+        return DateReading(order=OPEN)
+    except (ValueError, OverflowError, KeyError):  # an hour of 25, a 31st of February, a word that is of no date
+        return DateReading()
 
 
-def _iso(moment: dt.datetime) -> str:
+def _of_moment(moment: dt.datetime) -> str:
     """Return the moment to the second; midnight without a zone is a date."""
     moment = moment.replace(microsecond=0)
     if hasattr(moment, "nanosecond"):  # a pandas time stamp
@@ -78,63 +134,163 @@ def _iso(moment: dt.datetime) -> str:
     return moment.isoformat()
 
 
-def _from_number(number: float) -> str:
-    if not abs(number) < _SECONDS[1] * 1e9:  # no time stamp in any unit; the number itself may be beyond a float
-        return ""
-    number = float(number)
+def _of_number(text: str) -> str:
+    """Return the year, day or moment that a number is: 2019, 20191115, 20191115103000, or a Unix time stamp."""
+    number = float(text)
+    digits = str(int(number)) if number.is_integer() else ""
+    if len(digits) == 4 and number > 0:
+        return digits
+    if len(digits) == 8:
+        return dt.date.fromisoformat(digits).isoformat()
+    if len(digits) in (12, 14) and int(digits[:4]) in _CALENDAR_YEARS:
+        with suppress(ValueError):
+            return dt.datetime.fromisoformat(f"{digits[:8]}T{digits[8:]}").isoformat()
     for scale in (1, 1e3, 1e6, 1e9):  # seconds, milli-, micro-, nanoseconds
-        if _SECONDS[0] <= number / scale < _SECONDS[1]:
-            return _iso(dt.datetime.fromtimestamp(math.floor(number / scale), dt.UTC))
-    return str(int(number)) if number.is_integer() and 1000 <= number <= _LATEST_YEAR else ""
-
-
-def _from_text(text: str) -> str:
-    if _PART_OF_DATE.fullmatch(text):
-        return text
-    for read in (_iso_text, _number_text, _mail_text, _layout_text):
-        with suppress(TypeError, ValueError, IndexError, OverflowError):
-            if moment := read(text):
-                return moment
+        if _SECONDS[0] <= abs(number) / scale < _SECONDS[1]:
+            seconds = dt.timedelta(seconds=math.floor(number / scale))
+            return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + seconds).isoformat()
     return ""
 
 
-# Each returns nothing, or raises one of these errors, where a text is not written so.
-
-
-def _iso_text(text: str) -> str:
-    moment = dt.datetime.fromisoformat(text.replace(" UTC", "+00:00"))
-    return moment.date().isoformat() if len(text) <= 10 else moment.replace(microsecond=0).isoformat()
-
-
-def _number_text(text: str) -> str:
-    return _from_number(float(text))
-
-
-def _mail_text(text: str) -> str:
-    moment = email.utils.parsedate_to_datetime(text)
-    return _iso(moment) if re.search(r"[A-Za-z]", text) and moment.year >= 1900 else ""
-
-
-def _layout_text(text: str) -> str:
-    for layout in _LAYOUTS:
-        found = layout.fullmatch(text)
+def _of_text(text: str, first: str, languages: Collection[str]) -> DateReading:
+    number = _NUMBER.fullmatch(text)
+    if number is not None:
+        return DateReading(_of_number(number[2]))
+    place = _PLACE.search(text)
+    zone = None if place is None else ZoneInfo(place[1])
+    text = text if place is None else text[: place.start()]
+    if _ISO.fullmatch(text):
+        with suppress(ValueError):
+            moment = dt.datetime.fromisoformat(text)
+            return DateReading(_with_zone(moment, zone) if len(text) > 10 else moment.date().isoformat())
+    table = _table()
+    plain = _plain(text, table, languages, is_settled=bool(first))
+    for shape in table.shapes if _SPAN_OF_HOURS.search(plain) is None else ():
+        found = shape.fullmatch(plain)
         if found is not None:
-            return _from_parts(found.groupdict())
-    found = _MONTH_OF_YEAR.fullmatch(text)
-    return "" if found is None else f"{found['year']}-{_MONTHS[found['month'][:3].lower()]:02d}"
+            parts = found.groupdict()
+            written = parts["written"] + (parts.get("rest") or "")
+            day = next(filter(None, (layout.fullmatch(written) for layout in table.layouts)), None)
+            if day is not None:
+                return _of_parts(parts | day.groupdict(), first, zone)
+    return DateReading()
 
 
-def _from_parts(parts: dict[str, str | None]) -> str:
-    if "first" in parts:
-        day, month = int(parts["first"] or 0), int(parts["second"] or 0)
-        if day <= 12 and month <= 12 and day != month:  # both could be the month
-            return ""
-        if day <= 12:
-            day, month = month, day
-    else:
-        name = str(parts["month"])
-        day, month = int(parts["day"] or 0), int(name) if name.isdigit() else _MONTHS[name[:3].lower()]
-    date, time = dt.date(int(parts["year"] or 0), month, day).isoformat(), parts.get("time")
-    if not time:
-        return date
-    return f"{date}T{dt.time.fromisoformat(time.zfill(8 if time.count(':') == 2 else 5)).isoformat()}"
+def _with_zone(moment: dt.datetime, zone: dt.tzinfo | None) -> str:
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)).replace(microsecond=0).isoformat()
+
+
+def _of_parts(parts: Mapping[str, str | None], first: str, zone: dt.tzinfo | None) -> DateReading:
+    """Return the reading of the parts of a date. Raises ValueError where there is no such day, hour or zone."""
+    number = {name: int(part) for name, part in parts.items() if part and part.isdecimal()}
+    year, order, is_short = number["year"], "", len(parts["year"] or "") == 2
+    if is_short:
+        year += 2000 if year + 2000 <= _LAST_SHORT_YEAR else 1900
+    if "first" in number:
+        low, high = sorted((number["first"], number["after"]))
+        order = "" if low == high else OPEN if high <= 12 else DAY if number["first"] == high else MONTH
+        names = ("month", "day") if (first if order == OPEN else order) == MONTH else ("day", "month")
+        number |= zip(names, (number["first"], number["after"]), strict=True)
+    if "day" not in number:
+        if "hour" in number:
+            raise ValueError("an hour without a day")
+        return DateReading(dt.date(year, number["month"], 1).isoformat()[:7])
+    iso = dt.date(year, number["month"], number["day"]).isoformat()
+    if "hour" in number:
+        time = dt.time(_hour(number["hour"], parts["half"]), number.get("minute", 0), number.get("second", 0))
+        name, offset = parts["zone"], parts["offset"]
+        if offset or name != _SEVERAL_ZONES:
+            zone = _offset(offset or (name or "")[1:]) if offset or name else zone
+            iso = _with_zone(dt.datetime.combine(dt.date.fromisoformat(iso), time), zone)
+    is_short = is_short and "sign" in parts and number["year"] <= 31
+    return DateReading("" if order == OPEN and not first else iso, order, is_short)
+
+
+def _hour(hour: int, half: str | None) -> int:
+    if half == "am" and hour > 12:
+        raise ValueError("no such hour in the morning")
+    if half is None or hour > 12:
+        return hour
+    return hour % 12 + (12 if half == "pm" else 0)
+
+
+def _offset(text: str) -> dt.timezone:
+    """Return the zone of +2, +02, +0200 or +02:00. Raises ValueError for what no place on earth has."""
+    digits = text[1:].replace(":", "")
+    hours, minutes = (int(digits), 0) if len(digits) <= 2 else (int(digits[:-2]), int(digits[-2:]))
+    if hours > 14 or minutes > 59:
+        raise ValueError("no such zone")
+    return dt.timezone(dt.timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """``dates.toml``: what becomes of words and signs, and the layouts.
+
+    `months_in`: names that mean two months, each with its month in some languages. `first`: words that may stand first.
+    """
+
+    steps: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]
+    shapes: tuple[re.Pattern[str], ...]
+    layouts: tuple[re.Pattern[str], ...]
+    plain: Mapping[str, str]
+    months_in: Mapping[str, Mapping[str, int]]
+    first: frozenset[str]
+
+
+@cache
+def _table() -> _Table:
+    table = tomllib.loads(resources.files("doccluster.corpus").joinpath("dates.toml").read_text("utf-8"))
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        return re.compile(re.sub(r"\b[A-Z_]{3,}\b", lambda part: table["parts"][part[0]], pattern), re.VERBOSE)
+
+    def named(names: str) -> Iterable[str]:
+        return (" ".join(name.split()) for name in names.split("|"))
+
+    words = table["words"]
+    plain = {name: f" {half} " for half in ("am", "pm") for name in named(words[half])}
+    plain |= dict.fromkeys(named(words["anywhere"]), " ")
+    plain |= {name: f" z{zone} " for zone, names in table["zones"].items() for name in named(names)}
+    plain |= {name: f" m{month} " for month, names in table["months"].items() for name in named(names)}
+    kinds = ("beyond_ascii", "brackets", "steps")
+    return _Table(
+        steps={kind: tuple((compiled(pattern), by) for pattern, by in table[kind]) for kind in kinds},
+        shapes=tuple(map(compiled, table["shapes"])),
+        layouts=tuple(map(compiled, table["layouts"])),
+        plain=plain,
+        months_in=table["months_in"],
+        first=frozenset(named(words["first"])),
+    )
+
+
+def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: bool) -> str:
+    """Return a date as numbers, signs, m11 for a month, am, pm, and z+02:00 for a zone.
+
+    Raises _OpenDate for a name that means two months, unless `is_settled`: then `languages` decide. Raises KeyError for
+    a word that is not of a date.
+    """
+    text, steps = text.casefold(), table.steps["steps"]
+    if "(" in text:
+        steps = table.steps["brackets"] + steps
+    if not text.isascii():
+        text, steps = unicodedata.normalize("NFKC", text), table.steps["beyond_ascii"] + steps
+    for pattern, by in steps:
+        text = pattern.sub(by, text)
+
+    def plain(found: re.Match[str]) -> str:
+        name = found[0].strip(".'")
+        if name not in table.months_in:
+            return found[0] if _MONTH.fullmatch(name) else table.plain[name]
+        if not is_settled:
+            raise _OpenDate
+        months = table.months_in[name]
+        return f" m{months[next(filter(months.__contains__, languages), '')]} "
+
+    text = text.strip(" .,")
+    words = [word.strip(".'") for word in _WORD.findall(text)]
+    if words and words[0] in table.first and text.startswith(words[0]):  # a day, or the month, as "mar" can be
+        is_month = [word in table.months_in or table.plain.get(word, "").startswith(" m") for word in words]
+        if not is_month[0] or sum(is_month) > 1:
+            text = text[len(words[0]) :]
+    return _HALF_FIRST.sub(r"\2 \1", " ".join(_WORD.sub(plain, text).split()).lstrip(" ,.-"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from doccluster.base.short_repr import cut, listed, short
 from doccluster.base.table_markup import html_table
+from doccluster.corpus.date_columns import DateCounts
 from doccluster.errors import InputError
 from doccluster.packed_strings import CodedColumn
 
@@ -81,6 +82,10 @@ class Corpus:
         How many documents came before each that was skipped; empty where that is not known.
     text_columns : tuple of str
         The columns of tables that the texts were read from.
+    guessed_encodings : mapping of str to int
+        How many files were read in an encoding that nothing but their bytes speaks for.
+    dates : DateCounts
+        How many dates were read, how many could not be, and which are a guess.
     """
 
     def __init__(
@@ -94,9 +99,12 @@ class Corpus:
         stripped_html: bool = False,
         skipped_after: tuple[int, ...] = (),
         text_columns: tuple[str, ...] = (),
+        dates: DateCounts | None = None,
+        guessed_encodings: Mapping[str, int] | None = None,
     ) -> None:
         self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
         self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
+        self._dates, self.guessed_encodings = dates, guessed_encodings or {}
         self._given: Any = {} if metadata is None else metadata
         self._columns: dict[str, Sequence[Any]] = {}
 
@@ -107,6 +115,11 @@ class Corpus:
 
         given = self._given
         return given if isinstance(given, pd.DataFrame) else pd.DataFrame(dict(given), dtype=object)
+
+    @property
+    def dates(self) -> DateCounts:
+        """How many dates were read, how many could not be, and which are a guess."""
+        return self._dates or DateCounts(sum(map(bool, self.column("date"))))
 
     def column(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, empty strings if there is none of that name."""
@@ -149,9 +162,8 @@ class Corpus:
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        more: dict[str, Any] = {
-            name: getattr(self, name) for name in ("stripped_html", "skipped_after", "text_columns")
-        }
+        names = ("stripped_html", "skipped_after", "text_columns", "dates", "guessed_encodings")
+        more: dict[str, Any] = {name: getattr(self, name) for name in names}
         return Corpus(self.ids, texts, self.labels, self._given, self.skipped, **more)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:

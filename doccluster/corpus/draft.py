@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from doccluster.corpus.document import Skipped
 from doccluster.errors import DocclusterError, InputError
@@ -23,6 +23,7 @@ _Item = TypeVar("_Item")
 class Draft:
     """One document as a reader found it; empty strings stand for what the input does not say.
 
+    `date` is as it is written, or a value that stands for a moment: dates are read where they come together.
     `where` names the place for a person (and for the list of what was skipped); it is the id of a document that has
     none of its own. `is_whole_file` is true when the file is the document, so that its folder can be its class.
     """
@@ -31,7 +32,7 @@ class Draft:
     where: str
     id: str = ""
     title: str = ""
-    date: str = ""
+    date: Any = ""
     source: str = ""
     link: str = ""
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)

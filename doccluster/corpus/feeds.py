@@ -6,8 +6,6 @@ external entity and expands no nested one. JSON Feed is that of jsonfeed.org, ve
 
 from __future__ import annotations
 
-import calendar
-import datetime as dt
 import io
 import re
 from collections.abc import Iterator, Mapping
@@ -15,7 +13,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from doccluster.corpus.columns import cell_labels, cell_text
-from doccluster.corpus.dates import iso_date
+from doccluster.corpus.dates import in_universal_time, read_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.encodings import declared_encoding, decode
@@ -124,18 +122,16 @@ def _text_of(detail: Any) -> str:
 
 
 def _date(entry: Any) -> str:
-    """Return when the entry was published, else changed, as ISO 8601 in universal time."""
-    for name in ("published", "updated", "created"):
-        moment = dict.get(entry, f"{name}_parsed")
-        if moment is not None:
-            try:
-                return dt.datetime.fromtimestamp(calendar.timegm(moment), dt.UTC).isoformat()
-            except (ValueError, OverflowError, OSError):
-                continue
-        written = iso_date(dict.get(entry, name))
-        if written:
-            return written
-    return ""
+    """Return when the entry was published, else changed: in universal time, or as it is written if its column decides.
+
+    What feedparser reads of a date is left aside: its readers take a part of one for the whole.
+    """
+    written = [str(dict.get(entry, name) or "") for name in ("published", "updated", "created")]
+    for text in written:
+        reading = read_date(text)
+        if reading.iso or reading.order:
+            return text if reading.order else in_universal_time(reading.iso)
+    return next(filter(None, written), "")
 
 
 _NAMES = (".rss", ".atom", ".rdf", ".xml", ".php")  # the first three are those of feeds alone
@@ -195,7 +191,7 @@ def _item_draft(item: Mapping[str, Any], where: str, feed_title: str, home: str)
         where=where,
         id=cell_text(item.get("id")) or link,
         title=title,
-        date=iso_date(cell_text(item.get("date_published")) or cell_text(item.get("date_modified"))),
+        date=cell_text(item.get("date_published")) or cell_text(item.get("date_modified")),
         source=feed_title,
         link=link,
         labels={"category": cell_labels(item.get("tags"))},

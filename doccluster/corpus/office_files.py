@@ -20,7 +20,6 @@ from xml.etree.ElementTree import ParseError
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
-from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft, ReadFailure, with_title
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import HEAD_SIZE, InputFile
@@ -118,7 +117,7 @@ def _read_parts(parts: _Parts) -> tuple[str, str, str]:
 def _said(meta: Element | None, *dates: str) -> tuple[str, str]:
     """Return the title and the first of these dates that the file says of itself."""
     said = {_local(one): one.text or "" for one in meta.iter()} if meta is not None else {}
-    return said.get("title", "").strip(), next((iso_date(said[name]) for name in dates if said.get(name)), "")
+    return said.get("title", "").strip(), next((said[name] for name in dates if said.get(name)), "")
 
 
 def _paragraphs(root: Element, *, of_office: bool = False) -> str:
@@ -166,7 +165,7 @@ def _book(parts: _Parts) -> tuple[str, str, str]:
     if "META-INF/rights.xml" in parts.names:
         raise ReadFailure("encrypted", "the book is locked to a reader")
     texts = [read_page(parts.read(name).decode("utf-8", "replace")).text for name in chapters if name in parts.names]
-    return PAGE_END.join(filter(None, texts)), said.get("title", ""), iso_date(said.get("date", ""))
+    return PAGE_END.join(filter(None, texts)), said.get("title", ""), said.get("date", "")
 
 
 def _local(element: Element) -> str:
@@ -302,7 +301,7 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     made = _DATE.match(said.get("CreationDate", ""))
     date = "" if made is None else "-".join(part for part in made.groups()[:3] if part)
     text = PAGE_END.join(pages).strip()
-    yield Draft(with_title(title, text), file.name, str(file.place), title, iso_date(date), is_whole_file=True)
+    yield Draft(with_title(title, text), file.name, str(file.place), title, date, is_whole_file=True)
 
 
 PDF = Format(

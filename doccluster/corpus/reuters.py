@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.format import Format
@@ -23,6 +22,9 @@ LABELS = ("topics", "places", "people", "orgs", "exchanges")
 _BEGIN = re.compile(r"<REUTERS\b([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r'(?<![A-Za-z])([A-Za-z]++)="([^"]*)"')
 _TAG = re.compile(r"<[/A-Za-z][^<>]*>")
+_DATE = re.compile(
+    r"\s*\d+-[A-Z]{3}-\d{4}(?: +\d\d:\d\d:\d\d\b)?"
+)  # codes of the wire may follow, once the hour is 605
 _CONTROL_REFERENCE = re.compile(r"&#(\d{1,5});")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
@@ -49,13 +51,14 @@ def _number(attributes: dict[str, str]) -> str:
 
 def _draft(attributes: dict[str, str], content: str, where: str) -> Draft:
     title = _plain(_element("title", content))
+    date = _DATE.match(_plain(_element("date", content)))
     body = _element("body", content) or _unmarked_body(content)
     return Draft(
         text=with_title(" ".join(title.split()), _plain(body).strip("\n")),
         where=where,
         id=_number(attributes),
         title=title,
-        date=iso_date(_plain(_element("date", content))),
+        date="" if date is None else date[0],
         labels={name: tuple(map(_plain, _elements("d", _element(name, content)))) for name in LABELS},
         extra={"split": modapte_split(attributes)},
     )

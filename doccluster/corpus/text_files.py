@@ -14,7 +14,6 @@ import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from doccluster.base.control_characters import CONTROLS
-from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, with_title
 from doccluster.corpus.encodings import declared_encoding
@@ -65,7 +64,7 @@ def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
         where=file.name,
         id=str(file.place),
         title=page.title,
-        date=iso_date(page.date),
+        date=page.date,
         link=page.link,
         is_whole_file=True,
     )

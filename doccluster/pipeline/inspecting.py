@@ -13,6 +13,7 @@ from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
+from doccluster.corpus.date_columns import DateCounts
 from doccluster.overview import doubt
 from doccluster.pipeline.sources import Source, read_source
 from doccluster.text.language import survey_writing
@@ -50,6 +51,10 @@ class Inspection:
         Of those that have one that can be believed.
     doubtful_dates : mapping of str to int
         How many dates are not believed, by the reason.
+    dates : DateCounts or None
+        How many dates were read, could not be read, or are a guess.
+    guessed_encodings : mapping of str to int
+        How many files were read in an encoding that is a guess.
     labels : tuple of LabelColumn
     skipped : tuple of Skipped
         What gave no document.
@@ -74,6 +79,8 @@ class Inspection:
     first_date: str = ""
     last_date: str = ""
     doubtful_dates: Mapping[str, int] = field(default_factory=dict)
+    dates: DateCounts | None = None
+    guessed_encodings: Mapping[str, int] = field(default_factory=dict)
     n_terms: int | None = None
     n_entries: int | None = None
     n_empty: int | None = None
@@ -121,7 +128,8 @@ def inspect_source(
     }
     if read.corpus is None:
         return Inspection(**known, **_of_matrix(read))
-    return Inspection(**known, **_of_texts(read.corpus, read.documents.lengths), **_of_dates(read.documents.dates))
+    known |= _of_texts(read.corpus, read.documents.lengths) | _of_dates(read.documents.dates)
+    return Inspection(**known, dates=read.corpus.dates, guessed_encodings=read.corpus.guessed_encodings)
 
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:

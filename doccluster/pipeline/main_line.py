@@ -310,7 +310,7 @@ def _made(
         evaluation = _judged(documents, evidence, settings, progress)
     folded = folding_note(copy_of) if settings.fold_copies else None
     told = wanted.why, meaning_note(vectors, settings), boilerplate_note(read.left_out), folded
-    notes = *told, other_note(is_other), *_notes(fit, wanted.k)
+    notes = *told, *read.notes, other_note(is_other), *_notes(fit, wanted.k)
     parameters = settings.as_parameters(source)
     if read.corpus is not None and read.corpus.stripped_html:  # new documents are read alike, however few
         parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}

@@ -56,6 +56,16 @@ class Source(ShortRepr):
     meaning: Meaning | None = None  # of the documents, where that was asked for
     meaning_weight: float | None = None  # None for `usual_weight`
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what could not be read as it is written, or only by a guess."""
+        if self.corpus is None:
+            return ()
+        encodings = self.corpus.guessed_encodings
+        told = ", ".join(f"{count:,} {name}" for name, count in encodings.items())
+        guess = f"Encodings guessed, where files do not state theirs: {told}." if told else ""
+        return tuple(filter(None, (self.corpus.dates.doubts, guess)))
+
     def vectorize(
         self,
         *,

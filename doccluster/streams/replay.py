@@ -9,9 +9,10 @@ from typing import Any
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped
+from doccluster.corpus.dates import iso_date
 from doccluster.corpus.reading import read_to_disk
 from doccluster.errors import InputError
-from doccluster.streams.article import Article, Moment, as_moment
+from doccluster.streams.article import Article, Moment
 
 ARTICLES_PER_COMMIT = 200
 Batch = tuple[Moment, list[Article]]
@@ -62,10 +63,11 @@ def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus
     wrong = next((one for one in source if not isinstance(one, tuple) or len(one) not in (2, 3)), None)
     if wrong is not None:
         raise InputError(f"{wrong!r} is not a dated text; give tuples (date, text) or (date, text, title).")
-    undated = next((one[0] for one in source if as_moment(str(one[0])) is None), None)
-    if undated is not None:
+    dates = [iso_date(one[0]) for one in source]
+    if "" in dates:
+        undated = source[dates.index("")][0]
         raise InputError(f"{undated!r} is not a date; give ISO 8601, such as 2026-03-02T08:00:00Z.")
-    columns = {"date": [str(one[0]) for one in source], "title": [one[2] if len(one) == 3 else "" for one in source]}
+    columns = {"date": dates, "title": [one[2] if len(one) == 3 else "" for one in source]}
     names = tuple(str(number) for number in range(1, len(source) + 1))
     return Corpus(names, tuple(str(one[1]) for one in source), metadata=columns)
 

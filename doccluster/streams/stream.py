@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
-from doccluster.errors import InputError
+from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import ArticlesInOrder, Moment
 from doccluster.streams.article_meaning import agreed_meaning
 from doccluster.streams.check import check_store
@@ -128,6 +129,8 @@ class StoryStream:
             raise InputError(f"batch={batch!r} is not a time; give 1 second or more.")
         with tempfile.TemporaryDirectory(prefix="doccluster-") as folder:
             corpus = dated_corpus(source, reader, Path(folder))
+            if corpus.dates.doubts:
+                warnings.warn(DocclusterWarning(corpus.dates.doubts), stacklevel=2)
             articles = ArticlesInOrder(corpus, now=int(time.time()) if now is None else now)
             if embeddings is not None:
                 self._take_embeddings(articles.keys, np.asarray(embeddings))

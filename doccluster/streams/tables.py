@@ -105,7 +105,7 @@ def batch_since(connection: sqlite3.Connection, since: str | Moment | None, now:
             return int(row[0]), int(row[1])
         if len(since) != 4:  # else it is a year
             raise InputError(f"since={since!r} is not a batch of the store; give a moment or another number.")
-    moment = now - DAY if since is None else since if isinstance(since, int) else as_moment(since)
+    moment = now - DAY if since is None else since if isinstance(since, int) else as_moment(iso_date(since))
     if moment is None:
         raise InputError(f"since={since!r} is neither a moment nor a batch; give for instance 2026-03-02T08:00:00Z.")
     row = connection.execute("SELECT MAX(batch_id) FROM batch WHERE moment <= ?", (moment,)).fetchone()

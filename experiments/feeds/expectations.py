@@ -123,7 +123,7 @@ def _fields(draft: Draft) -> dict[str, Any]:
     """Return the values of a document under the names of the expectations."""
     body = Text(draft.text.removeprefix(draft.title) if draft.title else draft.text, within=True)
     title = Text(draft.title)
-    moment = Moment(draft.date)
+    moment = Moment(iso_date(draft.date))
     return {
         "title": title,
         "title_detail": {"value": title},
@@ -188,7 +188,8 @@ def _same_text(ours: Text, expected: Any) -> bool:
 
 def _same_moment(ours: str, expected: Any) -> bool:
     if isinstance(expected, tuple):
-        return ours == dt.datetime(*expected[:6], tzinfo=dt.UTC).isoformat()
+        # a date without a time has none; one without a zone is in universal time to feedparser
+        return bool(ours) and dt.datetime(*expected[:6]).isoformat().startswith(ours.removesuffix("+00:00"))
     if not isinstance(expected, str):
         return bool(ours) == bool(expected)
     read = iso_date(expected)
