@@ -111,7 +111,7 @@ def _member(archive: InputFile, inner: str, stream: io.BufferedReader) -> InputF
         is_explicit=False,
         in_archive=True,
         local=None,
-        guessed=[],
+        guessed=set(),
     )
 
 

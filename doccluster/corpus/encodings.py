@@ -9,6 +9,8 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 
 BOMS = (  # utf-32-le begins with the mark of utf-16-le, so it is tried first
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -25,12 +27,15 @@ _MEANT = {
     "iso8859-9": "cp1254",
     "gb2312": "gb18030",
     "gbk": "gb18030",
+    "iso8859-8": "cp1255",
+    "big5": "cp950",
     "shift_jis": "cp932",
     "euc_kr": "cp949",
     "tis-620": "cp874",
     "iso8859-11": "cp874",
 }
-_LABELS = {"x-sjis": "cp932", "x-gbk": "gb18030", "utf8mb4": "utf-8", "x-cp1252": "cp1252"}
+UNKNOWN = "unknown, read as cp1252"
+_X = re.compile(r"^(?:x-)+")
 # These "encodings" of Python are not for files: they read escapes, or depend on the machine.
 _NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
 
@@ -45,10 +50,10 @@ _HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e])++~\}")  # pairs: the search en
 # Detection chooses among encodings that documents are really in: no EBCDIC, no calculators, no DOS box drawings.
 _SINGLE_BYTE = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874", "cp866"),
-    *("iso8859_2", "iso8859_5", "iso8859_7", "koi8_r", "koi8_u"),
+    *("iso8859_2", "iso8859_5", "iso8859_6", "iso8859_7", "koi8_r", "koi8_u"),
 ]
 _EAST_ASIAN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
-_MULTI_BYTE = frozenset({"cp932", "euc_jp", "gb18030", "big5", "cp949"})  # the names codecs give them
+_MULTI_BYTE = frozenset({"cp932", "euc_jp", "gb18030", "cp950", "cp949"})  # the names codecs give them
 _EAST_ASIAN_SHARE = 0.1  # of the bytes: below it, a few accented letters look like one ideograph
 # The other encodings of the Latin script, and the languages whose letters need them: elsewhere they only look as good.
 _CENTRAL = frozenset({"Hungarian", "Polish", "Czech", "Slovak", "Slovene", "Croatian", "Romanian"})
@@ -65,21 +70,23 @@ _XML_DECLARATION = re.compile(rb"""<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:
 _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?([A-Za-z0-9._:-]+)""", re.IGNORECASE)
 _SAMPLE = 16_384  # bytes of text around the non-ASCII characters; detection gets slower, not better, with more
 _SPACES = re.compile(rb"[\r\n]+")
-_CONTROL = re.compile(rb"\0+|[\x01-\x08\x0e-\x1a\x1c-\x1f]")  # escapes (1b) have their place in encodings
+_CONTROL = re.compile(rb"\0+|[\x01-\x08\x10-\x1a\x1c-\x1f]")  # escapes and shifts (1b, e, f) have their place
 _MOST_CONTROLS = 0.1  # of the bytes of a text in utf-8; in random bytes every tenth is one
 _MOST_CONTROLS_ELSE = 0.02  # where nothing but its few controls says that it is a text
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """Text and the encoding it was in; `is_guess` when nothing said so and cp1252 was taken as the last resort.
+    """Text and the encoding it was in.
+
+    `guess`: that encoding, if only the bytes say so; UNKNOWN if they do not either: cp1252 is the last resort.
 
     `n_nuls`: how many NULs were left out of it.
     """
 
     text: str
     encoding: str
-    is_guess: bool = False
+    guess: str = ""
     n_nuls: int = 0
 
     def without_nuls(self) -> Decoded:
@@ -117,15 +124,19 @@ def _decoded(data: bytes, declared: str | None) -> Decoded:
     if known is not None:
         encoding, skip = known
         return Decoded(data[skip:].decode(encoding, "replace"), encoding)
-    for attempt in (codec_name(declared), _escaped_encoding(data), "utf-8"):
+    stated, escaped = codec_name(declared), _escaped_encoding(data)
+    if stated is not None and stated.startswith(("utf-16", "utf-32")) and b"\0" not in data:
+        stated = None  # the declaration was ASCII: the text was saved as something else since
+    is_seven_bit = escaped is not None and data.isascii() and not str(stated).startswith("iso2022")
+    for attempt in (escaped, stated, "utf-8") if is_seven_bit else (stated, escaped, "utf-8"):
         text = _attempt(data, attempt)
         if text is not None:
             return Decoded(text, str(attempt))
     detected = detect(data)
     text = _attempt(data, detected)
     if text is not None:
-        return Decoded(text, str(detected))
-    return Decoded(data.decode("cp1252", "replace"), "cp1252", is_guess=True)
+        return Decoded(text, str(detected), str(detected))
+    return Decoded(data.decode("cp1252", "replace"), "cp1252", UNKNOWN)
 
 
 def encoding_by_mark(data: bytes) -> tuple[str, int] | None:
@@ -171,12 +182,20 @@ def codec_name(declared: str | None) -> str | None:
     """Return Python's name of a declared encoding, its everyday superset where people mean that, or None."""
     if not declared:
         return None
-    label = declared.strip().strip("'\"").lower()
+    label = _X.sub("", declared.strip().strip("'\"").lower())
     try:
-        name = codecs.lookup(_LABELS.get(label, label)).name
+        name = codecs.lookup(_charset_names().get(label, label)).name
     except (LookupError, ValueError):  # ValueError: a NUL in the name
         return None
     return None if name.replace("_", "-") in _NOT_FOR_FILES else _MEANT.get(name, name)
+
+
+@cache
+def _charset_names() -> dict[str, str]:
+    """Return the codecs of names that Python does not know."""
+    listed = resources.files("doccluster.corpus").joinpath("charset_names.txt").read_text("utf-8").splitlines()
+    lines = (line.partition(": ") for line in listed if not line.startswith("#"))
+    return {name: codec for codec, _, names in lines for name in names.split()}
 
 
 def _attempt(data: bytes, encoding: str | None) -> str | None:

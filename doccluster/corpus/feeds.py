@@ -56,6 +56,7 @@ def parse_feed(data: bytes, file: InputFile) -> Any:
     else:
         decoded = decode(data, declared=declared_encoding(data[max(0, data.find(b"<?xml")) :]))
         text, file.n_nuls = decoded.text, decoded.n_nuls
+        file.guessed |= {decoded.encoding} if decoded.guess else set()
     root = _ROOT.search(text)
     if root is None:
         text = _PROLOG.sub("", text, count=1)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, AnyStr
 
 from doccluster.corpus.draft import ReadFailure, described
-from doccluster.corpus.encodings import BOMS, Decoded, decode, detect, encoding_by_mark
+from doccluster.corpus.encodings import BOMS, UNKNOWN, Decoded, decode, detect, encoding_by_mark
 
 HEAD_SIZE = 65_536
 
@@ -98,7 +98,7 @@ class InputFile:
     local: Path | None = None
     encoding: str | None = None
     format: str = ""
-    guessed: list[str] = field(default_factory=list)
+    guessed: set[str] = field(default_factory=set)  # the encodings that nothing but the bytes spoke for
     n_nuls: int = 0  # that were left out of its text
 
     @property
@@ -133,12 +133,12 @@ class InputFile:
         else:
             decoded = decode(data, declared=declared)
         self.n_nuls += decoded.n_nuls
-        if decoded.is_guess:
+        if decoded.guess == UNKNOWN:
             start = decoded.text[:100_000]
             odd = sum(one == "\ufffd" or (one < " " and one not in "\t\r\n\f") for one in start)
             if odd > 0.05 * len(start):
                 raise ReadFailure("undecodable", "neither utf-8 nor another encoding that makes it text")
-            self.guessed.append(self.name)
+        self.guessed |= {decoded.guess} - {""}
         return decoded.text
 
     def lines(self, limit: int) -> Iterator[str | None]:
@@ -200,10 +200,9 @@ class InputFile:
             except UnicodeDecodeError:
                 pass
             if fallback is None:
-                fallback = detect(line + b"\n" + self.head)
-                if fallback is None:
-                    fallback = "cp1252"
-                    self.guessed.append(self.name)
+                detected = detect(line + b"\n" + self.head)
+                fallback = detected or "cp1252"
+                self.guessed.add(detected or UNKNOWN)
             yield line.decode(fallback, "replace")
 
 

@@ -15,6 +15,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
+from doccluster.corpus.encodings import UNKNOWN
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, recognise
 from doccluster.corpus.frames import query_in, read_in_memory
 from doccluster.corpus.input_file import InputFile
@@ -132,7 +133,7 @@ _Row = TypeVar("_Row", bound=Found)
 class Remarks:
     """What is to be said of the files, beside their documents."""
 
-    guessed: list[str] = field(default_factory=list)  # the files whose encoding is a guess
+    guessed: dict[str, str] = field(default_factory=dict)  # the files whose encoding is a guess, and which
     stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
     unescaped: list[str] = field(default_factory=list)  # those whose texts were escaped as in HTML, but had no tags
     nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
@@ -142,7 +143,7 @@ class Remarks:
 
     def add(self, other: Remarks) -> None:
         """Take in what is to be said of files that were read elsewhere."""
-        self.guessed += other.guessed
+        self.guessed |= other.guessed
         self.stripped += other.stripped
         self.unescaped += other.unescaped
         self.nuls += other.nuls
@@ -152,6 +153,7 @@ class Remarks:
 
     def warnings(self) -> Iterator[DocclusterWarning]:
         """Yield a sentence for each kind of thing that readers did to files of their own accord."""
+        unknown = [name for name, encoding in self.guessed.items() if UNKNOWN in encoding]
         guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
         markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
         nuls = (f" are left out ({self.nuls.total():,}).",)
@@ -161,7 +163,7 @@ class Remarks:
             ".",
         )
         kinds = (
-            ("encoding", self.guessed, guess),
+            ("encoding", unknown, guess),
             ("texts", self.stripped, markup),
             ("character references", self.unescaped, references),
             ("NULs", list(self.nuls), nuls),
@@ -210,6 +212,7 @@ class Reading:
             labels_of=None if labels is None else labels.columns,
             stripped_html=bool(self.remarks.stripped),
             text_columns=tuple(self.remarks.text_columns),
+            guessed_encodings=dict(Counter(self.remarks.guessed.values())),
         )
         for sentence in self.remarks.warnings():
             warnings.warn(sentence, stacklevel=3)
@@ -251,7 +254,8 @@ class Reading:
             if file.is_explicit:
                 raise
             self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
-        self.remarks.guessed.extend(dict.fromkeys(file.guessed))
+        if file.guessed:
+            self.remarks.guessed[file.name] = " and ".join(sorted(file.guessed))
         if file.n_nuls:
             self.remarks.nuls[file.name] += file.n_nuls
 
