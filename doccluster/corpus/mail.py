@@ -13,6 +13,7 @@ import email.message
 import re
 from collections.abc import Iterator
 from email.policy import Compat32
+from itertools import chain, pairwise
 
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
@@ -114,7 +115,8 @@ def decoded_header(value: str) -> str:
 
 _LONGEST_MESSAGE = 64 * 1024**2  # bytes, with attachments
 _LONGEST_HEADER = 16_384  # characters: the standard library reads the parameters of a header in quadratic time
-_MAILBOX = re.compile(r"From \S.*\r?\n(?:>?[A-Za-z-]+: )")
+_NEXT_HEADER = re.compile(rb">From |[!-9;-~]+[ \t]*:")
+_AFTER_DATE = re.compile(r" (?:remote from \S+|[+-]\d{4})$")
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 _QUOTED = re.compile(r"\s*(?:[>|:%}]|[A-Za-z]{1,4}>)")
 _ATTRIBUTION = re.compile(
@@ -158,24 +160,41 @@ def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 
 def _messages(file: InputFile) -> Iterator[bytes | None]:
-    """Cut a mailbox at lines that begin with "From " after a blank line; None stands for an over-long message."""
+    """Cut a mailbox at the lines that begin a message; every other line is kept. None stands for an over-long one.
+
+    They need a date if the first of them has one.
+    """
     lines: list[bytes] = []
-    size, after_blank, begun = 0, True, False
-    for line in file.stream_lines(_LONGEST_MESSAGE):
+    size, after_blank, is_dated = 0, True, False
+    for line, following in pairwise(chain(file.stream_lines(_LONGEST_MESSAGE), [b""])):
         if line is None:  # longer than any message may be: so is the message it is in
             size += _LONGEST_MESSAGE + 1
-            continue
-        if after_blank and line.startswith(b"From "):
-            if begun:
+        elif after_blank and following is not None and is_envelope(line, following, needs_date=is_dated):
+            is_dated = is_dated or is_envelope(line, following)
+            if any(map(bytes.strip, lines)) or size > _LONGEST_MESSAGE:
                 yield _joined(lines, size)
-            lines, size, begun = [], 0, True
-        elif begun:
+            lines, size = [], 0
+        else:
             size += len(line)
             if size <= _LONGEST_MESSAGE:
                 lines.append(line)
-        after_blank = not line.strip(b"\r\n")
-    if begun:
+        after_blank = line is not None and not line.strip(b"\r\n")
+    if any(map(bytes.strip, lines)) or size > _LONGEST_MESSAGE:
         yield _joined(lines, size)
+
+
+def is_envelope(line: bytes, following: bytes, *, needs_date: bool = True) -> bool:
+    """Return whether a line of a mailbox begins a message: "From ", a date at its end, and a header in the next line.
+
+    >>> is_envelope(b"From a@b.org Mon Mar  2 08:01:00 2026", b"Subject: ferry")
+    True
+    >>> is_envelope(b"From memory, it was in 1986.", b""), is_envelope(b"From now: Monday", b"Note: at nine")
+    (False, False)
+    """
+    if not line.startswith(b"From ") or _NEXT_HEADER.match(following) is None:
+        return False
+    words = _AFTER_DATE.sub("", line[5:500].decode("latin-1").strip()).split()
+    return not needs_date or any(len(iso_date(" ".join(words[-count:]))) >= 10 for count in range(1, 9))
 
 
 def _joined(lines: list[bytes], size: int) -> bytes | None:
@@ -191,17 +210,15 @@ def _message(data: bytes, file: InputFile, where: str) -> Draft:
         where=where,
         id=_header(message, "Message-ID").strip("<> \t"),
         title=title,
-        date=iso_date(_header(message, "Date")),
+        date=_header(message, "Date"),
     )
 
 
 def _header(message: email.message.Message, name: str) -> str:
-    value = message.get(name)
-    if value is None:
-        return ""
-    text = str(value)  # bytes that are not ASCII come as surrogates, or as a Header of unknown charset
-    if any("\udc80" <= character <= "\udcff" for character in text):
-        text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    raw = (str(value) for header, value in message.raw_items() if header.lower() == name.lower())
+    text = next(raw, "")
+    if not text.isascii():  # bytes come as surrogates; they are most likely in the encoding of the body
+        text = decode(text.encode("utf-8", "surrogateescape"), declared=message.get_content_charset()).text
     return text
 
 
@@ -234,7 +251,7 @@ MBOX = Format(
     "a message",
     "subject, date; attachments are left out",
     suffixes=(".mbox", ".mbx"),
-    recognises=lambda beginning: _MAILBOX.match(beginning.text) is not None,
+    recognises=lambda beginning: is_envelope(*beginning.text[:2000].encode("utf-8", "replace").partition(b"\n")[::2]),
 )
 EML = Format(
     "eml",
@@ -264,7 +281,7 @@ def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
         where=file.name,
         id=str(file.place),
         title=decoded_header(headers.get("subject", "")),
-        date=iso_date(headers.get("date", "")),
+        date=headers.get("date", ""),
         extra={"split": split} if split else {},
         is_whole_file=True,
     )
