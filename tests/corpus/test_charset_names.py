@@ -14,7 +14,7 @@ from doccluster.corpus.encodings import codec_name, decode
 from doccluster.corpus.mail import decoded_header
 from doccluster.pipeline.inspecting import inspect_source
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parent / "files"
 ARABIC = "افتتحت المدينة جسرا جديدا فوق النهر اليوم، وقال رئيس البلدية إن الجسر سيخفف الازدحام في وسط المدينة"
 RUSSIAN = "Все люди рождаются свободными и равными в своём достоинстве и правах. Все наделены разумом и совестью."
 KOREAN = "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. 인간은 이성과 양심을 부여받았다."

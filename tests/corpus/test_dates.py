@@ -20,7 +20,7 @@ from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
 from doccluster.corpus.dates import iso_date, read_date
 from doccluster.pipeline.inspecting import inspect_source
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parent / "files"
 ENGLISH = "The ferry left the harbour and it was not seen again by those who had waited for it on the wall."
 GERMAN = "Die Fähre hat den Hafen verlassen und sie wurde von denen, die auf der Mauer waren, nicht mehr gesehen."
 POLISH = "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw. Są oni obdarzeni rozumem."

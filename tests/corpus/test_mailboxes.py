@@ -9,7 +9,7 @@ import pytest
 from doccluster import read_corpus
 from doccluster.corpus.mail import is_envelope
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parent / "files"
 
 
 def read_box(tmp_path: Path, text: str, name: str = "a.mbox"):
