@@ -220,7 +220,9 @@ _TABLE_RULES = (
     " header.",
     "- Below it may stand a row of units or types (`[m]`, `(s)`, `-`, `string`, ...), or the two rows of Orange, "
     "whose `class` columns are labels; Orange's one row (`cD#topic`, `mS#text`) is read too.",
-    "- These lines are listed as `about-the-table`.",
+    "- These lines are listed as `about-the-table`. A first row that reads like the documents below it is an error, as "
+    "it may be one of them: `header=false`, or name the text.",
+    "- A file without a telling name is a table if its first line names a text, or all lines have as many tabs.",
     "- Delimiters that are found: {delimiters}. A line ends in LF, CR or both, also in one file. A quote that is "
     "closed within a cell or never costs its row, which is listed; reading goes on in the next line.",
 )

@@ -166,7 +166,11 @@ def _cell(row: Mapping[str, Any], name: str | None) -> str:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    value = row[name] if name in row else value_at(row, name)
+    return _unwrapped(row[name] if name in row else value_at(row, name))
+
+
+def _unwrapped(value: Any) -> Any:
+    """Return the text in an object, or those in a list of objects; what holds none as it is."""
     text = value if isinstance(value, str) else text_in(value)
     return value if text is None else text
 
@@ -175,7 +179,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
     value = _value(row, name)
     if isinstance(value, Mapping):
         inner = listed(leaf_names([name], [row]))
-        raise ReadFailure("bad-record", f"{name!r} is an object and no text; name a field in it: {inner}")
+        raise ReadFailure("bad-record", f"{name!r} is an object and not a text; name a field in it: {inner}")
     return cell_text(value)
 
 
@@ -215,8 +219,8 @@ def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple | set):
-        return tuple(text for text in (cell_text(one).strip() for one in value) if text)
-    text = cell_text(value).strip()
+        return tuple(text for text in (cell_text(_unwrapped(one)).strip() for one in value) if text)
+    text = cell_text(_unwrapped(value)).strip()
     if separator is None and text.startswith("["):
         listed = _json_list(text)
         if listed is not None:

@@ -22,7 +22,7 @@ from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.table_header import Header, delimiter_in, header_of, rows_before, stands_before
-from doccluster.corpus.text_column import SAMPLED_ROWS
+from doccluster.corpus.text_column import SAMPLED_ROWS, is_like_its_cells
 from doccluster.errors import Argument, importing, words_of
 
 DELIMITERS = (",", "\t", ";", "|", "~", "^", "\x01")
@@ -81,14 +81,16 @@ def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions
             f"{file.name} has the one column {listed(names)}",
             remedy=("name what separates its columns with ", Argument("delimiter")),
         )
+    records = [dict(zip(names, row, strict=False)) for row in rows]
     try:
-        return choose_columns(
-            names,
-            options,
-            table=file.name,
-            first_rows=lambda: (dict(zip(names, row, strict=False)) for row in rows),
-            classes=header.classes,
-        )
+        columns = choose_columns(names, options, table=file.name, first_rows=lambda: records, classes=header.classes)
+        text = columns.text[-1]
+        if options.header and not options.text_columns and is_like_its_cells(text, records):
+            raise UnknownColumn(
+                f"the first row of {file.name} reads like a document, not like the names of columns",
+                remedy=("name the text with ", Argument("text_column"), f", its columns are {listed(names)}"),
+            )
+        return columns
     except UnknownColumn as error:
         if not options.header:
             raise

@@ -121,11 +121,14 @@ def check_is_text(file: InputFile) -> bytes:
 
 
 def _is_table(text: str, options: ReadOptions) -> bool:
-    """Say whether a file without a telling name is a table: its first line names a text column, others are as wide."""
+    """Say whether a file without a telling name is a table: its first line names a text, or tabs part all lines."""
     lines = text.splitlines()[:MOST_BEFORE]
     lines = list(itertools.dropwhile(lambda line: stands_before(line, options), lines))
     if len(lines) < 2:
         return False
+    n_tabs = {line.count("\t") for line in lines}
+    if len(lines) > 2 and len(n_tabs) == 1 and n_tabs != {0} and not any(line.startswith("\t") for line in lines):
+        return True
     delimiter = choose_dialect("\n".join(lines)).delimiter
     cells = [cell.strip().strip('"') for cell in lines[0].split(delimiter)]
     return len(cells) > 1 and looks_like_header(cells, options) and all(len(cell) < 60 for cell in cells)

@@ -103,10 +103,13 @@ def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any
         return _rows_of_lists(content, options)
     if not isinstance(content, Mapping) or not content:
         return None
-    names, cells, keys = content.get("columns"), content.get("data"), content.get("index")
-    if isinstance(cells, list) and isinstance(keys, list) and len(cells) == len(keys):  # "split"; of a Series
-        rows = zip(keys, cells, strict=True)
-        return (_row(key, names or ["text"], row if isinstance(row, list) else [row]) for key, row in rows)
+    names, keys = content.get("columns"), content.get("index")
+    cells = next((content[name] for name in ("data", "rows", "values") if isinstance(content.get(name), list)), [])
+    if cells and (isinstance(names, list) or isinstance(keys, list)) and not isinstance(cells[0], Mapping):  # "split"
+        titles = [name.get("name") if isinstance(name, Mapping) else name for name in names or ["text"]]
+        ids = keys if isinstance(keys, list) and len(keys) == len(cells) else [None] * len(cells)
+        rows = zip(ids, cells, strict=True)
+        return (_row(key, titles, row if isinstance(row, list) else [row]) for key, row in rows)
     columns = list(content.values())
     if all(isinstance(column, list) for column in columns):
         lengths = set(map(len, columns))
@@ -135,6 +138,7 @@ def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, 
 
 
 def _row(key: Any, names: Sequence[Any], cells: Sequence[Any]) -> dict[str, Any]:
-    """Return a row by its columns, with the key of the row as its id if no column holds it."""
+    """Return a row by its columns, with the key of the row, if it has one, as its id unless a column holds that."""
     row = dict(zip(map(str, names), cells, strict=False))
-    return row if any(plain_name(name) in ID_COLUMNS for name in row) else {"id": str(key), **row}
+    has_id = key is None or any(plain_name(name) in ID_COLUMNS for name in row)
+    return row if has_id else {"id": str(key), **row}

@@ -5,6 +5,7 @@ Columns may lie in objects: `content.body` is the value of `body` in the object 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,14 +14,14 @@ from doccluster.corpus.dates import iso_date
 
 # Names that columns of text go by, the likeliest first; compared without case, spaces as _.
 FULL_TEXTS = ("text", "body", "content", "contents", "full_text", "article", "document", "doc")
-SNIPPETS = ("snippet", "excerpt", "teaser")
+SNIPPETS = ("snippet", "excerpt", "teaser", "short_description", "lead", "lead_paragraph", "standfirst")
 SHORT_TEXTS = (
     *("abstract", "description", "summary", "message", "review", "comment", "post", "tweet", "sentence", "question"),
     *("blurb", *SNIPPETS),
 )
 TITLES = ("headline", "title")
 TEXT_NAMES = (*FULL_TEXTS, *SHORT_TEXTS, *TITLES)
-_WRAPPED = ("rendered", "value", "#text", "$t", "$oid", "$date")  # what a value is called in an object that is one
+_WRAPPED = ("rendered", "value", "main", "#text", "$t", "$oid", "$date", "name")  # the value in an object that is one
 SAMPLED_ROWS = 100
 _SAMPLED_CHARACTERS = 2_000  # of a cell
 SHORTEST_PROSE = 25  # characters on average, of a column that is taken for its length alone
@@ -49,9 +50,18 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
         return row[name]
     head, dot, rest = name.partition(".")
     inner = row.get(head) if dot else None
+    if isinstance(inner, str) and is_json_source(inner):
+        inner = _parsed(inner)
     if isinstance(inner, list):
         return [value_at(item, rest) for item in inner if isinstance(item, Mapping)]
     return value_at(inner, rest) if isinstance(inner, Mapping) else None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -81,6 +91,11 @@ def prose_length(values: Sequence[Any]) -> float:
     """
     texts = {_as_text(value)[:_SAMPLED_CHARACTERS] for value in values if not is_json_source(value)}
     return sum(map(_prose_of, texts)) / max(len(values), 1)
+
+
+def is_like_its_cells(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether the name of a column is as much of a text as its cells are: then it may well be one of them."""
+    return prose_length([name]) >= max(SHORTEST_PROSE, prose_length([row.get(name) for row in rows]) / 2)
 
 
 def _as_text(value: Any) -> str:

@@ -59,7 +59,7 @@ def read_labels(
     """
     place = Path(path)
     try:
-        text = read_whole(place).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        text = read_whole(place).decode("utf-8-sig").replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     except ReadFailure as error:
         raise InputError(f"{place} cannot be read: {error.detail}", remedy=f"give {FORMS}, in UTF-8") from error
     except UnicodeDecodeError as error:

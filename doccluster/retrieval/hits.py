@@ -131,7 +131,7 @@ def _hits_in(answer: Any) -> list[Any]:
     """Return the hits in the answer of an engine: of its lists of objects that with the most texts, else itself."""
     lists = list(_lists_in(answer, _LEVELS_ABOVE))
     if not lists or "snippet" in answer:
-        return [answer]
+        return [] if isinstance(answer, Mapping) and _as_hit(answer) == SearchHit() else [answer]
     hits = max(lists, key=lambda records: (sum(bool(_as_hit(one).text) for one in records), len(records)))
     highlights = answer.get("highlighting")  # Solr has them beside the documents, by id
     if isinstance(highlights, Mapping):

@@ -297,3 +297,103 @@ def test_no_row_of_a_generated_table_is_lost_and_none_is_added(make, name, seed)
         n_rows = len(generated_frame(random.Random(f"{seed} {number}")))  # the same draws make the table
         table = make(random.Random(f"{seed} {number}"))
         assert documents_of(table.encode(), name) == n_rows, table
+
+
+NEWS = {
+    "NewsAPI": {
+        "status": "ok",
+        "totalResults": 6,
+        "articles": [
+            {"source": {"id": None, "name": "BBC"}, "title": i, "description": "Short.", "content": t}
+            for i, t in zip(IDS, SENTENCES, strict=True)
+        ],
+    },
+    "Guardian": {
+        "response": {
+            "status": "ok",
+            "total": 6,
+            "results": [
+                {"id": i, "webTitle": i, "fields": {"headline": i, "trailText": "Short.", "bodyText": t}}
+                for i, t in zip(IDS, SENTENCES, strict=True)
+            ],
+        }
+    },
+    "GraphQL": {
+        "data": {
+            "posts": {
+                "edges": [{"node": {"id": i, "title": i, "body": t}} for i, t in zip(IDS, SENTENCES, strict=True)]
+            }
+        }
+    },
+    "JSON:API": {
+        "data": [
+            {"type": "a", "id": i, "attributes": {"title": i, "body": t}} for i, t in zip(IDS, SENTENCES, strict=True)
+        ]
+    },
+    "Datasette": {
+        "database": "a",
+        "columns": ["id", "title", "body"],
+        "rows": [[i, i, t] for i, t in zip(IDS, SENTENCES, strict=True)],
+    },
+    "BigQuery": {
+        "columns": [{"name": "title"}, {"name": "Wortlaut"}],
+        "rows": [[i, t] for i, t in zip(IDS, SENTENCES, strict=True)],
+    },
+    "Reddit": {
+        "kind": "Listing",
+        "data": {
+            "after": None,
+            "children": [
+                {"kind": "t3", "data": {"title": i, "selftext": t}} for i, t in zip(IDS, SENTENCES, strict=True)
+            ],
+        },
+    },
+    "GeoJSON": {
+        "type": "FeatureCollection",
+        "features": [
+            {
+                "type": "Feature",
+                "properties": {"title": i, "text": t},
+                "geometry": {"type": "Point", "coordinates": [1, 2]},
+            }
+            for i, t in zip(IDS, SENTENCES, strict=True)
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("name", NEWS)
+def test_the_records_of_an_interface_are_found_below_its_keys(name):
+    corpus = read(json.dumps(NEWS[name]), "a.json")
+    assert corpus.texts == SENTENCES
+    assert corpus.column("title") == IDS
+    assert corpus.column("source")[0] == ("BBC" if name == "NewsAPI" else "")
+
+
+def test_labels_in_objects_and_a_field_of_an_object_in_a_cell_are_read():
+    rows = [{"text": text, "tags": [{"name": "a"}, {"name": "b"}], "category": {"name": "sport"}} for text in SENTENCES]
+    assert read(json.dumps(rows), "a.json").labels["tags"] == (("a", "b"),) * 6
+    assert read(json.dumps(rows), "a.json").labels["category"] == (("sport",),) * 6
+    frame = pd.DataFrame({"id": IDS, "content": [json.dumps({"body": text, "n": 1}) for text in SENTENCES]})
+    assert read(frame.to_csv(index=False), text_column="content.body").texts == SENTENCES
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "SMSSpamCollection", "a.txt"])
+def test_a_first_row_that_reads_like_a_document_is_not_lost_as_a_header(name, tmp_path):
+    path = tmp_path / name
+    mark = "," if name == "a.csv" else "\t"
+    path.write_text(
+        "".join(f"{labels[0]}{mark}{text.replace(',', '')}\n" for text, labels in zip(SENTENCES, CLASSES, strict=True))
+    )
+    with pytest.raises(UnknownColumn, match=r"the first row of .* reads like a document.*give header=False"):
+        read_corpus(path)
+    corpus = read_corpus(path, format="csv", header=False, label_columns="1")
+    assert (len(corpus), corpus.text_columns, corpus.labels) == (6, ("2",), {"1": CLASSES})
+
+
+def test_a_table_parted_by_tabs_is_one_whatever_its_name(tmp_path):
+    path = tmp_path / "export.txt"
+    FRAME.rename(columns={"text": "Wortlaut", "id": "nr"}).to_csv(path, sep="\t", index=False)
+    assert read_corpus(path).texts == SENTENCES
+    path.write_text("\tAn indented line of a letter.\n\tAnother one.\n\tA last one.\n")
+    assert read_corpus(path, format=None).texts[0].strip() == "An indented line of a letter."
