@@ -1,8 +1,8 @@
 """Cluster text documents, and say how good the clustering is.
 
 The line of a run: ``read_corpus`` -> ``vectorize`` -> ``SphericalKMeans`` -> ``evaluate`` -> ``write_report``.
-The verbs of the command line are functions here too: ``run``, ``assign``, ``inspect``, ``choose_k``, ``compare``,
-``search``.
+What a command does with documents or a run is a function here too: ``run``, ``assign``, ``inspect``, ``choose_k``,
+``compare``, ``search``, ``browse``, ``explain``, ``label``, ``merge``, ``undo``, ``rerun``, ``diff``.
 Names are loaded when they are first used, so importing the package takes milliseconds.
 """
 
@@ -38,6 +38,13 @@ _HOMES = {
     "compare": "doccluster.pipeline.comparing:compare_sources",
     "inspect": "doccluster.pipeline.inspecting:inspect_source",
     "search": "doccluster.pipeline.searching",
+    "browse": "doccluster.pipeline.browsing:open_browser",
+    "explain": "doccluster.pipeline.explaining",
+    "label": "doccluster.pipeline.editing:label_cluster",
+    "merge": "doccluster.pipeline.editing:merge_clusters",
+    "undo": "doccluster.pipeline.editing",
+    "rerun": "doccluster.pipeline.repeating:repeat_run",
+    "diff": "doccluster.streams.diff",
     "cluster_search_results": "doccluster.pipeline.grouping_hits",
     "load_run": "doccluster.artifacts.run_folder",
     "write_report": "doccluster.report",
@@ -52,11 +59,12 @@ _loaded, __dir__ = offer(__name__, _HOMES)
 
 def __getattr__(name: str) -> Any:
     found = _loaded(name)
-    if not _HOMES[name].startswith("doccluster.pipeline."):
+    if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.streams.diff")):
         return found
     from doccluster.base.parameter_fields import at_the_door
 
-    return at_the_door(found, name)
+    globals()[name] = checked = at_the_door(found, name)
+    return checked
 
 
 if TYPE_CHECKING:
@@ -74,13 +82,16 @@ if TYPE_CHECKING:
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures
     from doccluster.partition import Partition as Partition
-    from doccluster.pipeline import assigning, choosing, comparing, inspecting, main_line
+    from doccluster.pipeline import assigning, browsing, choosing, comparing, editing, inspecting, main_line, repeating
+    from doccluster.pipeline.editing import undo as undo
+    from doccluster.pipeline.explaining import explain as explain
     from doccluster.pipeline.grouping_hits import cluster_search_results as cluster_search_results
     from doccluster.pipeline.searching import search as search
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
     from doccluster.streams import StoryStream as StoryStream
+    from doccluster.streams.diff import diff as diff
     from doccluster.vectors import DocumentVectors as DocumentVectors
     from doccluster.vectors import TfidfVectorizer as TfidfVectorizer
     from doccluster.vectors import read_matrix as read_matrix
@@ -91,3 +102,7 @@ if TYPE_CHECKING:
     choose_k = choosing.choose_clusters
     compare = comparing.compare_sources
     inspect = inspecting.inspect_source
+    browse = browsing.open_browser
+    label = editing.label_cluster
+    merge = editing.merge_clusters
+    rerun = repeating.repeat_run

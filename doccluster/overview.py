@@ -37,7 +37,7 @@ class Overview:
     """One cluster at a glance; the number of Other is the one after the last cluster.
 
     The headline is what an editor called it; else the title of its most central document that no other cluster shares;
-    without titles, how that document begins; for a ready matrix, the label.
+    without titles, how that document begins, but for what many begin with; for a ready matrix, the label.
     """
 
     cluster: int
@@ -49,6 +49,12 @@ class Overview:
     outlets: tuple[tuple[str, int], ...]  # and how many documents each has, the commonest first
     n_copies: int  # documents that are near-copies of an earlier one in it
     similarity: float  # the mean cosine of its documents to its centroid; nan for Other, which has none
+    is_beginning: bool = False  # whether the headline is how a document begins, which says less than the label
+
+    @property
+    def short_name(self) -> str:
+        """What the cluster is called where there is room for a few words: the headline, but no beginning of a text."""
+        return self.label if self.is_beginning else self.headline
 
 
 def overview(run: Run) -> tuple[Overview, ...]:
@@ -64,17 +70,19 @@ def overview(run: Run) -> tuple[Overview, ...]:
         own_days = days[members]
         own_days = own_days[own_days > 0]
         counts = _counts(outlets, members)
+        headline, is_beginning = (one.name, False) if one.name else _headline(run, one.cluster, shared, endings)
         found.append(
             Overview(
                 cluster=one.cluster,
                 size=one.size,
-                headline=one.name or _headline(run, one.cluster, shared, endings),
+                headline=headline,
                 label=one.label if not one.name else ", ".join(term.term for term in one.descriptive[:N_WORDS]),
                 first=date.fromordinal(int(own_days.min())) if own_days.size else None,
                 last=date.fromordinal(int(own_days.max())) if own_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
                 n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
                 similarity=math.nan if one in other else float(run.similarity[members].mean()),
+                is_beginning=is_beginning,
             )
         )
     return tuple(found)
@@ -141,12 +149,14 @@ def as_date(text: str) -> date | None:
     return None
 
 
-def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset[str]) -> str:
+def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset[str]) -> tuple[str, bool]:
+    """Return the headline of a cluster, and whether it is only how a document begins."""
     described, documents = run.clusters[cluster], run.documents
     rows = [one.row for one in described.representatives]
     titles = [plain_title(documents.titles[row], endings) for row in rows]
     begins = () if any(titles) else [documents.excerpts[row] for row in rows]
-    return choose_headline(titles, begins, shared) or described.label
+    chosen = choose_headline(titles, begins, shared)
+    return chosen or described.label, bool(chosen) and not any(titles)
 
 
 def _titles_of_several_clusters(run: Run, endings: frozenset[str]) -> frozenset[str]:

@@ -24,6 +24,7 @@ from doccluster.corpus.mail import begins_with_head, split_headers
 from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError
+from doccluster.headlines import without_openings
 from doccluster.labeling.description import ClusterDescription
 from doccluster.packed_strings import CodedColumn, MadeItems
 from doccluster.partition import Partition
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from doccluster.evaluation import Evaluation
     from doccluster.labeling import Placement
+    from doccluster.pipeline.explaining import Explanation
     from doccluster.report.html import InlineReport
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.meaning import Meaning
@@ -99,6 +101,18 @@ class DocumentTable:
             labels={column: pick(values) for column, values in self.labels.items()},
             positions=self.positions[rows],
         )
+
+    def without_shared_openings(self, labels: Sequence[int]) -> DocumentTable:
+        """Return the documents with excerpts that begin with their own words, where they have no titles."""
+        rows = [row for row, title in enumerate(self.titles) if not title]
+        if not rows or not isinstance(self.excerpts, tuple):  # texts on disk are read when they are looked at
+            return self
+        excerpts = list(self.excerpts)
+        for row, text in zip(
+            rows, without_openings([excerpts[r] for r in rows], [labels[r] for r in rows]), strict=True
+        ):
+            excerpts[row] = text
+        return replace(self, excerpts=tuple(excerpts))
 
     @classmethod
     def from_corpus(cls, corpus: Corpus) -> DocumentTable:
@@ -256,6 +270,35 @@ class Run:
     copy_of: npt.NDArray[np.int64] | None = None
     rule: LinearRule | None = None
     is_other: npt.NDArray[np.bool_] | None = None
+    _corpus: Corpus | None = None  # what was read, where that is in memory
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The documents with their texts, as they were clustered; of a run read from its folder they are read again.
+
+        Raises InputError if they cannot be, or have changed.
+        """
+        from doccluster.pipeline.repeating import corpus_of_run  # the imports here go up: see pyproject.toml
+
+        return corpus_of_run(self) if self._corpus is None else self._corpus
+
+    def explain(self, cluster: int | str | None = None, other: int | None = None) -> Explanation:
+        """Say what a cluster (its number) or a document (its id) is about, as `doccluster.explain` does."""
+        from doccluster.pipeline.explaining import explain
+
+        return explain(self, cluster, other)
+
+    def rename(self, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
+        """Return the run with another name for a cluster, as `doccluster.label` does; this one stays as it is."""
+        from doccluster.pipeline.editing import label_cluster
+
+        return label_cluster(self, cluster, name)
+
+    def merge(self, *clusters: Any) -> Run:
+        """Return the run with clusters made one, as `doccluster.merge` does; this one stays as it is."""
+        from doccluster.pipeline.editing import merge_clusters
+
+        return merge_clusters(self, *clusters)
 
     @property
     def n_documents(self) -> int:
@@ -331,6 +374,38 @@ class Run:
         more = "; ..." if self.n_clusters > 3 else ""
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
         return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{more})")
+
+    @property
+    def labels_(self) -> npt.NDArray[np.int64]:
+        """The cluster of each document in reading order, as in `to_pandas`; -1 for those without terms."""
+        labels = np.full(self.n_documents + len(self.empty_documents), -1, dtype=np.int64)
+        labels[self._places] = self.partition.labels
+        return labels
+
+    @cached_property
+    def _places(self) -> npt.NDArray[np.int64]:
+        """The place of each document among all that were read."""
+        both = np.concatenate([self.documents.positions, self.empty_documents.positions])
+        return np.argsort(np.argsort(both, kind="stable"))[: self.n_documents]
+
+    def evidence_for(self, truth: Any, vectors: Any) -> tuple[Partition, Any, Any]:
+        """Return partition, classes and vectors, row for row, as `evaluate` needs them to judge the run.
+
+        `truth` may be the name of a label column (or several), a Series or DataFrame with the ids as index, or a label
+        for each document in reading order. Raises InputError if there is no such column.
+        """
+        columns = [truth] if isinstance(truth, str) else truth if isinstance(truth, list | tuple) else []
+        if columns and all(column in self.documents.labels for column in columns):
+            truth = {column: list(map(list, self.documents.labels[column])) for column in columns}
+        elif isinstance(truth, str):
+            there = ", ".join(map(repr, self.documents.labels)) or "none"
+            raise InputError(f"there is no label column {truth!r} to judge by", remedy=f"the run has {there}")
+        elif hasattr(truth, "iloc") and set(self.documents.ids) <= set(truth.index):
+            truth = truth.loc[list(self.documents.ids)]
+        elif hasattr(truth, "__len__") and len(truth) == self.labels_.size and not isinstance(truth, Mapping):
+            rows = self._places.tolist()
+            truth = truth.iloc[rows] if hasattr(truth, "iloc") else [truth[row] for row in rows]
+        return self.partition, truth, self.vectors if vectors is None else vectors
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per document in reading order, with the ids as index.
@@ -423,9 +498,7 @@ class Run:
                 "the run began from a matrix and knows no words", remedy="use assign_to_centroids on a matrix"
             )
         if self.vectors.meaning is not None and self.rule is None and self.parameters.get("space") != "words":
-            raise InputError(
-                "the clusters are of meaning too", remedy="write the run to a folder and call doccluster.assign"
-            )
+            raise InputError("the clusters are of meaning too", remedy="call doccluster.assign, which takes embeddings")
         from doccluster.clustering.linear_rule import decide
         from doccluster.vectors import vectorize
 

@@ -53,12 +53,12 @@ def test_frozen_sets_as_found_labels_are_labels():
 @pytest.mark.parametrize(
     ("found", "truth", "message"),
     [
-        ([], [], "found is empty"),
-        ([0, 1], [0, 1, 1], "found has 2 labels, truth has 3"),
-        ([0, None], [0, 1], "found has missing values"),
-        ([0, math.nan], [0, 1], "found has missing values"),
+        ([], [], "labels is empty"),
+        ([0, 1], [0, 1, 1], "labels has 2 values, truth has 3"),
+        ([0, None], [0, 1], "labels has missing values"),
+        ([0, math.nan], [0, 1], "labels has missing values"),
         ([[0], [1]], [0, 1], "cannot be hashed"),
-        ("ab", [0, 1], "found is a single string"),
+        ("ab", [0, 1], "labels is a single string"),
         ([0, 1], "ab", "truth is a single string"),
         ([0, 1], 3, "truth is not a sequence"),
         ([0, 1], [None, math.nan], "no document has exactly one label in truth"),
@@ -213,7 +213,7 @@ def test_kinds_of_matrices_give_the_same_score():
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
-        (ROWS[:4], "found has 6 labels, vectors has 4 rows"),
+        (ROWS[:4], "labels has 6 values, vectors has 4 rows"),
         (np.where(ROWS == 1, np.nan, ROWS), "NaN or infinity"),
         (np.where(ROWS == 1, np.inf, ROWS), "NaN or infinity"),
         (ROWS[:, 0], "1 dimension"),

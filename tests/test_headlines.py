@@ -10,12 +10,13 @@ from scipy import sparse
 
 from doccluster import Partition
 from doccluster.corpus import read_corpus
-from doccluster.headlines import choose_headline, plain_title, title_endings
+from doccluster.headlines import choose_headline, plain_title, title_endings, without_openings
 from doccluster.labeling import representative_documents
 from doccluster.overview import overview
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report.html import render_report
+from doccluster.report.summary import summarize
 from tests.cli.conftest import doccluster  # noqa: F401 (a fixture)
 
 
@@ -101,7 +102,47 @@ def test_a_date_that_is_not_believed_is_of_no_day(tmp_path, doccluster):  # noqa
     report = render_report(run)
     assert '"last":"2020-03-01"' in report
     printed = doccluster("run", path, "-k", 1, "--no-report", "-o", tmp_path / "out").out
-    assert "4 documents, 1 Mar 1970 – 1 Mar 2020 (2 dates not believed)" in printed
+    assert "4 documents (text: text), 1 Mar 1970 – 1 Mar 2020 (2 dates not believed)" in printed
     found = inspect_source(path)
     assert (found.first_date, found.last_date) == ("1970-03-01", "2020-03-01")
     assert found.doubtful_dates == {"before the year 1000": 1, "more than a year from now": 1}
+
+
+NEWS = ("The council closed the old bridge", "A ferry ran aground off the islands", "Bakers of the town went on strike",
+        "The Rovers won the cup in extra time")  # fmt: skip
+REST = "and the people who live there talked of little else for the rest of the week, as one of them said on Sunday."
+
+
+def press_releases(n=40):
+    days = ("Monday", "Friday")
+    dateline = "FOR IMMEDIATE RELEASE {}, March {}, 2026 WASHINGTON, D.C. -- {} in street {}, {}"
+    return [dateline.format(days[row // 4 % 2], row + 1, NEWS[row % 4], row, REST) for row in range(n)]
+
+
+def test_openings_that_documents_of_many_clusters_share_are_cut():
+    shorter = without_openings(press_releases(), [row % 4 for row in range(40)])
+    assert [text[:20] for text in shorter[:4]] == [news[:20] for news in NEWS]
+
+
+def test_what_the_documents_of_one_cluster_begin_with_stays():
+    texts = press_releases()
+    assert without_openings(texts, [0] * 40) == texts
+    copies = [f"{NEWS[row % 4]} in the year {row}, {REST}" for row in range(40)]
+    assert without_openings(copies, [row % 4 for row in range(40)]) == copies
+
+
+def test_short_texts_keep_their_openings():
+    questions = [f"What is the capital of {name}?" for name in map(str, range(40))]
+    assert without_openings(questions, [row % 8 for row in range(40)]) == questions
+
+
+def test_where_headlines_are_beginnings_figures_show_the_label():
+    run = run_pipeline(press_releases(), n_clusters=4, reader={"keep_boilerplate": True}, random_state=0)
+    assert not any("IMMEDIATE" in excerpt for excerpt in run.documents.excerpts)
+    seen = overview(run)
+    assert all(one.is_beginning and one.short_name == one.label for one in seen)
+    assert {one.headline[:20] for one in seen} == {news[:20] for news in NEWS}
+    assert summarize(run).names == {one.cluster: one.label for one in seen}
+    titled = run_pipeline({"text": press_releases(), "title": [NEWS[row % 4] for row in range(40)]}, n_clusters=4)
+    assert not any(one.is_beginning for one in overview(titled))
+    assert [text[:13] for text in titled.documents.excerpts[:2]] == ["FOR IMMEDIATE"] * 2

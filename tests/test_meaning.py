@@ -474,7 +474,7 @@ def test_a_matrix_of_counts_takes_embeddings_and_a_dense_one_does_not(titles, tm
 
 
 def test_a_corpus_keeps_its_skipped_rows_in_mind():
-    corpus = Corpus(("a", "b"), ("flour oven", "pawn queen"), skipped=())
+    corpus = Corpus(ids=("a", "b"), texts=("flour oven", "pawn queen"))
     with pytest.raises(InputError, match="3 rows for 2 documents"):
         doccluster.run(corpus, n_clusters=2, embeddings=np.eye(3))
 

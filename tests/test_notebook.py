@@ -16,6 +16,7 @@ import doccluster
 from doccluster import plots
 from doccluster.base.table_markup import html_table
 from doccluster.errors import InputError
+from doccluster.measures import list_measures
 from doccluster.selection import Comparison
 from website.notebook import run_cells, shown
 
@@ -180,3 +181,37 @@ def test_every_value_of_the_notebook_shows_itself():
     assert corpus.rows[0] == ["id", "title", "date", "source", "topic", "story", "text"]
     assert corpus.rows[1][0] == "eco-001"
     assert 'src="data:image/png;base64,' in shown(values[kinds.index("ShownFigure")])
+
+
+def test_names_beside_a_table_of_two_classes_are_whole(tmp_path):
+    texts = [text * n for text in ("rye bread of the oven ", "herring boats of the harbour ") for n in range(1, 5)]
+    kinds = ["things that are eaten"] * 4 + ["things that are at sea"] * 4
+    run = doccluster.run({"text": texts, "kind": kinds}, n_clusters=2, truth="kind")
+    named = run.rename({0: "a cluster with a name of fifty characters in letters", 1: "another"})
+    figure = plots.confusion(named, "kind")  # a warning that the axes have no room would be an error here
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    for label in (*axes.get_yticklabels(), *axes.get_xticklabels()):
+        box = label.get_window_extent()
+        assert box.x0 >= 0, label
+        assert box.y0 >= 0, label
+    assert {label.get_text() for label in axes.get_xticklabels()} == set(kinds)
+
+
+def test_every_measure_of_an_agreement_has_its_name():
+    rng, measures = np.random.default_rng(0), ["adjusted_rand", *(one.name for one in list_measures(family="internal"))]
+    rows = itertools.product(["news"], ["k-means"], range(6), measures)
+    runs = pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure"])
+    found = Comparison(runs.assign(value=rng.random(len(runs))))
+    names = set(found.agreement().dropna(subset="correlation")["measure"])
+    assert {label.get_text() for label in plots.agreement(found).axes[0].get_yticklabels()} == names
+
+
+def test_the_axis_of_a_choice_is_the_number_of_clusters(choice):
+    axes = plots.k_curve(choice).axes[0]
+    assert axes.get_xlabel() == "number of clusters k"
+    table = choice.to_pandas()
+    for name in set(table["as"]):
+        (line,) = (one for one in axes.lines if one.get_label() == name)
+        assert line.get_xdata().tolist() == table.query("`as` == @name and k > 1")["k"].tolist()
+    assert f"chosen: {choice.recommendation.k}" in {text.get_text() for text in axes.get_legend().texts}

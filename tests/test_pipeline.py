@@ -212,7 +212,7 @@ def test_nothing_but_documents_without_terms_is_nothing_usable():
 def test_multiple_labels_count_only_where_there_is_exactly_one(tmp_path):
     topics = (("oil",), ("oil",), ("grain",), ("grain", "oil"), ())
     texts = ("oil price rises", "crude oil price", "wheat harvest", "late wheat harvest", "wheat harvest rain")
-    corpus = Corpus(tuple("abcde"), texts, {"topic": topics}, pd.DataFrame(index=range(5)))
+    corpus = Corpus(ids=tuple("abcde"), texts=texts, labels={"topic": topics}, metadata=pd.DataFrame(index=range(5)))
     run = run_pipeline(corpus, n_clusters=2, truth="topic")
     coverage = run.evaluation.coverage["topic"]
     assert [coverage[name] for name in ("n_used", "n_unlabelled", "n_several")] == [3, 1, 1]

@@ -30,7 +30,7 @@ INTERNAL = ("silhouette_score", "davies_bouldin_score", "calinski_harabasz_score
 
 @pytest.mark.parametrize("name", EXTERNAL)
 def test_external_names_mean_what_they_mean_there(name):
-    assert score(name, FOUND, TRUTH).value == pytest.approx(getattr(metrics, name)(TRUTH, FOUND), abs=1e-12)
+    assert score(name, FOUND, truth=TRUTH).value == pytest.approx(getattr(metrics, name)(TRUTH, FOUND), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", INTERNAL)
@@ -44,7 +44,11 @@ def test_other_names_are_no_measures_of_their_own_and_find_their_scores():
     assert not {"fmi", *EXTERNAL, *INTERNAL} & {record.name for record in list_measures()}
     judged = evaluate(FOUND, truth=TRUTH, measures={"normalized_mutual_info_score": {"average": "max"}, "fmi": {}})
     assert [each.name for each in judged] == ["nmi", "fowlkes_mallows"]
-    assert judged["normalized_mutual_info_score"].value == judged["nmi"].value == score("nmi_max", FOUND, TRUTH).value
+    assert (
+        judged["normalized_mutual_info_score"].value
+        == judged["nmi"].value
+        == score("nmi_max", FOUND, truth=TRUTH).value
+    )
     assert "fmi" in judged
     with pytest.raises(InputError, match="did you mean adjusted_rand_score"):
         get_measure("adjusted_rand_scor")
@@ -79,7 +83,9 @@ def test_a_scorer_is_larger_where_the_clustering_is_better_and_takes_what_the_me
     labels = fitted.predict(ROWS)
     lower = make_scorer("davies_bouldin_score", metric="euclidean")
     assert lower(fitted, ROWS) == pytest.approx(-metrics.davies_bouldin_score(ROWS, labels))
-    assert make_scorer("bcubed_f", beta=2.0)(fitted, ROWS, TRUTH) == score("bcubed_f", labels, TRUTH, beta=2.0).value
+    assert (
+        make_scorer("bcubed_f", beta=2.0)(fitted, ROWS, TRUTH) == score("bcubed_f", labels, truth=TRUTH, beta=2.0).value
+    )
     assert doccluster.make_scorer is make_scorer
 
 

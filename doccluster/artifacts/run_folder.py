@@ -24,6 +24,8 @@ from doccluster.artifacts.storage import (
     write_json,
 )
 from doccluster.base.digests import checksum
+from doccluster.base.file_names import usable_path
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.document import Skipped
 from doccluster.labeling.description import ClusterDescription
@@ -70,8 +72,9 @@ def save_run(
     return final
 
 
-def load_run(folder: str | Path) -> Run:
-    """Return the run in a folder that `save_run` wrote.
+@at_the_door
+def load_run(folder: str | Path | Run) -> Run:
+    """Return the run in a folder that `save_run` wrote; a run itself is returned as it is.
 
     Raises
     ------
@@ -80,9 +83,16 @@ def load_run(folder: str | Path) -> Run:
     SchemaError
         If a file is damaged, cut short, or from a newer version.
     """
+    if isinstance(folder, Run):
+        return folder
     place = model_folder(Path(folder))
     with damage_told(place.parent / "run.json"):
         return _load_run(place)
+
+
+def is_run_folder(source: Any) -> bool:
+    """Return whether a source names the folder of a run."""
+    return isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file()
 
 
 def _load_run(place: Path) -> Run:
@@ -188,12 +198,17 @@ def labels_checksum(run: Run) -> str:
     return checksum(part for name, label in pairs for part in (name, str(label)))
 
 
-def _save_record(run: Run, folder: Path) -> None:
+def model_of(run: Run) -> Model:
+    """Return the part of a run that places new documents."""
     labels = tuple(cluster.label for cluster in run.clusters)
     terms, display = run.vectors.terms, run.vectors.display_terms
     settings = dict(run.parameters)
     known = run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run), run.rule
-    save_model(Model(*known, meaning=run.meaning_of_clusters), folder)
+    return Model(*known, meaning=run.meaning_of_clusters)
+
+
+def _save_record(run: Run, folder: Path) -> None:
+    save_model(model_of(run), folder)
     if run.vectors.meaning is not None:
         write_arrays(folder / MEANING_ROWS, {"rows": run.vectors.meaning.rows.astype(np.float16)})
     write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too

@@ -12,15 +12,33 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from doccluster.base.short_repr import one_of
 from doccluster.errors import Argument, InputError
 
 T = TypeVar("T")
-SYNONYMS = {"k": "n_clusters", "seed": "random_state", "threads": "n_threads"}  # what commands call them
+F = TypeVar("F", bound=Callable[..., Any])
+SYNONYMS = (  # what commands, scikit-learn and our own functions call the same thing
+    ("n_clusters", "k", "n_topics", "centers", "n_components"),
+    ("random_state", "seed"),
+    ("n_threads", "threads", "n_jobs"),
+    ("n_documents", "n_samples"),
+    ("n_terms", "n_features"),
+    ("labels", "labels_pred", "y_pred", "found"),
+    ("truth", "labels_true", "y_true", "y"),
+    ("vectors", "X", "matrix"),
+    ("text_column", "text", "column"),
+    ("language", "stop_words"),
+    ("ks", "max_k", "k_range"),
+)
+MAKERS = {  # of the values that functions hand on to each other, by the name of the annotation
+    "Run": "run(documents), or load_run(folder)",
+    "DocumentVectors": "vectorize(corpus)",
+    "Comparison": "compare(sources)",
+}
 KEY = "parameter"  # of the record in a field's metadata
 
 
@@ -115,28 +133,48 @@ def check_parameters(given: Any) -> None:
 def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
     """Raise InputError for the first name that is not known, with the one that may have been meant."""
     names = list(known)
+    if not isinstance(given, Mapping | tuple):
+        remedy = f"give its arguments by name, such as {{{names[0]!r}: ...}}"
+        raise InputError("is not a dict", argument=what, received=given, remedy=remedy)
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(SYNONYMS.get(name, name), names, n=1)
+            same = (other for group in SYNONYMS if name in group for other in group if other in names)
+            near = next(same, None) or next(iter(difflib.get_close_matches(name, names, n=1)), None)
             raise InputError(
                 f"{what} has no argument {name!r}",
-                remedy=f"did you mean {near[0]}?" if near else f"it has {', '.join(names)}",
+                remedy=f"did you mean {near}?" if near else f"it has {', '.join(names)}",
             )
 
 
-@functools.cache
-def at_the_door(function: Callable[..., T], name: str) -> Callable[..., T]:
-    """Return a function that refuses the name of an argument that it does not have in a sentence."""
-    known = inspect.signature(function).parameters
-    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+def at_the_door(function: F, name: str | None = None) -> F:
+    """Return a function that says in a sentence how it is called where it cannot be called so.
+
+    With a name it is that of the package; without, the function stays where it is.
+    """
+    signature, called = inspect.signature(function), name or function.__qualname__.removesuffix(".__init__")
+    known = {one.name: one for one in signature.parameters.values() if one.name != "self"}
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
+    kinds = {one.name: one.annotation for one in known.values() if one.annotation in MAKERS}
+    shown = [one if known[one].kind < 2 else f"{one}=..." for one in known if known[one].kind != known[one].VAR_KEYWORD]
+    most = 2 + sum(known[one].kind < 2 for one in known)  # what goes by its place, and two more
+    call = f"{called}({', '.join([*shown[:most], *(['...'] if len(shown) > most else [])])})"
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **named: Any) -> T:
-        check_names(() if takes_any else named, known, f"{name}()")
+    def checked(*arguments: Any, **named: Any) -> Any:
+        check_names(() if takes_any else named, known, f"{called}()")
+        try:
+            given = signature.bind(*arguments, **named).arguments
+        except TypeError as error:
+            raise InputError(f"{called}(): {error}", remedy=f"call it as {call}") from None
+        for place, kind in kinds.items():
+            if all(one.__name__ != kind for one in type(given[place]).__mro__):
+                problem = f"is a {type(given[place]).__name__}, and {called}() takes a {kind}"
+                raise InputError(problem, argument=place, remedy=f"make one with {MAKERS[kind]}")
         return function(*arguments, **named)
 
-    checked.__module__, checked.__qualname__ = "doccluster", name  # where pickle looks for it
-    return checked
+    if name is not None and not function.__qualname__.endswith("__init__"):
+        checked.__module__, checked.__qualname__ = "doccluster", name  # where pickle looks for it
+    return cast(F, checked)
 
 
 def described_by(kind: Any) -> Callable[[T], T]:
@@ -145,6 +183,8 @@ def described_by(kind: Any) -> Callable[[T], T]:
     def describe(target: T) -> T:
         if target.__doc__:  # there is none with python -OO
             target.__doc__ = with_section(inspect.cleandoc(target.__doc__), kind)
+        if isinstance(target, type) and "__init__" not in vars(target):
+            target.__init__ = at_the_door(target.__init__, target.__name__)  # type: ignore[misc]
         return target
 
     return describe

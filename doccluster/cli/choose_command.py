@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from doccluster.base.text_table import Column
 from doccluster.cli.console import (
+    WHOLE_WORDS,
     arguments_of,
     granularity_option,
     json_option,
@@ -16,6 +18,7 @@ from doccluster.cli.console import (
     progress_shown,
     say,
     seed_option,
+    table_room,
     threads_option,
 )
 from doccluster.cli.run import meaning_options
@@ -98,10 +101,23 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
 
 
 def print_choice(choice: Choice) -> None:
-    """Print the answer, and the figures it rests on."""
+    """Print the answer, the levels there are, and the figures they rest on; a star marks the level that is shown."""
     found = choice.recommendation
-    say(f"  {found.sentence}")
+    for line in textwrap.wrap(f"{found.sentence}.", table_room()["width"] - 2, **WHOLE_WORDS):
+        say(f"  {line}")
     say()
+    if found.k is not None:
+        names = list(found.numbers)
+        largest = [found.examples.get(name, ("", 0)) for name in names]
+        stars = ["* " if number == found.k else "  " for number in found.numbers.values()]
+        columns = [
+            Column("  level", [f"{star}{name}" for star, name in zip(stars, names, strict=True)], "left"),
+            Column("clusters", [f"{number:,}" for number in found.numbers.values()]),
+            Column("mean size", [f"{max(1, round(found.n_documents / n)):,}" for n in found.numbers.values()]),
+            Column("largest", [f"{label} ({n:,})" if label else "" for label, n in largest], "left", fit="cut"),
+        ]
+        print_table(columns, has_rule=False)
+        say()
     _print_evidence(found)
 
 

@@ -82,7 +82,7 @@ def cluster_command(matrix: str, **given: Any) -> None:
 @embeddings_option
 @encoder_option
 @threads_option
-@worker_options
+@worker_options()
 @overwrite_option
 @json_option
 def assign_command(model: str, sources: tuple[str, ...], output: str | None, **given: Any) -> None:

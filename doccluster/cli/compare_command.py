@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.text_table import Column
-from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, threads_option
+from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, say_items, threads_option
 from doccluster.cli.run import encoder_option
 from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
 from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
@@ -198,11 +198,12 @@ def _print_tests(tests: pd.DataFrame) -> None:
     if tests.empty:
         return
     say()
-    say("  Wilcoxon's signed-rank test over paired seeds, p corrected by Holm; effect 1: the first is always better")
+    say("  Wilcoxon tests, seeds paired (p after Holm; effect +1: first always better)")
     rows = tests.head(MOST_TESTS).to_dict("records")
     print_table(
         [
-            *(Column(head, [str(row[head]) for row in rows], "left") for head in ("measure", "first", "second")),
+            Column("measure", [str(row["measure"]) for row in rows], "left"),
+            *(Column(head, [str(row[head]) for row in rows], "left", fit="wrap") for head in ("first", "second")),
             Column("difference", [f"{row['mean_difference']:+.3f}" for row in rows]),
             Column("effect", [f"{row['effect']:+.2f}" for row in rows]),
             Column("p", [f"{row['p_holm']:.3f}" for row in rows]),
@@ -229,7 +230,7 @@ def _print_agreement(agreement: pd.DataFrame) -> None:
         few = f"fewer than {MIN_RUNS} runs differ" if agreement["n"].max() < MIN_RUNS else "nothing varies"
         say(f"  no rank correlation with adjusted Rand: {few}")
         return
-    say(f"  rank correlation with adjusted Rand over {int(known['n'].max())} runs that differ")
+    say(f"  which measures rank these {int(known['n'].max())} runs as adjusted Rand does (Spearman)")
     ordered = known.sort_values("correlation", ascending=False)
     shown = ordered if len(ordered) <= 8 else pd.concat([ordered.head(5), ordered.tail(3)])
-    say("  " + ", ".join(f"{row.measure} {row.correlation:+.2f}" for row in shown.itertuples()))
+    say_items(f"{row.measure} {row.correlation:+.2f}" for row in shown.itertuples())

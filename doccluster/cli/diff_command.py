@@ -51,11 +51,11 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
     """
     from doccluster.artifacts.new_folder import check_file, new_file
     from doccluster.report.page import render_changes
-    from doccluster.streams.diff import compare_sides, read_sides
+    from doccluster.streams.diff import diff
 
     if output is not None:
         check_file(Path(output), overwrite=True)
-    found = compare_sides(*read_sides(before, after), survive=survive, part=part)
+    found = diff(before, after, survive=survive, part=part)
     if output is not None:
         with new_file(Path(output)) as beside:
             beside.write_text(render_changes(found), encoding="utf-8", newline="\n")

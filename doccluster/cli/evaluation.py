@@ -233,14 +233,7 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
     from doccluster.base.file_names import usable_path
 
     if usable_path(subject).is_dir():
-        from doccluster.cli.explain_cluster import explain_cluster
-
-        if cluster is not None and other is not None:
-            from doccluster.cli.explain_cluster import compare_clusters
-
-            compare_clusters(subject, cluster, other, as_json)
-        else:
-            explain_cluster(subject, cluster, as_json)
+        _explain_run(subject, cluster, other, as_json)
         return
     if cluster is not None:
         raise InputError(
@@ -254,6 +247,23 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
         return
     for line in _explanation(record):
         say(line)
+
+
+def _explain_run(folder: str, cluster: str | None, other: str | None, as_json: bool) -> None:
+    from doccluster.artifacts.run_folder import load_run
+    from doccluster.cli.run_summary import print_clusters
+    from doccluster.overview import overview
+    from doccluster.pipeline.explaining import explain
+
+    run = load_run(folder)
+    explanation = explain(run, cluster, other)
+    if as_json:
+        print_json(explanation.content)
+    elif cluster is None:
+        print_clusters(overview(run))
+    else:
+        for line in explanation.lines:
+            say(line)
 
 
 def _explanation(record: Measure) -> list[str]:

@@ -124,7 +124,7 @@ def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> Grou
 
 
 def _print_groups(found: GroupedHits) -> None:
-    say(f"  {len(found.hits):,} hits, {len(found.groups)} groups")
+    say(f"  {len(found.hits):,} hits in {found.groups_told}")
     for number, (label, documents) in enumerate(found.named_groups):
         say()
         say(f"{number:>3}  {label}  ({len(documents)})")

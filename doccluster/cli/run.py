@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from doccluster.cli.console import (
+    Command,
     arguments_of,
     clusters_option,
     granularity_option,
@@ -99,27 +101,24 @@ texts_option = click.option(
     "--with-texts", is_flag=True, help="Put the whole text of each document into the report, to be read there."
 )
 
-worker_options = options(
-    click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Work on a Dask cluster: tcp://HOST:8786, or local:W for W processes of this machine. A run needs -k.",
-    ),
-    click.option(
-        "--scratch",
-        metavar="DIR",
-        help="Divide the documents into blocks in this folder, which all workers see. A run needs -k; it divides files "
-        "far larger than --max-memory without it.",
-    ),
-)
+
+def worker_options(of_scheduler: str = "", of_scratch: str = "") -> Callable[[Command], Command]:
+    """Return the options for workers; what a command needs beside them ends their help."""
+    where = "Work on a Dask cluster: tcp://HOST:8786, or local:W for W processes of this machine."
+    blocks = "Divide the documents into blocks in this folder, which all workers see."
+    return options(
+        click.option("--scheduler", metavar="ADDRESS", help=f"{where}{of_scheduler}"),
+        click.option("--scratch", metavar="DIR", help=f"{blocks}{of_scratch}"),
+    )
+
+
 block_options = options(
-    worker_options,
+    worker_options(" Needs -k.", " Needs -k. Files far larger than --max-memory are divided without it."),
     click.option(
         "--checkpoint",
         type=Whole(min=1),
         metavar="N",
-        help="Write how far the clustering has come to the output folder, every N iterations, and go on from what is "
-        "there, unless --overwrite is given; works in blocks. Needs -k.",
+        help="Save progress every N iterations and resume from it (--overwrite starts anew). Implies blocks; needs -k.",
     ),
 )
 
@@ -297,16 +296,25 @@ def report_command(
 
 @click.command("rerun", cls=Verb, short_help="Repeat a run from its run.json and report what differs.")
 @click.argument("record", metavar="RUN.JSON")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    metavar="PATH",
+    help="Where the documents are now (may be repeated); by default where the run found them, or beside RUN.JSON.",
+)
 @click.option("-o", "--output", metavar="DIR", help="Also write the new run to this folder.")
 @overwrite_option
 @threads_option
 @json_option
-def rerun_command(record: str, as_json: bool, **given: Any) -> None:
+def rerun_command(record: str, sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline.repeating import repeat_run
 
     with progress_shown(quiet=as_json) as progress:
-        again = repeat_run(record, command=typed_command(), progress=progress, **arguments_of(repeat_run, given))
+        source = typed_source(sources) if sources else None
+        asked = arguments_of(repeat_run, given) | {"source": source, "command": typed_command(), "progress": progress}
+        again = repeat_run(record, **asked)
     if as_json:
         print_json({"same_labels": again.same_labels, "differences": again.differences, "output": given["output"]})
     else:

@@ -151,9 +151,10 @@ def algorithm_of(estimator: Any) -> tuple[str, dict[str, Any]]:
         if type(estimator) is _loaded(row.estimator):
             own = estimator.get_params(deep=False)
             if all(own[name] == value for name, value in row.fixed.items()):
-                return row.name, {name: own[name] for name, one in row.options.items() if own[name] != one.default}
+                usual = {name: (one.default, "auto") for name, one in row.options.items()}  # "auto": scikit-learn's
+                return row.name, {name: own[name] for name in usual if own[name] not in usual[name]}
     raise InputError(
-        f"{type(estimator).__name__} is none of the algorithms of a run",
+        f"{getattr(estimator, '__name__', type(estimator).__name__)} is none of the algorithms of a run",
         remedy="choose one of `doccluster algorithms`, or fit it yourself and give its labels to run(labels=...)",
     )
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import cut, listed, short
 from doccluster.base.table_markup import html_table
 from doccluster.corpus.date_columns import DateCounts
@@ -88,14 +89,15 @@ class Corpus:
         How many dates were read, how many could not be, and which are a guess.
     """
 
+    @at_the_door  # ids and texts look alike, so they have to be named
     def __init__(
         self,
+        *,
         ids: Sequence[str],
         texts: Sequence[str],
         labels: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
         metadata: Mapping[str, Sequence[Any]] | pd.DataFrame | None = None,
         skipped: tuple[Skipped, ...] = (),
-        *,
         stripped_html: bool = False,
         skipped_after: tuple[int, ...] = (),
         text_columns: tuple[str, ...] = (),
@@ -132,22 +134,35 @@ class Corpus:
         return map(self._document, range(len(self)))
 
     @overload
-    def __getitem__(self, rows: int | str) -> Document: ...  # type: ignore[overload-overlap]  # a str is iterable too
+    def __getitem__(self, rows: int) -> Document: ...
+
+    @overload
+    def __getitem__(self, rows: str) -> Any: ...  # type: ignore[overload-overlap]  # a str is iterable too
 
     @overload
     def __getitem__(self, rows: slice | Iterable[int] | Iterable[str] | Iterable[bool]) -> Corpus: ...
 
-    def __getitem__(self, rows: Any) -> Document | Corpus:
+    def __getitem__(self, rows: Any) -> Any:
         """Return one document, by its row or its id; or a corpus, by a slice, a mask, or a list of rows or ids.
 
-        Raises InputError if there is no such id, or a mask is not as long as the corpus. Raises IndexError if there is
-        no such row.
+        The name of a column, or a list of them, gives what `to_pandas` has there: ``corpus["title"]``.
+
+        Raises InputError if there is no such id or column, or a mask is not as long as the corpus. Raises IndexError if
+        there is no such row.
         """
         if isinstance(rows, slice):
             return self.take(range(len(self))[rows])
+        names = [rows] if isinstance(rows, str) else list(rows) if isinstance(rows, Iterable) else [None]
+        columns = self._columns_named
+        if names and all(isinstance(one, str) and one in columns and one not in self._places for one in names):
+            return self.to_pandas()[rows if isinstance(rows, str) else names]
         if isinstance(rows, Iterable) and not isinstance(rows, str):
-            return self.take(self._rows(list(rows)))
+            return self.take(self._rows(names))
         return self._document(self._row_of(rows))
+
+    def head(self, n: int = 5) -> pd.DataFrame:
+        """Return the first documents as `to_pandas` has them."""
+        return self[:n].to_pandas()
 
     def take(self, rows: Iterable[int]) -> Corpus:
         """Return the documents of these rows, in this order; nothing is listed as skipped."""
@@ -157,14 +172,19 @@ class Corpus:
             return tuple(values[row] for row in kept)
 
         labels = {column: pick(own) for column, own in self.labels.items()}
-        metadata = {str(n): pick(self._values(n)) for n in self._given}
-        return Corpus(pick(self.ids), pick(self.texts), labels, metadata, text_columns=self.text_columns)
+        return Corpus(
+            ids=pick(self.ids),
+            texts=pick(self.texts),
+            labels=labels,
+            metadata={str(name): pick(self._values(name)) for name in self._given},
+            text_columns=self.text_columns,
+        )
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        names = ("stripped_html", "skipped_after", "text_columns", "dates", "guessed_encodings")
-        more: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return Corpus(self.ids, texts, self.labels, self._given, self.skipped, **more)
+        kept = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns")
+        known = {name: getattr(self, name) for name in (*kept, "guessed_encodings", "dates")}
+        return Corpus(texts=texts, metadata=self._given, **known)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
         """Return the documents for which all conditions hold.
@@ -184,7 +204,8 @@ class Corpus:
 
         Examples
         --------
-        >>> corpus = Corpus(("a", "b"), ("rain", "sun"), {"sky": (("wet",), ("dry",))}, {"date": ["2024", "2025"]})
+        >>> sky, dates = (("wet",), ("dry",)), ("2024", "2025")
+        >>> corpus = Corpus(ids=("a", "b"), texts=("rain", "sun"), labels={"sky": sky}, metadata={"date": dates})
         >>> corpus.select(date="2025").ids, corpus.select(lambda document: "rain" in document.text).ids
         (('b',), ('a',))
         >>> corpus.select(sky=["wet", "dry"]).ids
@@ -254,7 +275,8 @@ class Corpus:
     def _row_of(self, name: Any) -> int:
         if isinstance(name, str):
             if name not in self._places:
-                raise InputError(f"there is no document with the id {name!r}", remedy=f"the ids are {listed(self.ids)}")
+                remedy = f"the ids are {listed(self.ids)}, the columns {listed(self._columns_named)}"
+                raise InputError(f"there is no document with the id {name!r}", remedy=remedy)
             return self._places[name]
         row = index(name)
         if not -len(self) <= row < len(self):
@@ -269,6 +291,11 @@ class Corpus:
                 f"the mask has {len(given):,} entries for {len(self):,} documents", remedy="give one for each"
             )
         return [row for row, stays in enumerate(given) if stays]
+
+    @property
+    def _columns_named(self) -> list[str]:
+        """The columns of `to_pandas`."""
+        return ["text", *map(str, self._given), *self.labels]
 
     @cached_property
     def _places(self) -> dict[str, int]:

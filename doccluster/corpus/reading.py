@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from doccluster.base.parameter_fields import described_by, parameters_of
+from doccluster.base.parameter_fields import at_the_door, described_by, parameters_of
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.assembly import CorpusBuilder
 from doccluster.corpus.document import Corpus, Skipped
@@ -31,6 +31,7 @@ _TOLD_EVERY = 500  # documents between two calls of progress
 
 
 @described_by(ReadOptions)
+@at_the_door
 def read_corpus(
     source: Any,
     *,

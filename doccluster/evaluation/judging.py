@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from doccluster import __version__
 from doccluster.base.choices import METRICS
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable, worded
 from doccluster.evaluation.evidence_store import EvidenceStore
@@ -30,13 +31,14 @@ NOISE = ("-1", "-1.0")  # the label that DBSCAN and HDBSCAN give what is in no c
 LARGEST_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
 
 
+@at_the_door
 def score(
     name: str,
-    found: Any,
+    labels: Any,
+    *,
     truth: Any = None,
     vectors: Any = None,
     metric: str = "cosine",
-    *,
     variant: str | None = None,
     noise: Any = None,
     strict: bool = False,
@@ -52,11 +54,12 @@ def score(
     ----------
     name : str
         A measure, variant or alias; `list_measures` has them all.
-    found : labels of shape (n_documents,)
+    labels : labels of shape (n_documents,), or a Run
         The clusters; any hashable labels, none missing. Only labels that occur count.
     truth : labels, optional
         The classes, for external measures. None, NaN and empty text are missing: those documents are left out and
-        counted in the note. A list, set or tuple of labels is a document with several.
+        counted in the note. A list, set or tuple of labels is a document with several. Of a run also the name of a
+        label column, or a Series or DataFrame whose index has the ids.
     vectors : sparse or dense matrix of shape (n_documents, n_terms), or DocumentVectors, optional
         For all other measures. Cosine measures use a normalised copy of rows that are not of unit length.
     metric : {"cosine", "euclidean", "sqeuclidean"}
@@ -64,7 +67,7 @@ def score(
     variant : str, optional
         A variant of the measure: ``score("nmi", ..., variant="strehl")``.
     noise : label, optional
-        Documents with this found label, such as -1, are left out.
+        Documents with this label, such as -1, are left out.
     strict : bool
         Raise NotComputable where the value is undefined instead of returning nan with a note.
     terms : optional
@@ -95,8 +98,9 @@ def score(
     check_choice(metric, METRICS, "metric")
     given = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     is_external = record.family == "external"
+    labels, truth, vectors = _of_run(labels, truth, vectors)
     store, dropped = _prepare(
-        found,
+        labels,
         truth if is_external else None,
         None if is_external else vectors,
         metric=metric,
@@ -115,8 +119,9 @@ def score(
     return _with_notes(_one_score(store, record, column, parameters, strict=strict), dropped)
 
 
+@at_the_door
 def evaluate(
-    found: Any,
+    labels: Any,
     *,
     truth: Any = None,
     vectors: Any = None,
@@ -135,7 +140,7 @@ def evaluate(
 
     Parameters
     ----------
-    found, vectors, metric, terms, noise, strict, n_threads, max_memory, progress
+    labels, vectors, metric, terms, noise, strict, n_threads, max_memory, progress
         As for `score`.
     truth : labels, or a mapping or DataFrame of column name to labels, optional
         External measures have one score per column.
@@ -172,8 +177,9 @@ def evaluate(
     check_choice(metric, METRICS, "metric")
     given = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     asked = _asked(measures)
+    labels, truth, vectors = _of_run(labels, truth, vectors)
     store, dropped = _prepare(
-        found,
+        labels,
         truth,
         vectors if evidence is None else evidence.documents,
         metric=metric,
@@ -196,6 +202,11 @@ def evaluate(
     skipped = _not_computed(store, possible, pairwise_seconds)
     chosen: dict[Measure, Mapping[str, Any]] = {record: {} for record in possible}
     return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped, notes=notes)
+
+
+def _of_run(labels: Any, truth: Any, vectors: Any) -> tuple[Any, Any, Any]:
+    """Return labels, truth and vectors, of a run row for row."""
+    return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
 
 
 def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
@@ -327,7 +338,7 @@ def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Sc
 
 
 def _prepare(
-    found: Any,
+    labels: Any,
     truth: Any,
     vectors: Any,
     *,
@@ -339,7 +350,7 @@ def _prepare(
     **options: Any,
 ) -> tuple[EvidenceStore, tuple[str, ...]]:
     """Check all input; return the store of evidence, and notes on documents that were dropped or are empty."""
-    partition = Partition.from_labels(found, name="found")
+    partition = Partition.from_labels(labels, name="labels")
     keep: npt.NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
     if noise is not None:
@@ -390,7 +401,7 @@ def _check_evidence(given: ClusterEvidence, partition: Partition, metric: str) -
         )
     if not np.array_equal(given.labels, partition.labels):
         raise InputError(
-            "is of other clusters than found", argument="evidence", remedy="give that of the same partition"
+            "is of other clusters than labels", argument="evidence", remedy="give that of the same partition"
         )
 
 
@@ -398,8 +409,8 @@ def _check_vectors(vectors: Any, n_documents: int) -> Documents:
     documents = as_documents(vectors, name="vectors")
     if documents.n_documents != n_documents:
         raise InputError(
-            f"has {n_documents} labels, vectors has {documents.n_documents} rows",
-            argument="found",
+            f"has {n_documents} values, vectors has {documents.n_documents} rows",
+            argument="labels",
             expected="one per document",
         )
     return documents

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.evaluation.judging import score
 from doccluster.measures import get_measure
@@ -46,6 +47,7 @@ class Scorer:
         return -value if record.direction == "lower" else value
 
 
+@at_the_door
 def make_scorer(name: str, *, metric: str = "cosine", **parameters: Any) -> Scorer:
     """Return a measure as a scorer of scikit-learn's kind.
 

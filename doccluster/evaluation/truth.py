@@ -118,7 +118,7 @@ def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_
     expected = found.n_documents if keep is None else keep.size
     if values.size != expected:
         raise InputError(
-            f"has {expected} labels, {name} has {values.size}", argument="found", expected="one of each per document"
+            f"has {expected} values, {name} has {values.size}", argument="labels", expected="one of each per document"
         )
     if keep is not None:
         values = values[keep]

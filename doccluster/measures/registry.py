@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.choices import METRICS
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import ShortRepr, short
 from doccluster.errors import InputError
 from doccluster.validation import as_generator, check_choice, check_positive_int
@@ -277,6 +278,7 @@ def _register_like(of: str, name: str, **changes: Any) -> None:
     _add(replace(base, name=name, **{"also_called": (), **changes}))
 
 
+@at_the_door
 def get_measure(name: str, *, variant: str | None = None) -> Measure:
     """Return the record of the measure called `name`, or of its variant (``get_measure("nmi", variant="strehl")``).
 
@@ -293,8 +295,8 @@ def get_measures(names: Iterable[str]) -> list[Measure]:
 
     Raises InputError if some names are unknown: all of them are listed, each with the nearest known ones.
     """
-    wanted = [_OTHER_NAMES.get(name, name) for name in names]
-    unknown = [name for name in wanted if name not in _MEASURES]
+    wanted = [_OTHER_NAMES.get(name, name) if isinstance(name, str) else name for name in names]
+    unknown = [name for name in wanted if not isinstance(name, str) or name not in _MEASURES]
     if not unknown:
         return [_MEASURES[name] for name in wanted]
     if len(unknown) == 1:
@@ -309,6 +311,7 @@ def _hint(name: str) -> str:
     return f" did you mean {', '.join(near)}?" if near else " `doccluster measures` lists them all."
 
 
+@at_the_door
 def list_measures(
     *,
     family: Family | None = None,

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from doccluster.artifacts.csv_files import storable
+from doccluster.artifacts.run_folder import model_of
 from doccluster.artifacts.run_model import Model, load_model
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.reader_options import SourceParameters
@@ -20,6 +21,7 @@ from doccluster.pipeline.block_runs import Announce, block_work
 from doccluster.pipeline.meaning_wanted import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
+from doccluster.record import Run
 from doccluster.vectors.vectorize import unknown_term_shares
 
 DIGITS = 6
@@ -30,7 +32,7 @@ OF_THE_RUN_ALONE = frozenset(
 
 
 def assign_documents(
-    model: Model | str | Path,
+    model: Run | Model | str | Path,
     source: Any,
     *,
     reader: Mapping[str, Any] | None = None,
@@ -50,7 +52,7 @@ def assign_documents(
 
     Parameters
     ----------
-    model : Model, or path of a run folder or its folder ``model``
+    model : Run, or path of a run folder or its folder ``model``
     source : path, paths, Corpus, DataFrame, texts; a matrix file for a model that was fitted to a matrix
     reader : mapping, optional
         Arguments of `read_corpus`.
@@ -85,7 +87,7 @@ def assign_documents(
     SchemaError
         If the model is damaged or from a newer version.
     """
-    fitted = model if isinstance(model, Model) else load_model(model)
+    fitted = fitted_model(model)
     limit = chosen_threshold(fitted, threshold)
     asked: dict[str, Any] = {
         "reader": reader_settings(fitted, source, reader_for(reader, embeddings), as_run=as_run),
@@ -113,6 +115,16 @@ def assign_documents(
         blocks = read.corpus.texts.blocks
         placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going)
         return _table(fitted, read, placed, limit)
+
+
+def fitted_model(model: Any) -> Model:
+    """Return the model of a run or in a folder. Raises InputError if it is neither."""
+    if isinstance(model, Run):
+        return model_of(model)
+    if not isinstance(model, Model | str | Path):
+        problem = f"is a {type(model).__name__}, not a run or its folder"
+        raise InputError(problem, argument="model", remedy="give the run first: assign(run, documents)")
+    return model if isinstance(model, Model) else load_model(model)
 
 
 def _table(fitted: Model, read: Source, placed: NewDocuments, limit: float) -> pd.DataFrame:

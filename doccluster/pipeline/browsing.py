@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts.run_folder import load_run
-from doccluster.base.file_names import usable_path
+from doccluster.artifacts.run_folder import is_run_folder, load_run
 from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import cut
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import as_documents
 from doccluster.labeling.placement import rows_that_fit_none
@@ -24,7 +23,7 @@ from doccluster.partition import Partition
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import DocumentTable
+from doccluster.record import DocumentTable, Run
 from doccluster.retrieval import scatter
 from doccluster.retrieval.hits import OTHER_LABEL
 from doccluster.validation import check_positive_int
@@ -112,6 +111,9 @@ class Browser:
         self._unit = as_documents(self._rows if vectors.meaning is None else vectors.meaning.beside(self._rows))
         self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
         self._views = [_View("", self._scattered(np.arange(self._rows.shape[0])))]
+
+    def __repr__(self) -> str:
+        return cut(f"Browser({self.n_documents:,} documents in {len(self.cards)} clusters: {self.path})")
 
     @property
     def cards(self) -> tuple[Card, ...]:
@@ -230,7 +232,7 @@ def open_browser(
     for `run_pipeline`; of documents only.
     """
     given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
-    if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
+    if isinstance(source, Run) or is_run_folder(source):
         run = load_run(source)
         how = vectorized_of(run)
         given |= {"vectorizer": how.vectorizer, "languages": how.languages}

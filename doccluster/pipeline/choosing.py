@@ -19,6 +19,7 @@ from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
+from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.pipeline.wanted_clusters import recommended, with_examples
 from doccluster.record import DocumentTable
 from doccluster.selection import Recommendation
@@ -59,7 +60,7 @@ def choose_clusters(
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Mapping[str, Any] | None = None,
+    vectorizer: Any = None,
     n_threads: int | None = None,
     embeddings: Any = None,
     encoder: Any = None,
@@ -81,6 +82,7 @@ def choose_clusters(
     """
     if output is not None:
         check_folder(Path(output))
+    vectorizer = vectorizer_options(vectorizer)
     read = read_source(
         source,
         reader=reader_for(reader, embeddings),

@@ -15,11 +15,13 @@ from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
 from doccluster.base.parameter_fields import check_names
 from doccluster.base.progress import Progress, silent
+from doccluster.corpus import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.evaluation.joined_labels import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
+from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.record import DocumentTable
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_tables import headline, latex_summary, title_of
@@ -40,7 +42,7 @@ def compare_sources(
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Mapping[str, Any] | None = None,
+    vectorizer: Any = None,
     progress: Progress = silent,
     **settings: Any,
 ) -> Comparison:
@@ -48,7 +50,7 @@ def compare_sources(
 
     Parameters
     ----------
-    sources : path, corpus or table, or a list of them
+    sources : path, corpus or table, or a list of them, or a mapping of names to them
     truth : str, or mapping of source to str, optional
         The label column; a mapping may say ``None`` for all sources it does not name. A matrix that lacks the column
         is judged by its own classes. Left out, the first label column of each source; `Comparison.corpora` says which.
@@ -76,8 +78,7 @@ def compare_sources(
     check_names(settings, inspect.signature(compare).parameters, "compare()")
     if isinstance(settings.get("seeds"), int):
         settings["seeds"] = range(settings["seeds"])
-    given = list(sources) if isinstance(sources, list | tuple | Iterator) else [sources]
-    named = {one if isinstance(one, str | os.PathLike) else f"source {n}": one for n, one in enumerate(given, 1)}
+    named = _named(sources)
     in_memory = {Path(name): one for name, one in named.items() if name is not one}
     paths = [Path(name) for name in named]
     kinds = {is_matrix(in_memory.get(path, path), format=(reader or {}).get("format")) for path in paths}
@@ -89,11 +90,12 @@ def compare_sources(
     )
     encoded = EncodedRows.read(output)
     options = _Options(
-        *(truth, labels, n_clusters, reader or {}, language, vectorizer or {}, embeddings, asked, encoded),
+        *(truth, labels, n_clusters, reader or {}, language, vectorizer_options(vectorizer) or {}),
+        *(embeddings, asked, encoded),
         mixed=len(kinds) > 1,
     )
     options.check(paths)
-    names = _names(paths)
+    names = {path: str(path) for path in paths} if isinstance(sources, Mapping) else _names(paths)
     corpora = [_labelled(path, names[path], options, progress, in_memory.get(path, path)) for path in paths]
     options.check_used(corpora)
     found = compare(corpora, progress=progress, **settings)
@@ -102,6 +104,16 @@ def compare_sources(
         if encoded.model:
             encoded.write(Path(output) / ENCODED)
     return found
+
+
+def _named(sources: Any) -> dict[Any, Any]:
+    """Return the sources by name: a path is its own, others are numbered unless a mapping names them."""
+    if isinstance(sources, Mapping):
+        is_source = [isinstance(one, str | os.PathLike | Corpus) or hasattr(one, "shape") for one in sources.values()]
+        if any(is_source) and all(getattr(one, "ndim", 2) == 2 for one in sources.values()):
+            return {str(name): one for name, one in sources.items()}
+    given = list(sources) if isinstance(sources, list | tuple | Iterator) else [sources]
+    return {one if isinstance(one, str | os.PathLike) else f"source {n}": one for n, one in enumerate(given, 1)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +134,8 @@ class _Options:
     def check(self, paths: Sequence[Path]) -> None:
         """Raise InputError if something is said of a source that is not there, or of none where there are several."""
         known = {name for path in paths for name in _spellings(path)}
+        if not isinstance(self.truth, str | Mapping | None):
+            raise InputError("names a label column", argument="truth", expected="its name, or a name for each source")
         for what in ("truth", "labels", "embeddings"):
             given = getattr(self, what)
             for name in given if isinstance(given, Mapping) else ():
@@ -130,8 +144,11 @@ class _Options:
                     raise InputError(
                         f"{what} names the source {str(name)!r}, which is not there", remedy=f"there are {there}"
                     )
-        of_all = self.labels.get(None, ()) if isinstance(self.labels, Mapping) else self.labels
-        if list(of_all) and len(paths) > 1:
+        of_all = list(self.labels.get(None, ()) if isinstance(self.labels, Mapping) else self.labels)
+        if not all(isinstance(file, str | os.PathLike) for file in of_all):
+            remedy = "write them to a file, an id and a label a line"
+            raise InputError("is not a list of files", argument="labels", remedy=remedy)
+        if of_all and len(paths) > 1:
             raise InputError("labels do not say which source they are of", remedy="give --labels SOURCE=FILE for each")
         for path in paths:
             self.meant(path).check()

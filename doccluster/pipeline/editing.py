@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
@@ -50,17 +52,58 @@ class Edited:
     clusters: tuple[int, ...]  # those that it changed, as they are numbered in the run
 
 
-def edit_run(folder: str | Path, edit: Edit) -> Edited:
-    """Name a cluster or merge clusters in a run folder, and return the run as it then is.
+def label_cluster(run: Run | str | Path, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
+    """Return a run with another name for a cluster, or for several, from a mapping of numbers to names.
 
-    The tables, the model and the report (where there is one) are rewritten, whole or not at all.
+    A run in memory stays as it is, and the folder of a run is written again. Raises InputError if there is no such
+    run or cluster, or the name cannot be one or is taken.
+    """
+    names = cluster if isinstance(cluster, Mapping) else {cluster: name}
+    edited: Run = load_run(run)
+    for number, label in names.items():
+        edited = edit_run(edited if isinstance(run, Run) else run, Edit("label", (_whole(number),), label)).run
+    return edited
+
+
+def merge_clusters(run: Run | str | Path, *clusters: Any) -> Run:
+    """Return a run with several clusters made one; clusters are numbered by size again.
+
+    What changes is as for `label`. Raises InputError if there is no such run or cluster, or fewer than two.
+    """
+    numbers = clusters[0] if len(clusters) == 1 and isinstance(clusters[0], Iterable) else clusters
+    return edit_run(run, Edit("merge", tuple(map(_whole, numbers)))).run
+
+
+def undo(run: str | Path) -> Run:
+    """Return the run of a folder without its last label or merge. Raises InputError if there is none."""
+    if isinstance(run, Run):
+        raise InputError("a run in memory is never changed", remedy="use the value from before label or merge")
+    return undo_edit(run).run
+
+
+def _whole(number: Any) -> int:
+    try:
+        return index(number)
+    except TypeError:
+        raise InputError(f"{number!r} is not the number of a cluster", remedy="give whole numbers from 0 on") from None
+
+
+def edit_run(run: Run | str | Path, edit: Edit) -> Edited:
+    """Name a cluster or merge clusters of a run or in a run folder, and return the run as it then is.
+
+    In a folder the tables, the model and the report (where there is one) are rewritten, whole or not at all.
 
     Raises InputError if there is no such run or cluster, or the label cannot be one. Raises SchemaError if a file of
     the folder is damaged.
     """
-    place = Path(folder)
-    run, clusters = _write(place, EditLog((*read_edits(place).edits, edit)))
-    return Edited(run, edit, clusters)
+    if isinstance(run, Run):
+        edited, clusters = apply_edits(run, (edit,))
+        words = f"Edited by hand: {edit.verb} {' '.join(map(str, edit.clusters))} {edit.label or ''}".rstrip()
+        edited = replace(edited, notes=(*edited.notes, f"{words}."))
+    else:
+        place = Path(run)
+        edited, clusters = _write(place, EditLog((*read_edits(place).edits, edit)))
+    return Edited(edited, edit, clusters)
 
 
 def undo_edit(folder: str | Path) -> Edited:
@@ -90,6 +133,9 @@ def _write(place: Path, log: EditLog) -> tuple[Run, tuple[int, ...]]:
     run, changed = apply_edits(load_run(base), log.edits)
     also: dict[str, Any] = {}
     if log.edits:
+        n_merges = sum(edit.verb == "merge" for edit in log.edits)
+        note = f"Edited by hand: {len(log.edits) - n_merges} labels, {n_merges} merges; edits.json lists them."
+        run = replace(run, notes=(*run.notes, note))
         also[EDITS] = lambda _run, path: write_json(path, {"edits": [asdict(edit) for edit in log.edits]})
         also[BEFORE_EDITS] = lambda _run, path: _keep(base, path)
     if (place / "report.html").is_file():
@@ -130,11 +176,7 @@ def apply_edits(run: Run, edits: tuple[Edit, ...]) -> tuple[Run, tuple[int, ...]
         changed = tuple(np.unique(run.partition.labels[is_of_it]).tolist())
     if any(edit.verb == "merge" for edit in edits):
         run = replace(run, evaluation=_judged(run))
-    if not edits:
-        return run, ()
-    n_merges = sum(edit.verb == "merge" for edit in edits)
-    note = f"Edited by hand: {len(edits) - n_merges} labels, {n_merges} merges; edits.json lists them."
-    return replace(run, notes=(*run.notes, note)), changed
+    return run, changed
 
 
 def _check(edit: Edit, run: Run) -> None:

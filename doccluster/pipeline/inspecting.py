@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress, silent
@@ -97,6 +98,15 @@ class Inspection:
         parts += [f"{one.n_classes:,} classes of {one.name}" for one in self.labels]
         parts += [f"{number:,} skipped: {reason}" for reason, number in self.reasons.items()]
         return cut(f"Inspection({', '.join(parts)})")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row with a column for each number, such as lengths.median, languages.english, skipped.empty."""
+        known = {one.name: getattr(self, one.name) for one in fields(self)} | {
+            "labels": {one.name: one.n_classes for one in self.labels},
+            "skipped": self.reasons,
+            "renamed": len(self.renamed),
+        }
+        return pd.json_normalize({name: value for name, value in known.items() if value is not None})
 
     @property
     def reasons(self) -> dict[str, int]:

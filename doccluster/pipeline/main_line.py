@@ -39,7 +39,7 @@ from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.recipes import with_recipe
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
-from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.pipeline.vectorizing import Vectorized, vectorizer_options
 from doccluster.pipeline.wanted_clusters import Wanted
 from doccluster.record import DocumentTable, Provenance, Run
 
@@ -65,7 +65,7 @@ def run_pipeline(
     random_state: int | None = 0,
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Mapping[str, Any] | None = None,
+    vectorizer: Any = None,
     quality: str | None = None,
     algorithm: Any = None,
     clustering: Mapping[str, Any] | None = None,
@@ -116,8 +116,8 @@ def run_pipeline(
         Arguments of `read_corpus` (format, text_column, ...); `classes` and `terms` of `read_matrix`.
     language : str or sequence of str
         Whose function words are left out: "auto" for the languages found, "none", or names.
-    vectorizer : mapping, optional
-        Arguments of `TfidfVectorizer`.
+    vectorizer : mapping or TfidfVectorizer, optional
+        Arguments of `TfidfVectorizer`; of an estimator those that are not as usual. The others follow from the texts.
     quality : {"fast", "default"}, optional
         "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
         rows smoothed over their nearest neighbours.
@@ -206,7 +206,8 @@ def run_pipeline(
     options |= own
     given["algorithm"], given["clustering"] = row.name, {**options, **(clustering or {})} or None
     given["truth"] = truth if truth is None or isinstance(truth, str) else tuple(truth)
-    given["language"] = language if isinstance(language, str) else tuple(language)
+    given["language"] = tuple(language) if isinstance(language, list | set) else language
+    given["vectorizer"] = vectorizer_options(vectorizer)
     del given["source"], given["quality"]
     settings = RunSettings(**{one.name: given.pop(one.name) for one in fields(RunSettings)})
     return make_run(source, settings, **given)
@@ -317,7 +318,7 @@ def _made(
     if read.corpus is not None and isinstance(read.corpus.texts, StoredTexts):  # nothing was left out of blocks
         parameters["reader"] = {**(parameters["reader"] or {}), "keep_boilerplate": True}
     run = Run(
-        documents=documents,
+        documents=documents.without_shared_openings(fit.partition.labels.tolist()),
         empty_documents=filled.empty,
         vectors=vectors,
         partition=fit.partition,
@@ -346,6 +347,7 @@ def _made(
         copy_of=copy_of,
         rule=fit.rule,
         is_other=is_other,
+        _corpus=None if read.corpus is None or isinstance(read.corpus.texts, StoredTexts) else read.corpus,
     )
     return run, texts
 

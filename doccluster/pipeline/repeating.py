@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -15,6 +16,7 @@ from doccluster.artifacts.storage import read_record
 from doccluster.base.file_names import usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
+from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import make_run, read_documents
@@ -37,6 +39,7 @@ class Repetition(ShortRepr):
 def repeat_run(
     record: str | Path,
     *,
+    source: Any = None,
     output: str | Path | None = None,
     overwrite: bool = False,
     n_threads: int | None = None,
@@ -45,9 +48,23 @@ def repeat_run(
 ) -> Repetition:
     """Return the run that a run.json (or the folder it lies in) describes, made again and compared.
 
-    Raises InputError if the source was not a file (texts in memory, standard input) or is no longer there. Raises
-    SchemaError if run.json is damaged or from a newer version.
+    Parameters
+    ----------
+    record : path of a run folder or its run.json
+    source : path, paths, Corpus, DataFrame or texts, optional
+        Where the documents are now. By default where the run found them, else beside the record.
+    output, overwrite, n_threads, command, progress
+        As for `run`.
+
+    Raises
+    ------
+    InputError
+        If the source was not a file (texts in memory, standard input) or is no longer there.
+    SchemaError
+        If run.json is damaged or from a newer version.
     """
+    if isinstance(record, Run):
+        raise InputError("a run in memory has no record", remedy="write it with output=, and give that folder")
     path = usable_path(record)
     folder = path if path.is_dir() else path.parent
     path = _as_made(path / "run.json" if path.is_dir() else path)
@@ -72,7 +89,7 @@ def repeat_run(
                 remedy="call doccluster.run again",
             )
     run = make_run(
-        recorded_sources(asked, path),
+        recorded_sources(asked, path) if source is None else source,
         settings,
         output=output,
         overwrite=overwrite,
@@ -124,14 +141,22 @@ def _label_difference(run: Run, folder: Path) -> str:
 def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
     """Return the text of each document of a run, in its order, from the files that run.json names.
 
+    Raises InputError as `corpus_of_run` does.
+    """
+    return PickedTexts(corpus_of_run(run, folder).texts, run.documents.positions)
+
+
+def corpus_of_run(run: Run, folder: str | Path = ".") -> Corpus:
+    """Return the documents of a run, read again from where it found them, else from beside its folder.
+
     Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts.
     """
     path = _as_made(Path(folder) / "run.json")
-    asked = recorded_run(read_record(path, RunRecord).parameters, path)
+    asked = recorded_run(run.parameters, path)
     read = read_documents(recorded_sources(asked, path), asked.settings, silent, wants_texts=True)
     assert read.corpus is not None  # it was looked for
     if read.checksum != run.provenance.checksum:
         raise InputError(
             "the documents have changed since the run: their checksums differ", remedy="make the run again"
         )
-    return PickedTexts(read.corpus.texts, run.documents.positions)
+    return read.corpus

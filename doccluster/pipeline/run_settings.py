@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from doccluster.artifacts.new_folder import BEFORE_EDITS
 from doccluster.artifacts.storage import unfit
 from doccluster.artifacts.typed_json import read_as
 from doccluster.base.file_names import usable_path
@@ -104,17 +105,21 @@ class RecordedRun:
     settings: RunSettings
     sources: tuple[str, ...]
     directory: str
+    folder: Path  # of the record
 
     def found(self, name: str) -> Path:
-        """Return a path as it was given, seen from here or else from where the run was made."""
-        return found_from(self.directory, name)
+        """Return a path as it was given, seen from here, from where the run was made, or beside the record."""
+        return found_from(self.directory, name, beside=(self.folder, self.folder.parent))
 
 
-def found_from(directory: str, name: str) -> Path:
-    """Return a path as it was given, seen from here or else from a directory."""
+def found_from(directory: str, name: str, *, beside: Sequence[Path] = ()) -> Path:
+    """Return a path as it was given, seen from here or else from a directory; else a file of its name beside others."""
     path = usable_path(name)
-    is_found = path.exists() or path.is_absolute() or address_of(path) is not None
-    return path if is_found else Path(os.path.normpath(Path(directory) / path))
+    if path.exists() or address_of(path) is not None:
+        return path
+    first = Path(os.path.normpath(Path(directory) / path))
+    places = [first, *(folder / known for folder in beside for known in (path, path.name))]
+    return next((place for place in places if place.exists()), first)
 
 
 def encoder_from(directory: str, name: str) -> str:
@@ -155,7 +160,8 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     resolved = found.resolved or {}
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
         settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
-    return RecordedRun(settings, found.source or (), found.directory or ".")
+    folder = path.parent.parent if path.parent.name == BEFORE_EDITS else path.parent
+    return RecordedRun(settings, found.source or (), found.directory or ".", folder)
 
 
 def _check_clustering(algorithm: str, given: Mapping[str, Any] | None) -> None:

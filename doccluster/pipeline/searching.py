@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,15 +12,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts.run_folder import load_run
-from doccluster.base.file_names import usable_path
+from doccluster.artifacts.run_folder import is_run_folder, load_run
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.meaning_wanted import meaning_of_queries
 from doccluster.pipeline.sources import read_source
-from doccluster.record import DocumentTable
+from doccluster.record import DocumentTable, Run
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
 from doccluster.retrieval.ranking import N_RERANKED, best_documents, joined_ranks
 from doccluster.validation import check_positive_int
@@ -117,8 +117,8 @@ def search(
     Parameters
     ----------
     query : str
-    source : Corpus, path, sequence of paths, iterable of texts, or the folder of a run
-        As for `open_search`, which saves reading the source again for each query.
+    source : Corpus, path, sequence of paths, table, iterable of texts, or a Run or its folder
+        As for `open_search`, which saves reading the source again for each query. The two may change places.
     n_hits : int
         How many of the best documents are grouped.
     ranked_by : {'neighbours', 'bm25', 'meaning'}
@@ -138,6 +138,13 @@ def search(
         If no document has a word of the query.
     """
     check_positive_int(n_hits, "n_hits")
+    if isinstance(source, str):
+        is_path = [isinstance(one, str) and os.path.exists(one) for one in (query, source)]  # noqa: PTH110  never raises
+        if not isinstance(query, str) or is_path == [True, False]:
+            query, source = source, query  # as people write who think of the documents first
+    if not isinstance(query, str):
+        problem = f"is a {type(query).__name__}"
+        raise InputError(problem, argument="query", expected="the words to search for, as one text")
     if not query.strip():
         raise InputError("the query is empty; give the words to search for.")
     index = open_search(source, language=language, reader=reader, n_threads=n_threads, progress=progress)
@@ -161,7 +168,7 @@ def open_search(
     because one document alone has it, is not found. `language`, `reader`, `n_threads`: as for `run_pipeline`; of
     documents only.
     """
-    if isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file():
+    if isinstance(source, Run) or is_run_folder(source):
         return _of_run(source)
     read = read_source(source, reader=dict(reader or {}), progress=progress)
     if read.corpus is None:
@@ -175,11 +182,11 @@ def open_search(
     return SearchIndex(read.documents, bm25, made.vectors.documents)
 
 
-def _of_run(folder: str | Path) -> SearchIndex:
-    run = load_run(folder)
+def _of_run(given: Run | str | Path) -> SearchIndex:
+    run = load_run(given)
     if run.vectorizer is None or run.vectors.counts is None:
         raise InputError(
-            f"the run in {folder} is of vectors without texts, so there are no words to search for; give a run of "
+            "the run is of vectors without texts, so there are no words to search for; give a run of "
             "documents, or the documents themselves."
         )
     asking = cache(lambda: meaning_of_queries(run))  # the encoder is read when it is first needed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,6 +64,18 @@ class Vectorized(ShortRepr):
     def function_words(self) -> frozenset[str]:
         """The words that may not name a cluster."""
         return frozenset().union(*(load_stop_words(name) for name in self.languages))
+
+
+def vectorizer_options(vectorizer: Any) -> Any:
+    """Return the arguments of a vectorizer: a mapping as it is, of an estimator those that are not as usual."""
+    if vectorizer is None or isinstance(vectorizer, Mapping):
+        return vectorizer
+    if isinstance(vectorizer, type) or not hasattr(vectorizer, "get_params"):
+        remedy = "give a TfidfVectorizer, or its arguments by name: vectorizer={'min_df': 2}"
+        raise InputError("is not a vectorizer", argument="vectorizer", received=vectorizer, remedy=remedy)
+    usual = inspect.signature(type(vectorizer)).parameters
+    given = vectorizer.get_params(deep=False)
+    return {name: value for name, value in given.items() if name not in usual or value is not usual[name].default}
 
 
 def vectorize_texts(

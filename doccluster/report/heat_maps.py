@@ -26,6 +26,8 @@ from doccluster.report.canvas import (
     written,
 )
 
+LETTER = 0.06  # inches that a letter of a name takes
+
 
 @drawn
 def heat_map(
@@ -39,6 +41,7 @@ def heat_map(
     scale_label: str = "",
     value_range: Range = (None, None),
     digits: int = 2,
+    every_name: bool = False,
     width: float | None = None,
     height: float | None = None,
     ax: Axes | None = None,
@@ -46,16 +49,18 @@ def heat_map(
 ) -> Figure:
     """Return a figure of a table whose cells are shaded by their values; small tables show the numbers too.
 
+    With `every_name` no name of a row is left out, however many there are, and long names have the room they need.
     Raises InputError if the table does not have two dimensions.
     """
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2 or values.size == 0:
         raise InputError(f"heat_map takes a table with rows and columns, received shape {values.shape}.")
     n_rows, n_columns = values.shape
-    # a cell is never smaller than its number, and a large table never larger than a page
+    # a cell is never smaller than its number, and a large table never larger than a page, unless its names need more
+    wide, high = (max(map(len, names or [""])) * LETTER if every_name else 0.0 for names in (row_names, column_names))
     figure, axes = new_axes(
-        width or float(np.clip(0.46 * n_columns + 2.4, 3.6, 8.6)),
-        height or float(np.clip(0.3 * n_rows + 1.4, 2.2, 7.6)),
+        width or float(np.clip(0.46 * n_columns + 2.4, 3.6, 8.6)) + wide,
+        height or float(np.clip(0.3 * n_rows + 1.4, 2.2, max(7.6, 0.19 * n_rows * every_name))) + high,
         ax,
     )
     low, high = _scale_ends(values, value_range)
@@ -64,8 +69,8 @@ def heat_map(
     image = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="none")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    _name_cells(axes, row_names, n_rows, vertical=True)
-    _name_cells(axes, column_names, n_columns, vertical=False)
+    _name_cells(axes, row_names, n_rows, most=n_rows if every_name else 40, vertical=True)
+    _name_cells(axes, column_names, n_columns, most=20, vertical=False)
     if n_rows <= 20 and n_columns <= 16:
         _write_numbers(axes, values, low, high, digits)
     bar = figure.colorbar(image, ax=axes, fraction=0.035, pad=0.02, aspect=40)
@@ -76,8 +81,8 @@ def heat_map(
     return written(figure, path)
 
 
-def _name_cells(axes: Axes, names: Sequence[str] | None, n: int, *, vertical: bool) -> None:
-    shown = np.arange(0, n, tick_step(n, 40 if vertical else 20))
+def _name_cells(axes: Axes, names: Sequence[str] | None, n: int, *, most: int, vertical: bool) -> None:
+    shown = np.arange(0, n, tick_step(n, most))
     texts = [plain(names[index] if names is not None else index) for index in shown.tolist()]
     if vertical:
         axes.set_yticks(shown, texts)

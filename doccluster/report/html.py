@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.record import Run
 from doccluster.report.explore import explore_data, page_order
@@ -69,6 +70,7 @@ class InlineReport:
         )
 
 
+@at_the_door
 def write_report(
     run: Run, path: str | os.PathLike[str], *, with_map: bool | None = None, texts: Sequence[str] | None = None
 ) -> Path:

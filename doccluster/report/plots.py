@@ -14,27 +14,45 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import LogLocator
 
+from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.text_table import shortened
 from doccluster.errors import InputError
 from doccluster.overview import overview
 from doccluster.record import Run
-from doccluster.report.canvas import CATEGORIES, INK, RULE, Path, drawn, new_axes, plain, written
-from doccluster.report.charts import heat_map, line_chart, silhouette_plot
+from doccluster.report.canvas import (
+    CATEGORIES,
+    INK,
+    MUTED,
+    RULE,
+    Path,
+    category_style,
+    drawn,
+    label_axes,
+    new_axes,
+    plain,
+    set_scales,
+    written,
+)
+from doccluster.report.charts import heat_map, silhouette_plot
 from doccluster.report.explore import GRID, grid_places
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
 from doccluster.report.still_map import SIDE, still_map
-from doccluster.report.story_cards import headline_of
+from doccluster.report.story_cards import name_of
 
 if TYPE_CHECKING:
     from doccluster.selection import Comparison, Recommendation
 
+WIDEST_NAME = 50  # characters
 GOLDEN = 0.381966  # of the circle of colours, from one cluster to the next
 MOST_IN_LEGEND = len(CATEGORIES)
 __all__ = ["agreement", "confusion", "document_map", "k_curve", "silhouettes"]
 
 
 @drawn
+@at_the_door
 def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None, path: Path | None = None) -> Figure:
     """Draw the documents in the plane (latent semantic analysis, then t-SNE), with labels at the central documents.
 
@@ -59,7 +77,7 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
             colour = RULE if code < 0 else _colour(code, len(names))
             name = plain(names[code]) if code >= 0 else ""
             axes.scatter(places[own, 0], places[own, 1], s=size, color=colour, linewidths=0, label=name)
-    for one in still_map(run, plane, {seen.cluster: headline_of(seen) for seen in overview(run)}).medoids:
+    for one in still_map(run, plane, {seen.cluster: name_of(seen) for seen in overview(run)}).medoids:
         if one.stands:
             axes.annotate(
                 plain(one.label),
@@ -102,6 +120,7 @@ def _colour(code: int, n: int) -> str | tuple[float, float, float]:
     return colorsys.hls_to_rgb((0.55 + GOLDEN * code) % 1.0, 0.36 + 0.08 * (code % 3), 0.65)
 
 
+@at_the_door
 def silhouettes(run: Run, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
     """Draw the cosine silhouette of each document, cluster by cluster (Rousseeuw 1987).
 
@@ -116,6 +135,7 @@ def silhouettes(run: Run, *, ax: Axes | None = None, path: Path | None = None) -
     return silhouette_plot(score.per_document, run.partition.labels, mean=score.value, ax=ax, path=path)
 
 
+@at_the_door
 def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
     """Draw how many documents of each class each cluster has; the largest 60 clusters and 24 classes.
 
@@ -130,6 +150,8 @@ def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, pat
         If there is no such column, or no document has exactly one class there.
     """
     columns = list(run.documents.labels)
+    if not isinstance(truth, str | None):
+        raise InputError("is not the name of a column", argument="truth", remedy="make the run of a table that has it")
     column = truth or next(iter(run.truth or columns), None)
     if column is None or column not in columns:
         have = f"the run has {', '.join(columns)}" if columns else "the run has no classes"
@@ -139,7 +161,8 @@ def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, pat
         raise InputError(f"no document has exactly one class in {column!r}", argument="truth")
     return heat_map(
         [row.counts for row in table.rows],
-        row_names=[f"{row.number} {row.label}" for row in table.rows],
+        row_names=[shortened(f"{row.number} {row.label}", WIDEST_NAME) for row in table.rows],
+        every_name=True,
         column_names=table.classes,
         x_label=table.column,
         scale_label="documents",
@@ -149,8 +172,10 @@ def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, pat
     )
 
 
+@drawn
+@at_the_door
 def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
-    """Draw how far topics and stories come back at each level, and the level that was chosen.
+    """Draw how far sections, topics and stories of each number come back, and the number that was chosen.
 
     Parameters
     ----------
@@ -162,24 +187,27 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
         If there is no evidence, as with too few documents.
     """
     found = getattr(choice, "recommendation", choice)
+    if not hasattr(found, "table"):
+        raise InputError(f"is a {type(choice).__name__}", argument="choice", remedy="make one with choose_k(source)")
     table = found.table
     if table.empty:
         raise InputError("there is no evidence to draw", remedy="give more documents")
-    levels = table.pivot(index="resolution", columns="as", values="agreement")
-    chosen = table.loc[table["chosen"] == found.granularity, "resolution"]
-    return line_chart(
-        levels.index,
-        {str(name): levels[name] for name in levels},
-        title="Which clusters come back",
-        x_label="resolution: coarse to fine",
-        y_label="agreement of random parts (adjusted Rand)",
-        log_x=True,
-        chosen=None if chosen.empty else float(chosen.iloc[0]),
-        ax=ax,
-        path=path,
-    )
+    figure, axes = new_axes(7.2, 4.2, ax)
+    levels = table[table["k"] > 1].groupby("as", sort=False)
+    for number, (name, level) in enumerate(levels):  # from coarse to fine: very fine ones leave documents alone
+        axes.plot(level["k"], level["agreement"], label=plain(name), **category_style(number))
+    if found.k is not None:
+        axes.axvline(found.k, color=MUTED, linewidth=1, linestyle=(0, (2, 3)), label=plain(f"chosen: {found.k:,}"))
+    set_scales(axes, log_x=True, log_y=False)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.grid(axis="y")
+    axes.legend(loc="best")
+    y_label = "agreement of random parts (adjusted Rand)"
+    label_axes(axes, title="Which clusters come back", x_label="number of clusters k", y_label=y_label)
+    return written(figure, path)
 
 
+@at_the_door
 def agreement(
     comparison: Comparison, *, reference: str = "adjusted_rand", ax: Axes | None = None, path: Path | None = None
 ) -> Figure:
@@ -197,6 +225,7 @@ def agreement(
     return heat_map(
         table.to_numpy(dtype=float),
         row_names=[str(name) for name in table.index],
+        every_name=True,
         column_names=[str(name) for name in table.columns],
         title=f"rank correlation with {reference.replace('_', ' ')}",
         value_range=(-1, 1),

@@ -172,6 +172,11 @@ def headline_of(one: Overview) -> str:
     return one_line(one.headline, HEADLINE_LENGTH) or f"Cluster {one.cluster}"
 
 
+def name_of(one: Overview) -> str:
+    """Return a name for a cluster in a figure: its headline if that is a title, else its label."""
+    return one_line(one.short_name, HEADLINE_LENGTH) or f"Cluster {one.cluster}"
+
+
 def listed_per_cluster(sizes: Iterable[int], most: int) -> int:
     """Return how many documents each cluster may list so that together they list at most `most` (at least 3 each).
 

@@ -27,7 +27,7 @@ from doccluster.report.quality import (
 )
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.scoring import ScoreFamily, score_families
-from doccluster.report.story_cards import StoryCard, headline_of, stories_of
+from doccluster.report.story_cards import StoryCard, name_of, stories_of
 from doccluster.report.wording import counted, decimal, duration, one_line, span_words
 
 
@@ -102,7 +102,7 @@ def summarize(run: Run) -> Summary:
         n_clusters=run.n_clusters,
         borderline_margin=BORDERLINE_MARGIN,
         stories=stories,
-        names={one.cluster: headline_of(one) for one in seen},
+        names={one.cluster: name_of(one) for one in seen},
         data=data_card(run),
         clusters=cluster_rows(run),
         adherence=pair_table_of(run, "adherence"),

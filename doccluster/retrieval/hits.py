@@ -11,6 +11,7 @@ from typing import Any
 
 from doccluster.base.short_repr import ShortRepr, cut, listed
 from doccluster.base.table_markup import html_table
+from doccluster.corpus.document import Document
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.json_shapes import json_values
 from doccluster.corpus.opening import read_whole
@@ -92,7 +93,7 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
 
 
 def as_hits(given: Iterable[Any]) -> tuple[SearchHit, ...]:
-    """Return hits given as `SearchHit`, as mappings with its fields, as texts, or in the answer of an engine.
+    """Return hits given as `SearchHit`, mappings with its fields, documents, texts, a table, or an engine's answer.
 
     >>> as_hits(["Jaguar cars", {"title": "Jaguar", "snippet": "A large cat"}])[1].snippet
     'A large cat'
@@ -101,10 +102,17 @@ def as_hits(given: Iterable[Any]) -> tuple[SearchHit, ...]:
         given = _hits_in(given)
     if isinstance(given, str | bytes):
         raise InputError("one text is not a list of hits; give a list of SearchHit, of mappings or of texts.")
+    if isinstance(given, GroupedHits):
+        return given.hits
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # of pandas
+        given = given.to_dict("records")
     found = []
     for position, one in enumerate(given):
         if isinstance(one, SearchHit):
             found.append(one)
+        elif isinstance(one, Document):
+            title, link = one.metadata.get("title", ""), one.metadata.get("link", "")
+            found.append(SearchHit(title=title, snippet=one.text[:MAX_CHARACTERS], url=link, id=one.id))
         elif isinstance(one, str):
             found.append(SearchHit(snippet=one))
         elif isinstance(one, Mapping):
@@ -236,12 +244,17 @@ class GroupedHits:
 
     def __repr__(self) -> str:
         groups = listed([f"{label} ({len(places):,})" for label, places in self.named_groups])
-        return cut(f"GroupedHits({self.query!r}: {len(self.hits):,} hits in {len(self.groups):,} groups: {groups})")
+        return cut(f"GroupedHits({self.query!r}: {len(self.hits):,} hits in {self.groups_told}: {groups})")
 
     def _repr_html_(self) -> str:
         rows = [(label, len(places), self.hits[places[0]].title) for label, places in self.named_groups]
-        caption = f"{len(self.hits):,} hits for {self.query!r} in {len(self.groups):,} groups"
+        caption = f"{len(self.hits):,} hits for {self.query!r} in {self.groups_told}"
         return html_table(("group", "hits", "the first of them"), rows, caption=caption, bar="hits")
+
+    @property
+    def groups_told(self) -> str:
+        """How many groups there are, and whether there is Other."""
+        return f"{len(self.groups):,} group{'' if len(self.groups) == 1 else 's'}{' and Other' if self.other else ''}"
 
     @property
     def named_groups(self) -> list[tuple[str, tuple[int, ...]]]:

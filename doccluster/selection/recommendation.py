@@ -147,22 +147,24 @@ class Recommendation:
                 "no structure beyond chance: clusters found from one half of the words say nothing of the other half "
                 f"(p = {self.p_value:.2f}){seen}"
             )
-        numbers = {"sections": self.sections, "topics": self.topics, "stories": self.stories}
-        there = [name for name in GRANULARITIES if numbers[name]]
-        told = one_of([self._told(name, numbers[name] or 1) for name in there])
+        found = [f"{_counted(number, name)}" for name, number in self.numbers.items()]
         if self._is_limited:
-            return f"{self.k:,} clusters, of the numbers you gave; without that limit it would be {told}{seen}"
+            return f"{self.k:,} clusters, the best of your numbers; without them {one_of(found)}{seen}"
         if self.topics == self.stories:
-            return f"{self.k:,} clusters, as topics and as stories alike{seen}"
-        others = [f"`--granularity {name}`" for name in there if name != self.granularity]
-        way = f" ({one_of(others)} for the other{'s' if len(others) > 1 else ''})" if others else ""
-        return f"{told}; showing {self.granularity}, {self.reason}{way}{seen}"
+            return f"{self.k:,} clusters, whether topics or stories{seen}"
+        others = [f"{_counted(n, name)} (--granularity {name})" for name, n in self.numbers.items() if n != self.k]
+        also = f"; also {' and '.join(others)}" if others else ""
+        return f"{_counted(self.k, self.granularity)}, {self.reason}{also}{seen}"
 
-    def _told(self, name: Granularity, number: int) -> str:
-        """Return a number of clusters in words, with what one of them is like."""
-        size = _counted(max(1, round(self.n_documents / number)), "documents")
-        label, n = self.examples.get(name, ("", 0))
-        return f"{_counted(number, name)} of about {size}" + (f' (the largest: "{label}", {n:,})' if label else "")
+    @property
+    def numbers(self) -> dict[Granularity, int]:
+        """The number of clusters of each level that there is."""
+        known: dict[Granularity, int | None] = {
+            "sections": self.sections,
+            "topics": self.topics,
+            "stories": self.stories,
+        }
+        return {name: number for name, number in known.items() if number}
 
 
 def _counted(number: int, name: str) -> str:
@@ -308,6 +310,10 @@ def choose_k(
 
 def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
     """Return the numbers of clusters sorted and without repetition, or raise InputError if one is out of range."""
+    if not isinstance(ks, Iterable) or isinstance(ks, str):
+        raise InputError(
+            "is not a list of numbers", argument="ks", received=ks, expected="several, such as range(2, 21)"
+        )
     sizes = sorted({int(k) for k in ks})
     if not sizes:
         raise InputError("no number of clusters was given", remedy=("give for instance ", Argument("ks", range(2, 21))))
@@ -332,7 +338,7 @@ def _shown(
     if stories_because is not None and "stories" in best:
         return "stories", stories_because
     if "stories" in best and best["stories"].agreement >= SURE_STORIES:
-        return "stories", "because nearly the same ones are found in every part of the documents"
+        return "stories", "because random parts of the documents have nearly the same ones"
     return broadest, "the broadest ones" if len(best) > 2 else "the broader ones"
 
 

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from doccluster.base.file_names import usable_path
+from doccluster.base.short_repr import cut
 from doccluster.errors import InputError
+from doccluster.record import Run
 from doccluster.streams.corrections import names_at
 from doccluster.streams.database import reading
 from doccluster.streams.tables import batch_at, label_of
@@ -56,7 +58,7 @@ class Change:
     label_after: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """All changes, those of most documents first within each kind, and which documents came, went and were edited."""
 
@@ -72,6 +74,10 @@ class Difference:
     def is_same(self) -> bool:
         """Whether both sides hold the same documents in the same clusters, unedited."""
         return all(one.kind == "stayed" for one in self.changes) and not self.edited
+
+    def __repr__(self) -> str:
+        changes = ", ".join(f"{count:,} {kind}" for kind, count in self.counts().items() if count)
+        return cut(f"Difference({self.n_before:,} and {self.n_after:,} documents; clusters: {changes or 'none'})")
 
     def counts(self) -> dict[str, int]:
         """Return how many changes there are of each kind, zeros included."""
@@ -143,15 +149,29 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
     return Difference(before.name, after.name, tuple(ordered), *sizes, tuple(sorted(edited)))
 
 
-def read_sides(before: str | os.PathLike[str], after: str | os.PathLike[str]) -> tuple[Side, Side]:
+def read_sides(before: Run | str | Path, after: Run | str | Path) -> tuple[Side, Side]:
     """Open two names: stores (``news.db``, or ``news.db@TIME`` for an earlier moment) or run folders.
 
     Documents of two stores are matched by their keys, of others by their ids.
     """
-    names = [os.fspath(before), os.fspath(after)]
-    by_key = not any(usable_path(name).is_dir() for name in names)
-    first, second = (_read_run(Path(name)) if Path(name).is_dir() else _read_store(name, by_key) for name in names)
+    sides = [one if isinstance(one, Run) else os.fspath(one) for one in (before, after)]
+    is_run = [isinstance(one, Run) or usable_path(one).is_dir() for one in sides]
+    first, second = (
+        _read_run(one) if run else _read_store(str(one), not any(is_run))
+        for one, run in zip(sides, is_run, strict=True)
+    )
     return first, second
+
+
+def diff(
+    before: Run | str | Path, after: Run | str | Path, *, survive: float = SURVIVE, part: float = PART
+) -> Difference:
+    """Compare the clusters of two runs (values or folders), two stores or two moments.
+
+    A store at a moment is ``"news.db@2026-03-02T08:00:00Z"``; `survive` and `part` as for `compare_sides`. Raises
+    InputError if there is no such run or store.
+    """
+    return compare_sides(*read_sides(before, after), survive=survive, part=part)
 
 
 def _members(side: Side) -> dict[str, set[str]]:
@@ -169,12 +189,12 @@ def _growth(old: set[str], new: set[str]) -> str:
     return "shrank" if len(new) < len(old) else "changed"
 
 
-def _read_run(folder: Path) -> Side:
+def _read_run(source: Run | str) -> Side:
     from doccluster.artifacts.run_folder import load_run
 
-    run = load_run(folder)
+    run, name = load_run(source), "a run" if isinstance(source, Run) else source
     clusters = dict(zip(run.documents.ids, map(str, run.partition.labels.tolist()), strict=True))
-    return Side(str(folder), clusters, {str(one.cluster): one.name or one.label for one in run.clusters})
+    return Side(name, clusters, {str(one.cluster): one.name or one.label for one in run.clusters})
 
 
 def _read_store(name: str, by_key: bool) -> Side:

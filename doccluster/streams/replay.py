@@ -69,7 +69,7 @@ def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus
         raise InputError(f"{undated!r} is not a date; give ISO 8601, such as 2026-03-02T08:00:00Z.")
     columns = {"date": dates, "title": [one[2] if len(one) == 3 else "" for one in source]}
     names = tuple(str(number) for number in range(1, len(source) + 1))
-    return Corpus(names, tuple(str(one[1]) for one in source), metadata=columns)
+    return Corpus(ids=names, texts=tuple(str(one[1]) for one in source), metadata=columns)
 
 
 def batches_of(articles: Iterable[Article], batch: int) -> Iterator[Batch]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.made import SyntheticVectors, check_share, row_names, seed_record
 from doccluster.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
@@ -31,6 +32,7 @@ _STRUCTURES = ("block", "dense")
 _EXTRA_ROWS = ("owner", "per_column", "gamma_n")
 
 
+@at_the_door
 def make_sharma(
     n_clusters: int = 5,
     *,

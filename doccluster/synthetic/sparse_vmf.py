@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
@@ -39,6 +40,7 @@ _SHARED_VOCABULARY = 0.2  # of the columns, for the terms that all clusters use
 _TERMS_PER_DOCUMENT = (100, 10)  # by default: the most, and the fewest where the vocabulary has no room for more
 
 
+@at_the_door
 def make_sparse_vmf(
     n_documents: int,
     n_terms: int,

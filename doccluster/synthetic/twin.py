@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering import SphericalKMeans
@@ -287,6 +288,7 @@ def _values(model: CorpusModel, labels: Ints, lengths: Ints, columns: npt.NDArra
     return values
 
 
+@at_the_door
 def make_twin(
     vectors: DocumentVectors,
     n_clusters: int,

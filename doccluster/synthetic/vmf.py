@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.made import (
@@ -155,6 +156,7 @@ def plan_vmf_mixture(
     return VmfMixture(means, kappas, shares, rows, parameters)
 
 
+@at_the_door
 def make_vmf_mixture(
     n_documents: int,
     n_terms: int,

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.blocks import map_blocks, row_blocks
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
@@ -144,6 +145,7 @@ class ZipfCorpus:
         return [f"{moment}Z" for moment in np.datetime_as_string(moments, unit="s")]
 
 
+@at_the_door
 def plan_zipf(
     n_documents: int,
     *,
@@ -243,6 +245,7 @@ def plan_zipf(
     return ZipfCorpus(n, vocabulary, drawn_stories, settings, spawn_entropy(generator), parameters)
 
 
+@at_the_door
 def make_zipf_corpus(n_documents: int, **options: Any) -> Corpus:
     """Return all documents of `plan_zipf`, which has the options, as a corpus in memory."""
     return plan_zipf(n_documents, **options).to_corpus()

@@ -80,7 +80,8 @@ def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
     """Return the languages that are named, none for "none". Raises InputError if a named language has no stop list."""
     if language == "none":
         return ()
-    found = [language_name(name) for name in ([language] if isinstance(language, str) else language)]
+    names = language if isinstance(language, list | tuple | set) else [language]
+    found: list[Any] = [language_name(name) if isinstance(name, str) else name for name in names]
     for name in found:
         if name not in STOP_WORD_LANGUAGES:
             raise InputError(

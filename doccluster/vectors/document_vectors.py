@@ -44,6 +44,15 @@ class DocumentVectors:
     counts: Any | None = None
     meaning: Meaning | None = None
 
+    def __post_init__(self) -> None:
+        """Raise InputError unless there is a name for each row; terms are easily taken for names."""
+        if len(self.ids) != self.matrix.shape[0]:
+            raise InputError(
+                f"has {len(self.ids):,} names for {self.matrix.shape[0]:,} rows",
+                argument="ids",
+                remedy="give one for each document; the names of columns are terms=",
+            )
+
     def __repr__(self) -> str:
         stored = getattr(self.matrix, "nnz", None)
         kind = "dense" if stored is None else f"sparse, {stored:,} entries"
@@ -61,6 +70,17 @@ class DocumentVectors:
     def n_terms(self) -> int:
         """The number of columns."""
         return int(self.matrix.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self.n_documents, self.n_terms
+
+    def get_feature_names_out(self) -> npt.NDArray[np.object_]:
+        """Return `terms`, under scikit-learn's name. Raises InputError if they are not known."""
+        if self.terms is None:
+            raise InputError("the vectors came without terms", remedy="give them when you make them, as terms=")
+        return self.terms
 
     @cached_property
     def documents(self) -> Documents:

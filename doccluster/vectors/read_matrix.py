@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.file_names import shown_path
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.sparse_structure import checked_csr, document_frequencies
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.packed_strings import pack_strings
@@ -25,6 +26,7 @@ LARGEST_COUNT = 2**53  # above it float64 does not tell a whole number from the 
 Names = str | os.PathLike[str] | Iterable[str]
 
 
+@at_the_door
 def read_matrix(
     path: Any,
     *,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.parameter_fields import at_the_door
+from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError
 from doccluster.text.analysis import analysis_of
-from doccluster.validation import unit_rows
+from doccluster.validation import is_missing, unit_rows
 from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.term_counts import count_terms
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from doccluster.corpus import Corpus
 
 
+@at_the_door
 def vectorize(
     corpus: Corpus | Iterable[str], vectorizer: Any = None, *, language: str | Sequence[str] = "auto", **options: Any
 ) -> DocumentVectors:
@@ -27,7 +30,7 @@ def vectorize(
 
     Parameters
     ----------
-    corpus : Corpus, or iterable of str
+    corpus : Corpus, table, or iterable of str
         Plain texts are named "1", "2", ... in their order.
     vectorizer : TfidfVectorizer or None
         One that is fitted is used as it is; one that is not is fitted to these documents (and keeps what it learned).
@@ -53,11 +56,15 @@ def vectorize(
     >>> vectors.matrix.shape, vectors.empty_ids
     ((3, 5), ('2',))
     """
+    corpus = read_corpus(corpus) if hasattr(corpus, "columns") else corpus
     texts = getattr(corpus, "texts", corpus)
     if vectorizer is None:
         if isinstance(texts, str):
             raise InputError("is one text", argument="corpus", received=texts, expected="a list of texts")
         texts = texts if isinstance(texts, Sequence) else list(texts)
+        strange = next((one for one in texts if not isinstance(one, str) and not is_missing(one)), "")
+        if strange:
+            raise InputError(f"a document is of type {type(strange).__name__}", remedy="give a list of texts (str)")
         _check_known(options)
         vectorizer, _, _ = choose_vectorizer(texts, language=language, options=options)
     elif not hasattr(vectorizer, "transform"):

@@ -123,7 +123,7 @@ def newsgroups(archive: pathlib.Path) -> pd.DataFrame:
         seeded = SphericalKMeans(20, init=buckshot_centroids, n_init=1, max_iter=2, tol=0, random_state=seed)
         buckshot = seeded.fit_predict(rows)
         for name, labels in zip(values, (full, quick, buckshot), strict=True):
-            values[name].append(score("nmi", labels.tolist(), classes).value)
+            values[name].append(score("nmi", labels.tolist(), truth=classes).value)
     table = pd.DataFrame({"way": list(values), "NMI": [float(np.mean(own)) for own in values.values()]})
     return table.assign(**{"of full": table["NMI"] / table["NMI"][0]}).round(3)
 

@@ -121,7 +121,7 @@ def mean_score(measure: str, labels: list[Labels], truth: npt.NDArray[np.str_]) 
 
 def take(corpus: Corpus, rows: npt.NDArray[np.intp]) -> Corpus:
     """Return the documents of these rows."""
-    return Corpus(tuple(corpus.ids[row] for row in rows), tuple(corpus.texts[row] for row in rows))
+    return Corpus(ids=tuple(corpus.ids[row] for row in rows), texts=tuple(corpus.texts[row] for row in rows))
 
 
 if __name__ == "__main__":

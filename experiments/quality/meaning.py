@@ -153,7 +153,7 @@ def thinned(texts: Texts, most: int) -> Texts:
 
 def prepared(texts: list[str], classes: list[str], name: str) -> Prepared:
     """Return documents with words and meaning, their classes, their mean number of known words, seconds of encoding."""
-    corpus = Corpus(tuple(map(str, range(len(texts)))), tuple(texts))
+    corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
     made = vectorize_texts(corpus, language="auto", options={}, n_threads=1).vectors
     encoder = get_encoder(name, n_threads=1)
     began = time.process_time()

@@ -132,7 +132,7 @@ def judge(queries: Sequence[AmbientQuery], found: Sequence[GroupedHits]) -> dict
         known = classes >= 0
         for name, measure in AGREEMENT.items():
             for note, rows in {"": known, ", all hits": np.ones_like(known)}.items():
-                one = score(measure, labels[rows].tolist(), classes[rows].tolist())
+                one = score(measure, labels[rows].tolist(), truth=classes[rows].tolist())
                 values.setdefault(f"{name}{note}", []).append(one.value)
     agreement = {name: float(np.mean(each)) for name, each in values.items()}
     readers = {"best groups": by_relevance, "down the labels": down_the_list, "words of labels": by_label}

@@ -67,7 +67,9 @@ def k_means(stream: LabelledStream, rows: sparse.csr_array) -> dict[str, str] | 
 def whole_run(stream: LabelledStream) -> dict[str, str]:
     """Return the clusters of a run of the default algorithm on the whole, which chooses k itself."""
     ids = tuple(one.id for one in stream.articles)
-    found = run_pipeline(Corpus(ids, tuple(f"{one.title}\n{one.text}" for one in stream.articles)), report=False)
+    found = run_pipeline(
+        Corpus(ids=ids, texts=tuple(f"{one.title}\n{one.text}" for one in stream.articles)), report=False
+    )
     return _named(stream, found.partition.labels.tolist())
 
 

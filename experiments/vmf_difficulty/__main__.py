@@ -64,7 +64,7 @@ def measure(n_terms: int, separation: float, cosine: float, seed: int) -> Iterat
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # GaussianMixture where nothing can be found
             labels = method.fit_predict(vectors.matrix)  # type: ignore[attr-defined]
-        ari = score("adjusted_rand", found=labels, truth=truth).value
+        ari = score("adjusted_rand", labels, truth=truth).value
         yield {"kappa": f"{kappa:.6g}", "method": name, "ari": f"{ari:.6f}"}
 
 

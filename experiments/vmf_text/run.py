@@ -56,7 +56,7 @@ def measure(folder: pathlib.Path, corpus: str, seed: int) -> Iterator[dict[str, 
 
 def nmi(labels: object, classes: list[str]) -> float:
     """Return the normalised mutual information (arithmetic mean) of labels and classes."""
-    return float(score("nmi", found=labels, truth=classes).value)
+    return float(score("nmi", labels, truth=classes).value)
 
 
 def print_table(lines: list[dict[str, str]]) -> None:

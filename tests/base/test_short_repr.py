@@ -66,7 +66,7 @@ def test_the_main_values_say_what_they_hold(values):
     assert repr(values["Run"]).startswith(f"Run({N} documents in 3 clusters, 62 terms, seed 0: ")
     assert repr(values["Partition"]) == f"Partition({N} documents in 3 clusters of 134, 133, 133)"
     assert "400 x 62 float32, sparse" in repr(values["DocumentVectors"])
-    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 4 clusters, of the numbers you gave; ")
+    assert repr(values["Choice"]).startswith(f"Choice({N} documents: 4 clusters, the best of your numbers; ")
     assert repr(values["Inspection"]) == f"Inspection({N} documents)"
     hits = [{"title": f"{word} {n}"} for n in range(6) for word in ("harbour boats", "rye bread")]
     found = doccluster.cluster_search_results(hits, query="news")
@@ -75,7 +75,7 @@ def test_the_main_values_say_what_they_hold(values):
 
 
 def test_long_names_do_not_make_a_repr_long():
-    corpus = doccluster.Corpus(tuple("x" * 5_000 + str(n) for n in range(9)), ("text",) * 9)
+    corpus = doccluster.Corpus(ids=tuple("x" * 5_000 + str(n) for n in range(9)), texts=("text",) * 9)
     assert len(repr(corpus)) <= MOST_CHARACTERS
 
 

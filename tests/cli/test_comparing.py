@@ -105,7 +105,7 @@ def test_own_code_is_fitted_and_what_fails_is_told_with_its_seeds(doccluster, ma
     assert done.code == 0, done.err
     told = "  failed: tests.selection.own_clusterers:Broken on blocks, seeds 1, 3: RuntimeError: no luck with odd seeds"
     assert told in done.out.splitlines()
-    assert "Wilcoxon's signed-rank test over paired seeds" in done.out
+    assert "Wilcoxon tests, seeds paired (p after Holm" in done.out
 
 
 def test_figures_and_tables_have_units_and_intervals_in_every_format(doccluster, newsroom, tmp_path):
@@ -125,3 +125,20 @@ def test_figures_and_tables_have_units_and_intervals_in_every_format(doccluster,
     bounded = summary[summary["measure"].isin(["nmi", "adjusted_rand", "coherence"])]
     assert (bounded["high"] <= 1).all()
     assert (summary[summary["measure"].isin(["seconds"])]["low"] >= 0).all()
+
+
+@pytest.mark.usefixtures("in_short")
+def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(doccluster, newsroom, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ("spherical-k-means:n_init=1", "bisecting-spherical-k-means", "k-means:n_init=1")
+    asked = [word for name in names for word in ("--algorithm", name)]
+    asked += ["--truth", "story", "--seeds", 5, "--measures", "nmi,adjusted_rand"]
+    done = doccluster("compare", newsroom, *asked, "-o", tmp_path / "c")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
+    (head,) = (line for line in lines if line.split()[:2] == ["measure", "first"])
+    assert head.split() == ["measure", "first", "second", "difference", "effect", "p", "n"]
+    row = re.compile(r"  (nmi|adjusted_rand) +\S.* [+-]\d\.\d{3} +[+-]\d\.\d\d +\d\.\d{3} +5$")
+    rows = [line for line in lines if row.match(line)]
+    assert len(rows) == 6

@@ -266,7 +266,7 @@ def test_json_records_without_texts_are_labels_too_and_may_have_several(run, fil
     several = [["a"], ["a", "b"], ["b"], [], ["a"], ["b", "a"]]
     truth = json_lines(files / "t.jsonl", [{"id": i, "topics": t} for i, t in zip(IDS, several, strict=True)])
     told = evaluated(run, found, "--truth", truth, "--truth-column", "topics", "--measures", "purity,nccg")
-    expected = doccluster.score("nccg", FOUND, several).value
+    expected = doccluster.score("nccg", FOUND, truth=several).value
     assert told["nccg"]["value"] == pytest.approx(expected)
     assert "on 3 of 6 documents" in told["purity"]["note"]
 

@@ -189,7 +189,7 @@ def test_a_limit_of_memory_that_is_no_size_is_refused(size: object) -> None:
 @pytest.mark.parametrize("found", [[0, 0, 1, 1], [0, 0, 0, 0]])
 def test_more_samples_than_anything_needs_are_refused(n_samples: object, found: list[int]) -> None:
     with pytest.raises(InputError, match="n_samples"):
-        score("divergence_from_random_baseline", found, [0, 1, 0, 1], n_samples=n_samples)
+        score("divergence_from_random_baseline", found, truth=[0, 1, 0, 1], n_samples=n_samples)
 
 
 @pytest.mark.parametrize("sign", "=+-@\t\r＝＋－＠")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
 
 import click
@@ -191,3 +192,19 @@ def test_a_misspelt_word_is_told_with_what_was_meant(doccluster, typed, told):
 def test_a_line_that_a_verb_gives_of_itself_is_the_one_in_the_list():
     own = {name: commands.get_command(None, name).short_help for name in COMMANDS}
     assert {name: line for name, line in own.items() if line} == {name: COMMANDS[name][1] for name in own if own[name]}
+
+
+def test_the_help_of_a_command_names_only_options_that_it_has():
+    elsewhere = {("search", "--encoder"), ("algorithms", "--algorithm"), ("backup", "--follow")}  # of another command
+
+    def wrong(command, name):
+        context = click.Context(command, info_name=name)
+        if isinstance(command, click.Group):
+            for verb in command.list_commands(context):
+                yield from wrong(command.get_command(context, verb), verb)
+        known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)} | {"--help"}
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", command.get_help(context)):
+            if option not in known and (name, option) not in elsewhere:
+                yield name, option
+
+    assert list(wrong(commands, "doccluster")) == []

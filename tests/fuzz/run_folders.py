@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from doccluster.artifacts.run_folder import load_run
-from doccluster.cli.explain_cluster import explain_cluster
 from doccluster.pipeline.assigning import assign_documents
+from doccluster.pipeline.explaining import explain
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.report import write_report
@@ -66,7 +66,7 @@ def _assign(folder: Path) -> str:
 def _explain(folder: Path) -> str:
     with contextlib.redirect_stdout(io.StringIO()):
         for wanted in (None, "0", "bread-1.txt"):
-            explain_cluster(str(folder), wanted, as_json=False)
+            explain(folder, wanted)
     return "explained"
 
 

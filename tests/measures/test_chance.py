@@ -15,7 +15,7 @@ from doccluster.measures.chance import arrangements, number_of_arrangements
 def divergence_from_random_baseline(name, found, truth, *, n_samples=1000, random_state=0, **parameters):
     draws = {"n_samples": n_samples, "random_state": random_state}
     return doccluster.score(
-        "divergence_from_random_baseline", found, truth, measure=name, parameters=parameters, **draws
+        "divergence_from_random_baseline", found, truth=truth, measure=name, parameters=parameters, **draws
     )
 
 

@@ -45,14 +45,12 @@ def test_both_of_two_planted_levels_are_told():
     rows = directions_within_directions(n_topics=5, n_stories=6, size=9)
     found = choose_k(rows, granularity="topics", random_state=0)
     assert (found.topics, found.stories, found.k) == (5, 30, 5)
-    assert found.sentence == (
-        "5 topics of about 54 documents or 30 stories of about 9 documents; showing topics, as you asked "
-        "(`--granularity stories` for the other)"
-    )
+    assert found.sentence == "5 topics, as you asked; also 30 stories (--granularity stories)"
+    assert found.numbers == {"topics": 5, "stories": 30}
     assert len(set(found.labels.tolist())) == 5
     free = choose_k(rows, random_state=0)
     assert (free.granularity, free.k) == ("stories", 30)
-    assert "nearly the same ones are found in every part" in free.sentence
+    assert "random parts of the documents have nearly the same ones" in free.sentence
 
 
 def test_three_levels_are_sections_topics_and_stories(monkeypatch):
@@ -66,10 +64,8 @@ def test_three_levels_are_sections_topics_and_stories(monkeypatch):
         assert (found.sections, found.topics, found.stories, found.k) == (5, 20, 60, k)
         assert len(set(found.labels.tolist())) == k
         assert found.table["chosen"].tolist() == ["sections", "topics", "stories"]
-    assert found.sentence == (
-        "5 sections of about 54 documents, 20 topics of about 14 documents or 60 stories of about 4 documents; showing "
-        "stories, as you asked (`--granularity sections` or `--granularity topics` for the others)"
-    )
+    also = "also 5 sections (--granularity sections) and 20 topics (--granularity topics)"
+    assert found.sentence == f"60 stories, as you asked; {also}"
 
 
 def test_texts_of_planted_stories_are_stories():
@@ -84,7 +80,7 @@ def test_a_reason_for_stories_is_told_and_gives_way_to_what_was_asked():
     points = directions_within_directions(n_topics=5, n_stories=6, size=9)
     dated = choose_k(points, stories_because="because they are dated", random_state=0)
     assert dated.k == dated.stories
-    assert "showing stories, because they are dated (`--granularity topics` for the other)" in dated.sentence
+    assert dated.sentence.startswith(f"{dated.k} stories, because they are dated; also ")
     asked = choose_k(points, granularity="topics", stories_because="because they are dated", random_state=0)
     assert asked.k == asked.topics
 
@@ -123,7 +119,7 @@ def test_only_numbers_that_were_asked_for_are_recommended(ten):
     assert found.has_structure
     assert found.unlimited == 10
     assert found.labels is None
-    assert "of the numbers you gave; without that limit it would be 10" in found.sentence
+    assert "the best of your numbers; without them 10" in found.sentence
 
 
 def test_a_sample_bounds_the_work_and_is_told(ten):

@@ -73,7 +73,7 @@ def replayed(stream, rows):
 
     names = tuple(f"{row[0]} {row[2]}" for row in rows)
     columns = {"date": [row[0] for row in rows], "title": [row[2] for row in rows]}
-    stream.replay(Corpus(names, tuple(row[1] for row in rows), metadata=columns), now=NOW)
+    stream.replay(Corpus(ids=names, texts=tuple(row[1] for row in rows), metadata=columns), now=NOW)
     return names
 
 

@@ -80,7 +80,9 @@ def letters(texts):
 def corpus_of(articles):
     columns = {name: [one[name] for one in articles] for name in ("title", "source", "link")}
     columns["date"] = [as_text(one["time"]) for one in articles]
-    return Corpus(tuple(one["id"] for one in articles), tuple(one["text"] for one in articles), metadata=columns)
+    return Corpus(
+        ids=tuple(one["id"] for one in articles), texts=tuple(one["text"] for one in articles), metadata=columns
+    )
 
 
 def assert_same(naive, tables):

@@ -17,7 +17,7 @@ TITLES = {"late": "Skerrow: what we know", "other": "Breaking news"}
 def fed(stream, name, hour, text, *, title=None):
     """Feed one article under its id."""
     columns = {"date": [as_text(BEGIN + hour * HOUR)], "title": [title or TITLES[name]], "source": ["Tide"]}
-    return stream.replay(Corpus((name,), (text,), metadata=columns), now=NOW)
+    return stream.replay(Corpus(ids=(name,), texts=(text,), metadata=columns), now=NOW)
 
 
 def story_of(stream, name):

@@ -10,9 +10,7 @@ One call reads, vectorizes, clusters, names and judges the 176 articles of the n
 
 import doccluster
 
-run = doccluster.run(
-    "corpora/samples/newsroom/articles.jsonl", n_clusters=32, vectorizer={"stemming": "english"}, random_state=7
-)
+run = doccluster.run(doccluster.load_sample(), n_clusters=32, vectorizer={"stemming": "english"}, random_state=7)
 run.clusters_frame()[["size", "label", "coherence", "silhouette"]].head(10)
 
 # %%

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import doccluster
 from doccluster import plots
 
-choice = doccluster.choose_k("corpora/samples/newsroom/articles.jsonl", random_state=0)
+choice = doccluster.choose_k(doccluster.load_sample(), random_state=0)
 choice.recommendation.topics, choice.recommendation.stories
 
 # %%

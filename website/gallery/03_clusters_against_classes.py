@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import doccluster
 from doccluster import plots
 
-corpus = doccluster.read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = doccluster.load_sample()
 n_topics = len(set(corpus.labels["topic"]))
 run = doccluster.run(corpus, n_clusters=n_topics, truth=["topic"], vectorizer={"stemming": "english"}, random_state=0)
 

@@ -11,8 +11,6 @@ import matplotlib.pyplot as plt
 import doccluster
 from doccluster import plots
 
-run = doccluster.run(
-    "corpora/samples/newsroom/articles.jsonl", n_clusters=32, vectorizer={"stemming": "english"}, random_state=7
-)
+run = doccluster.run(doccluster.load_sample(), n_clusters=32, vectorizer={"stemming": "english"}, random_state=7)
 figure, axes = plt.subplots(figsize=(8, 7), layout="constrained")
 _ = plots.document_map(run, ax=axes)

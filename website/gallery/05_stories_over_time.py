@@ -11,9 +11,7 @@ from matplotlib.dates import DateFormatter, WeekdayLocator
 
 import doccluster
 
-run = doccluster.run(
-    "corpora/samples/newsroom/articles.jsonl", n_clusters=32, vectorizer={"stemming": "english"}, random_state=7
-)
+run = doccluster.run(doccluster.load_sample(), n_clusters=32, vectorizer={"stemming": "english"}, random_state=7)
 dates = pd.to_datetime(pd.Series(run.documents.dates), utc=True)
 
 # %%

@@ -7,10 +7,10 @@ The cosine of a document to a centroid is a sum over their common terms, so it c
 
 import matplotlib.pyplot as plt
 
-from doccluster import SphericalKMeans, read_corpus, vectorize
+from doccluster import SphericalKMeans, load_sample, vectorize
 from doccluster.labeling import explain_membership
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 vectors = vectorize(corpus)
 model = SphericalKMeans(32, random_state=7).fit(vectors.matrix)
 row = corpus.ids.index("eco-002")

@@ -9,9 +9,9 @@ adjusted Rand and AMI stay at zero. So compare clusterings with different k by a
 import matplotlib.pyplot as plt
 import numpy as np
 
-from doccluster import evaluate, read_corpus
+from doccluster import evaluate, load_sample
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 topics = [labels[0] for labels in corpus.labels["topic"]]
 random = np.random.default_rng(0)
 names = ["purity", "nmi", "adjusted_rand", "ami"]

@@ -9,9 +9,7 @@ import matplotlib.pyplot as plt
 
 import doccluster
 
-run = doccluster.run(
-    "corpora/samples/newsroom/articles.jsonl", n_clusters=32, vectorizer={"stemming": "english"}, random_state=7
-)
+run = doccluster.run(doccluster.load_sample(), n_clusters=32, vectorizer={"stemming": "english"}, random_state=7)
 table = run.clusters_frame()
 table[["size", "label", "adherence", "silhouette"]].sort_values("silhouette").head(5)
 

@@ -7,10 +7,10 @@ Three algorithms, five seeds each, on the newsroom sample, judged against its st
 
 import matplotlib.pyplot as plt
 
-from doccluster import read_corpus, vectorize
+from doccluster import load_sample, vectorize
 from doccluster.selection import LabelledCorpus, compare
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 stories = [story for (story,) in corpus.labels["story"]]
 vectors = vectorize(corpus)
 comparison = compare(

@@ -8,10 +8,10 @@ Repeated bisection divides one cluster after another in two. Its tree gives ever
 import matplotlib.pyplot as plt
 from scipy.cluster.hierarchy import dendrogram
 
-from doccluster import read_corpus, vectorize
+from doccluster import load_sample, vectorize
 from doccluster.clustering import BisectingSphericalKMeans
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 vectors = vectorize(corpus)
 model = BisectingSphericalKMeans(16, random_state=0).fit(vectors.matrix)
 [len(set(model.tree_.cut(k).tolist())) for k in (2, 4, 8, 16)]

@@ -9,9 +9,9 @@ The encoder ``static`` comes in a package (the extra ``meaning``), so that nothi
 import matplotlib.pyplot as plt
 
 import doccluster
-from doccluster import read_corpus
+from doccluster import load_sample, read_corpus
 
-headlines = read_corpus("corpora/samples/newsroom/articles.jsonl", text_column="title")
+headlines = read_corpus(load_sample().to_pandas(), text_column="title")
 spaces = ("words", "meaning", "both")
 runs = {
     space: doccluster.run(headlines, n_clusters=32, encoder="static", space=space, random_state=0) for space in spaces

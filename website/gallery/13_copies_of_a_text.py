@@ -7,11 +7,11 @@ Outlets reprint agencies, with a new lead or without the end. Near-copies are fo
 
 import matplotlib.pyplot as plt
 
-from doccluster import read_corpus, vectorize
+from doccluster import load_sample, vectorize
 from doccluster.corpus import find_near_duplicates
 from doccluster.geometry import nearest_neighbours
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 copies = find_near_duplicates(corpus.texts, threshold=0.7)
 [[corpus.ids[row] for row in group] for group in copies][:5]
 

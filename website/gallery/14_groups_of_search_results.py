@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 
 import doccluster
 
-found = doccluster.search("river", "corpora/samples/newsroom/articles.jsonl")
+found = doccluster.search("river", doccluster.load_sample())
 [(group.label, len(group.documents)) for group in found.groups]
 
 # %%

@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from doccluster import SphericalKMeans, TfidfVectorizer, make_scorer, read_corpus
+from doccluster import SphericalKMeans, TfidfVectorizer, load_sample, make_scorer
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 pipeline = make_pipeline(TfidfVectorizer(stop_words="english"), SphericalKMeans(n_init=3, random_state=0))
 search = GridSearchCV(
     pipeline,

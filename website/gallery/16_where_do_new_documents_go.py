@@ -9,9 +9,9 @@ near to no centroid; some that continue a story are no nearer, so a threshold on
 import matplotlib.pyplot as plt
 import numpy as np
 
-from doccluster import SphericalKMeans, TfidfVectorizer, read_corpus
+from doccluster import SphericalKMeans, TfidfVectorizer, load_sample
 
-corpus = read_corpus("corpora/samples/newsroom/articles.jsonl")
+corpus = load_sample()
 is_early = np.array(corpus.column("date")) < "2026-03-25"
 early, late = corpus[is_early], corpus[~is_early]
 vectorizer = TfidfVectorizer(stop_words="english", stemming="english")

@@ -1,69 +1,95 @@
-"""`explain RUN_DIR`: what a cluster is about, why a document is where it is, or two clusters side by side."""
+"""What a cluster is about, why a document is where it is, or two clusters side by side."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from doccluster.cli.console import plain, print_json, say
+from doccluster.artifacts.run_folder import load_run
+from doccluster.artifacts.run_tables import LEADING_MEASURES, per_cluster_values
+from doccluster.base.short_repr import cut
 from doccluster.errors import InputError
-
-if TYPE_CHECKING:
-    from doccluster.labeling import ClusterDescription, Placement, Term
-    from doccluster.record import Run
+from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
+from doccluster.labeling.placement import BORDERLINE_MARGIN, similarity_without
+from doccluster.overview import overview
+from doccluster.record import Run
 
 N_REASONS = 5
 N_NEAREST = 3  # documents, by meaning
 BY_COUNTS, BY_ROWS = "how often its words occur", "more than its similarity"
 
 
-def explain_cluster(folder: str, wanted: str | None, as_json: bool) -> None:
-    """Print what is said of a cluster (`wanted` is its number), of a document (its id), or list the clusters (None).
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """What is said of a cluster, a document or two clusters; ``print(explanation)`` shows it.
 
-    Raises InputError if there is no such cluster or document.
+    Attributes
+    ----------
+    content : mapping
+        As ``doccluster explain --json`` prints it.
+    lines : tuple of str
+        The same for people.
     """
-    from doccluster.artifacts.run_folder import load_run
 
-    run = load_run(folder)
-    if wanted is None:
-        _print_all(run, as_json)
-        return
-    if wanted.isdecimal() and int(wanted) < run.n_clusters:
-        content, lines = _one_cluster(run, run.clusters[int(wanted)])
-    elif wanted in run.documents.ids:
-        content, lines = _one_document(run, run.documents.ids.index(wanted))
-    else:
-        raise InputError(
-            f"{folder} has no cluster and no document {wanted!r}",
-            remedy=f"give a number from 0 to {run.n_clusters - 1}, or the id of a document",
-        )
-    if as_json:
-        print_json(content)
-        return
-    for line in lines:
-        say(line)
+    content: Mapping[str, Any]
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        return cut(f"Explanation({self.lines[0]}; print() shows {len(self.lines)} lines)")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
-def _print_all(run: Run, as_json: bool) -> None:
-    from doccluster.cli.run_summary import print_clusters
-    from doccluster.overview import overview
+def explain(source: Run | str | Path, cluster: int | str | None = None, other: int | str | None = None) -> Explanation:
+    """Say what a cluster is about, why a document is where it is, or what separates two clusters.
 
-    seen = overview(run)
-    if not as_json:
-        print_clusters(seen)
-        return
+    Parameters
+    ----------
+    source : Run, or path of a run folder
+    cluster : int or str, optional
+        The number of a cluster, or the id of a document; without it all clusters are listed.
+    other : int, optional
+        The number of a second cluster: what the two share, what separates them, and the documents between them.
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster or document, or both clusters are the same.
+    """
+    run = load_run(source)
+    if cluster is None:
+        return _all_clusters(run)
+    if other is not None:
+        return Explanation(*_two_clusters(run, _number(cluster, run), _number(other, run)))
+    name = str(cluster)
+    if name.isdecimal() and int(name) < run.n_clusters:
+        return Explanation(*_one_cluster(run, run.clusters[int(name)]))
+    if name in run.documents.ids:
+        return Explanation(*_one_document(run, run.documents.ids.index(name)))
+    raise InputError(
+        f"the run has no cluster and no document {name!r}",
+        remedy=f"give a number from 0 to {run.n_clusters - 1}, or the id of a document",
+    )
+
+
+def _all_clusters(run: Run) -> Explanation:
+    shown = overview(run)[: run.n_clusters]
     names = ("cluster", "size", "headline", "label")
-    rows = [{name: getattr(one, name) for name in names} for one in seen[: run.n_clusters]]
-    print_json({"clusters": rows, "n_other": run.n_other})
+    content = {"clusters": [{name: getattr(one, name) for name in names} for one in shown], "n_other": run.n_other}
+    lines = [f"{one.cluster:>7}  {one.size:>6,}  {one.headline}  ({one.label})" for one in shown]
+    return Explanation(content, (f"{run.n_clusters:,} clusters: number, documents, headline (label)", *lines))
 
 
-def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], list[str]]:
-    from doccluster.artifacts.run_tables import LEADING_MEASURES, per_cluster_values
-    from doccluster.labeling.placement import BORDERLINE_MARGIN
-    from doccluster.overview import overview
-
+def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], tuple[str, ...]]:
     measures = {name: float(values[one.cluster]) for name, values in per_cluster_values(run).items()}
     content = asdict(one) | {"measures": measures}
     for document in (*content["representatives"], *content["borderline"]):
@@ -96,18 +122,16 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], lis
     for near in one.borderline:
         other = run.clusters[near.runner_up].label
         lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({other})  {_name(run, near.row)}")
-    return content, lines
+    return content, tuple(lines)
 
 
-def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
+def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     own, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
     content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
     lines = [_name(run, row)]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
     belongs = "is in"
     if is_other:
-        from doccluster.labeling.placement import similarity_without
-
         content["without"] = without = float(similarity_without(run.partition.labels, run.similarity)[row])
         lines.append(f"  fits no cluster (Other): without it {own} is less like it ({without:.3f}) than {next_best} is")
         belongs = "the nearest with it is"
@@ -126,13 +150,13 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], list[str]]:
         }
         word = belongs if role == "cluster" else "the next is"
         lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), similarity {cosine:.3f}, by these words")
-        lines += [f"    {reason.contribution:.3f}  {plain(reason.term)}" for reason in reasons[:N_REASONS]]
+        lines += [f"    {reason.contribution:.3f}  {reason.term}" for reason in reasons[:N_REASONS]]
     if run.by_meaning is not None and run.vectors.meaning is not None:
         content["meaning"], told = _by_meaning(run, row, run.by_meaning, run.vectors.meaning.rows)
         lines += told
     if run.rule is not None and run.margin[row] < 0:
         lines.append(f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; {next_best} is more similar")
-    return content, lines
+    return content, tuple(lines)
 
 
 def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[str, Any], list[str]]:
@@ -157,8 +181,6 @@ def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[
 
 
 def _reasons(run: Run, row: int, cluster: int) -> Any:
-    from doccluster.labeling import explain_membership
-
     vectors = run.vectors
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     return explain_membership(vectors.matrix, row, run.centroids, cluster, names=names)
@@ -167,7 +189,7 @@ def _reasons(run: Run, row: int, cluster: int) -> Any:
 def _terms(heading: str, terms: tuple[Term, ...]) -> list[str]:
     if not terms:
         return []
-    return [heading, *(f"  {term.share:6.1%}  {term.support:>6,}  {plain(term.term)}" for term in terms)]
+    return [heading, *(f"  {term.share:6.1%}  {term.support:>6,}  {term.term}" for term in terms)]
 
 
 def _name(run: Run, row: int) -> str:
@@ -176,43 +198,32 @@ def _name(run: Run, row: int) -> str:
     return own_id if name == own_id else f"{own_id}  {name}"
 
 
-def compare_clusters(folder: str, first: str, second: str, as_json: bool) -> None:
-    """Print what two clusters share, what separates them, and the documents between them.
-
-    Raises InputError if one of them is not there, or both are the same.
-    """
-    from doccluster.artifacts.run_folder import load_run
-    from doccluster.labeling import contrast_clusters
-
-    run = load_run(folder)
-    one, other = (_number(name, run, folder) for name in (first, second))
+def _two_clusters(run: Run, one: int, other: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     if one == other:
-        raise InputError(f"{first} and {second} are the same cluster", remedy="give two")
+        raise InputError(f"{one} and {other} are the same cluster", remedy="give two")
     found = contrast_clusters(run.vectors, run.partition, run.centroids, one, other)
-    if as_json:
-        content: dict[str, Any] = asdict(found)
-        for document in content["between"]:
-            document["id"] = run.documents.ids[document["row"]]
-            document["title"] = run.documents.titles[document["row"]]
-        print_json({"clusters": [{"cluster": k, "label": run.clusters[k].label} for k in (one, other)], **content})
-        return
+    content: dict[str, Any] = asdict(found)
+    for document in content["between"]:
+        document["id"] = run.documents.ids[document["row"]]
+        document["title"] = run.documents.titles[document["row"]]
+    content = {"clusters": [{"cluster": k, "label": run.clusters[k].label} for k in (one, other)], **content}
     labels = [f"{k} ({run.clusters[k].label})" for k in (one, other)]
-    say(f"clusters {labels[0]} and {labels[1]}")
-    say(f"  {run.clusters[one].size:,} and {run.clusters[other].size:,} documents; cosine {found.similarity:.3f}")
+    sizes = f"{run.clusters[one].size:,} and {run.clusters[other].size:,} documents"
+    lines = [f"clusters {labels[0]} and {labels[1]}", f"  {sizes}; cosine {found.similarity:.3f}"]
     for heading, terms in (
         ("they share (share of the cosine)", found.shared),
         (f"more in {labels[0]} (share of the squared distance)", found.first_only),
         (f"more in {labels[1]} (share of the squared distance)", found.second_only),
     ):
-        say(heading if terms else f"{heading}: no term")
-        for term in terms:
-            say(f"  {term.share:6.1%}  {plain(term.term)}")
-    say("documents between them (margin, cluster)")
-    for document in found.between:
-        say(f"  {document.margin:+.3f}  {document.cluster}  {run.documents.name(document.row)}")
+        lines.append(heading if terms else f"{heading}: no term")
+        lines += [f"  {term.share:6.1%}  {term.term}" for term in terms]
+    lines.append("documents between them (margin, cluster)")
+    lines += [f"  {near.margin:+.3f}  {near.cluster}  {run.documents.name(near.row)}" for near in found.between]
+    return content, tuple(lines)
 
 
-def _number(name: str, run: Run, folder: str) -> int:
+def _number(cluster: int | str, run: Run) -> int:
+    name = str(cluster)
     if not name.isdecimal() or int(name) >= run.n_clusters:
-        raise InputError(f"{folder} has no cluster {name!r}", remedy=f"give numbers from 0 to {run.n_clusters - 1}")
+        raise InputError(f"the run has no cluster {name!r}", remedy=f"give numbers from 0 to {run.n_clusters - 1}")
     return int(name)
