@@ -228,24 +228,10 @@ def replay_command(
             **reader_arguments(given),
         )
     if as_json:
-        print_json({"store": store, **_as_dict(done)})
+        skipped = [{"source": one.source, "reason": one.reason, "detail": one.detail} for one in done.skipped]
+        print_json({"store": store, **vars(done), "skipped": skipped})
     else:
         _print_replayed(done, store)
-
-
-def _as_dict(done: Replayed) -> dict[str, Any]:
-    return {
-        "n_articles": done.n_articles,
-        "n_new": done.n_new,
-        "n_edited": done.n_edited,
-        "n_batches": done.n_batches,
-        "events": dict(done.events),
-        "ahead": done.ahead,
-        "n_late": done.n_late,
-        "n_changed": done.n_changed,
-        "lost": list(done.lost),
-        "skipped": [{"source": one.source, "reason": one.reason, "detail": one.detail} for one in done.skipped],
-    }
 
 
 def _print_replayed(done: Replayed, store: str) -> None:

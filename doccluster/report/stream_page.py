@@ -55,8 +55,8 @@ class StoryLine:
         What it opens to: its own articles, the newest first; `n_unlisted` are left out.
     pieces : tuple of StoryLine
         Other stories that are so much alike that they are shown under this one.
-    kin : tuple of (words, story id, headline)
-        Stories it came from or goes on; the id is "" where that story is not on the page.
+    goes_on_from : tuple of str
+        Headlines of ended stories that it goes on from.
     """
 
     id: str
@@ -74,7 +74,7 @@ class StoryLine:
     articles: tuple[ArticleLine, ...]
     n_unlisted: int
     pieces: tuple[StoryLine, ...]
-    kin: tuple[tuple[str, str, str], ...]
+    goes_on_from: tuple[str, ...]
     newest: str
 
 

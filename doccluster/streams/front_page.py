@@ -35,12 +35,12 @@ MOST_CLOSED = 30
 
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
-SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(plain(d.text), 1, 800), d.link, d.batch_id
+SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(plain(d.text), 1, 800), d.link,
+    d.batch_id, s.language, d.number = s.lead
 FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
 CROSS JOIN document d ON d.doc_id = m.doc_id
 WHERE s.state = 'open' ORDER BY d.number
 """
-_LEADS = "SELECT s.story_id, d.doc_id FROM story s JOIN document d ON d.number = s.lead WHERE s.state = 'open'"
 _CLOSED = """
 SELECT s.story_id, s.first, s.last, s.n_documents, COUNT(DISTINCT NULLIF(d.source, '')), l.title,
     SUBSTR(plain(l.text), 1, 400), l.link
@@ -75,7 +75,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     now = int(last[1])
     since_batch, since_moment = batch_since(connection, since, now)
     members, settings = _members(connection), settings_of(connection) or StreamSettings()
-    pinned, renamed, leads = names_at(connection, "pin"), names_at(connection, "rename"), _leads(connection)
+    pinned, renamed = names_at(connection, "pin"), names_at(connection, "rename")
     ranked = _ordered(members, pinned, now, settings.half_life)
     spans = {story: (min(one.time for one in own), max(one.time for one in own)) for story, own in members.items()}
     n_pinned = sum(story in pinned for story in ranked)
@@ -87,10 +87,8 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     page = PageContext(
         connection,
         members,
-        leads,
-        {story: renamed.get(story) or headline_of(lead_of(own, leads.get(story))) for story, own in members.items()},
+        {story: renamed.get(story) or headline_of(lead_of(own)) for story, own in members.items()},
         pieces,
-        {name for story in shown for name in (story, *pieces[story])},
         _events_after(connection, since_batch),
         (first, now),
         since_batch,
@@ -151,10 +149,6 @@ def _members(connection: sqlite3.Connection) -> Mapping[str, list[StoryArticle]]
         if not is_muted(one.title, one.source):
             members[story].append(one)
     return members
-
-
-def _leads(connection: sqlite3.Connection) -> dict[str, int]:
-    return dict(connection.execute(_LEADS).fetchall())
 
 
 def _rank(articles: Sequence[StoryArticle], now: Moment, half_life: float) -> float:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property
 from typing import Any
 
 from doccluster.report.stream_page import ArticleLine, ClosedLine, Span, StoryLine
@@ -22,15 +21,10 @@ MOST_OTHERS = 3
 MOST_LISTED = 200  # articles to which a story opens
 MOST_COMPACT = 20_000  # articles of the stories that are listed only when they are looked for
 N_BINS = 48
-_KIN_WORDS = {"resumed": "Goes on from", "merged": "Has taken in", "split": "Was part of"}
-_KIN = """
-SELECT e.event, CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END, d.title, SUBSTR(plain(d.text), 1, 400)
-FROM lineage e JOIN story s ON s.story_id = CASE WHEN e.story_id = ?1 THEN e.other_id ELSE e.story_id END
-LEFT JOIN document d ON d.number = s.lead
-WHERE (e.story_id = ?1 AND e.event IN ('resumed', 'merged')) OR (e.other_id = ?1 AND e.event = 'split')
-ORDER BY e.seq DESC LIMIT 3
+_PARENTS = """
+SELECT d.title, SUBSTR(plain(d.text), 1, 400), e.other_id FROM lineage e JOIN story s ON s.story_id = e.other_id
+LEFT JOIN document d ON d.number = s.lead WHERE e.story_id = ? AND e.event = 'resumed' ORDER BY e.seq DESC
 """
-
 _MEANINGS = {
     "new": "The story began since then",
     "grew": "Articles that have come in since then",
@@ -52,6 +46,8 @@ class StoryArticle:
     text: str
     link: str
     batch: int
+    language: str
+    is_lead: bool
 
 
 @dataclass(frozen=True)
@@ -60,46 +56,34 @@ class PageContext:
 
     Attributes
     ----------
-    members : mapping of story to its articles
-    leads : mapping of story to the document that names it
-    names : mapping of story to headline
+    members, names : mapping of story to its articles, to its headline
     pieces : mapping of story to ids
         For each story that leads, those that are shown under it.
-    anchors : set of ids
-        The stories that can be led to.
     events : mapping of story to Counter
-        What has happened to it since then.
+        What has happened to it since the batch `since`, the last that is not new.
     period : (first, last)
         What the small charts show.
-    since : int
-        The last batch that is not new.
     """
 
     connection: sqlite3.Connection
     members: Mapping[str, Sequence[StoryArticle]]
-    leads: Mapping[str, int]
     names: Mapping[str, str]
     pieces: Mapping[str, Sequence[str]]
-    anchors: Set[str]
     events: Mapping[str, Counter[str]]
     period: tuple[Moment, Moment]
     since: int
     settings: StreamSettings
 
-    @cached_property
-    def _languages(self) -> Mapping[str, str]:
-        return dict(self.connection.execute("SELECT story_id, language FROM story WHERE state = 'open'"))
-
     def language_of(self, story: str) -> str:
         """Return the code of a story's language, "" where that is not known."""
-        return STOP_WORD_LANGUAGES.get(self._languages[story], "")
+        return STOP_WORD_LANGUAGES.get(self.members[story][0].language, "")
 
 
 def story_line(page: PageContext, story: str, *, is_card: bool = False) -> StoryLine:
     """Return an open story, with its pieces, as a line or a card of the page."""
     own, pieces = page.members[story], page.pieces.get(story, ())
     articles = [article for name in (story, *pieces) for article in page.members[name]]
-    lead = lead_of(own, page.leads.get(story))
+    lead = lead_of(own)
     families = {article.family: article for article in reversed(own)}  # the first article of each
     families[lead.family] = lead
     others = _newest_first(article for article in families.values() if article is not lead)
@@ -123,7 +107,10 @@ def story_line(page: PageContext, story: str, *, is_card: bool = False) -> Story
         articles=tuple(_line(article, (), None) for article in _newest_first(own)[:MOST_LISTED]),
         n_unlisted=max(0, len(own) - MOST_LISTED),
         pieces=tuple(story_line(page, piece) for piece in pieces),
-        kin=_kin_of(page, story) if is_card else (),
+        goes_on_from=tuple(
+            one_line(title or text or parent, HEADLINE)
+            for title, text, parent in (page.connection.execute(_PARENTS, (story,)) if is_card else ())
+        ),
         newest=as_text(max(times)),
     )
 
@@ -139,21 +126,17 @@ def compact_stories(page: PageContext, stories: Sequence[str]) -> dict[str, Any]
     rows, n_listed = [], 0
     for story in stories:
         articles = [article for name in (story, *page.pieces[story]) for article in page.members[name]]
-        lead = lead_of(articles, page.leads.get(story))
+        lead = lead_of(articles)
         rest = [article for article in _newest_first(articles) if article is not lead]
         listed = [lead, *(rest[: MOST_LISTED - 1] if n_listed < MOST_COMPACT else ())]
         n_listed += len(listed)
         headline = page.names[story]
         told = [
-            [
-                "" if (title := headline_of(article)) == headline else title,
-                safe_link(article.link) or "",
-                outlets.setdefault(one_line(article.source, 60), len(outlets)),
-                article.time,
-            ]
+            ("" if headline_of(article) == headline else headline_of(article), safe_link(article.link) or "",
+             outlets.setdefault(one_line(article.source, 60), len(outlets)), article.time)
             for article in listed
-        ]
-        rows.append([story, page.language_of(story), headline, len(articles), told])
+        ]  # fmt: skip
+        rows.append((story, page.language_of(story), headline, len(articles), told))
     return {"outlets": list(outlets), "stories": rows}
 
 
@@ -170,15 +153,6 @@ def _badges(page: PageContext, stories: Sequence[str], n_new: int) -> tuple[tupl
     return (*told, *((word, _MEANINGS[word]) for word in words))
 
 
-def _kin_of(page: PageContext, story: str) -> tuple[tuple[str, str, str], ...]:
-    """Return the stories that one came from or took in: words, an id if it is on the page, a headline."""
-    rows = page.connection.execute(_KIN, (story,)).fetchall()
-    return tuple(
-        (_KIN_WORDS[event], other if other in page.anchors else "", one_line(title or text or other, HEADLINE))
-        for event, other, title, text in rows
-    )
-
-
 def _bins(times: Sequence[Moment], period: tuple[Moment, Moment]) -> tuple[int, ...]:
     """Return how many articles fall into each part of the period: of an hour at least."""
     first, last = period
@@ -188,9 +162,9 @@ def _bins(times: Sequence[Moment], period: tuple[Moment, Moment]) -> tuple[int, 
     return tuple(counts[place] for place in range(n_bins)) if n_bins > 1 else ()
 
 
-def lead_of(articles: Sequence[StoryArticle], lead: int | None) -> StoryArticle:
-    """Return the article that names a story."""
-    return next((one for one in articles if one.doc_id == lead), articles[0])
+def lead_of(articles: Sequence[StoryArticle]) -> StoryArticle:
+    """Return the article that names a story: the first one's, where its pieces follow."""
+    return next((article for article in articles if article.is_lead), articles[0])
 
 
 def headline_of(article: StoryArticle) -> str:

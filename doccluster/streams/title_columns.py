@@ -5,23 +5,14 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Sequence
-from typing import Protocol
 
 from doccluster.streams.settings import DAY
+from doccluster.streams.story_lines import StoryArticle
 
 LEAST_TIMES = 3  # days on which a title has come back
 WITHIN = 30 * DAY  # seconds
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _CHANGING = re.compile(rf"[\W\d_]+|\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b({_MONTHS})\b")
-
-
-class _Titled(Protocol):
-    @property
-    def title(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def time(self) -> int: ...
 
 
 def title_pattern(title: str) -> str:
@@ -33,14 +24,14 @@ def title_pattern(title: str) -> str:
     return " ".join(_CHANGING.sub(" ", title.casefold()).split())
 
 
-def is_column(connection: sqlite3.Connection, articles: Sequence[_Titled]) -> bool:
+def is_column(connection: sqlite3.Connection, articles: Sequence[StoryArticle]) -> bool:
     """Return whether all articles of a story are of one column, whose title its outlet has had on several days."""
     newest = max(articles, key=lambda one: one.time)
     pattern = title_pattern(newest.title)
     return all(title_pattern(one.title) == pattern for one in articles) and _comes_back(connection, newest)
 
 
-def _comes_back(connection: sqlite3.Connection, article: _Titled) -> bool:
+def _comes_back(connection: sqlite3.Connection, article: StoryArticle) -> bool:
     pattern = title_pattern(article.title)
     if not pattern:
         return False

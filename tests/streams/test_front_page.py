@@ -241,8 +241,8 @@ def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monk
     assert (language, headline, n, page.n_rest) == ("en", "Ferry aground", 2, 1)
     wire, courier = (page.rest["outlets"].index(name) for name in ("Wire", "Courier"))
     assert listed == [
-        ["", "https://example.org/1", wire, as_moment("2026-03-01T08:00:00Z")],
-        ["Ferry: all safe", "", courier, as_moment("2026-03-01T09:00:00Z")],
+        ("", "https://example.org/1", wire, as_moment("2026-03-01T08:00:00Z")),
+        ("Ferry: all safe", "", courier, as_moment("2026-03-01T09:00:00Z")),
     ]
 
 
