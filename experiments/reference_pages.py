@@ -225,6 +225,17 @@ _TABLE_RULES = (
     "- A file without a telling name is a table if its first line names a text, or all lines have as many tabs.",
     "- Delimiters that are found: {delimiters}. A line ends in LF, CR or both, also in one file. A quote that is "
     "closed within a cell or never costs its row, which is listed; reading goes on in the next line.",
+    "",
+    "## What one file may take",
+    "",
+    "Office documents, books, rtf, PDF, Parquet, a query of a database and a table of embeddings are read in a process "
+    "of their own, since a small one may unpack to gigabytes, never come to an end, or break the library that reads "
+    "it. One of them may take 256 MiB of memory (beside its own size, and what Python and libraries take), 20 seconds "
+    "of processor time (of a table or query, for 500 rows) and 100,000 pages, groups inside one another or rows (or 8 "
+    "rows for each byte of the file); the texts of a table or query have at most 20 characters for each byte beyond "
+    "the 256 MiB. What needs more is `too-costly` and listed, a query or embeddings are refused; with "
+    "`--max-expanded-size 8G` (`max_expanded_size`) each may take twice as much of everything, and so on. Windows has "
+    "no limit of memory, and macOS keeps none.",
 )
 
 

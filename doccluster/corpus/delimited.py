@@ -221,8 +221,6 @@ TSV = replace(CSV, name="tsv", suffixes=(".tsv", ".tab"))
 
 
 _BATCH = 4096  # rows held as Python objects at a time
-_MOST_PACKED = 100  # times that columns of text may expand whatever the limit
-_FEW_ROWS = 100_000  # more than these need at least a bit each in the file
 
 
 def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -235,7 +233,9 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
     try:
         # no name and no list in the footer is longer than the file that holds it
         table = pq.ParquetFile(source, thrift_string_size_limit=size, thrift_container_size_limit=size)
-        _check_claims(table.metadata, size, options.expanded_size)
+        n_rows = table.metadata.num_rows  # more than a few need at least a bit each in the file
+        if not 0 <= n_rows <= max(options.allowance.n_items, 8 * size):
+            raise ReadFailure("broken-parquet", f"it claims {n_rows:,} rows in {size:,} bytes")
         texts = [field.name for field in table.schema_arrow if not _is_scalar(field.type)]
         columns = choose_columns(
             list(table.schema_arrow.names),
@@ -261,18 +261,6 @@ def _is_scalar(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _check_claims(metadata: Any, size: int, most: int) -> None:
-    """Compare what a file says of itself with what it can hold, before anything is allocated for it.
-
-    Single columns are not asked: pyarrow ends the process where what is said of one is damaged.
-    """
-    if not 0 <= metadata.num_rows <= max(_FEW_ROWS, 8 * size):
-        raise ReadFailure("broken-parquet", f"it claims {metadata.num_rows:,} rows in {size:,} bytes")
-    expanded = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
-    if expanded > max(most, _MOST_PACKED * size):
-        raise ReadFailure("expanded-too-large", f"it expands to more than {most:,} bytes")
-
-
 PARQUET = Format(
     "parquet",
     read_parquet,
@@ -280,4 +268,5 @@ PARQUET = Format(
     'the columns below; needs `pip install "doccluster[parquet]"`',
     recognises=lambda beginning: beginning.head.startswith(b"PAR1"),
     has_columns=True,
+    is_apart=True,
 )

@@ -72,3 +72,4 @@ class Format:
     # parameters of `read_corpus` that only this format has; ``--format NAME:parameter=value`` sets them
     parameters: tuple[str, ...] = ()
     has_columns: bool = False  # whether a document is a row, with columns
+    is_apart: bool = False  # whether files are read in a process of their own, which they may harm

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +17,10 @@ from doccluster.corpus.columns import Columns, cell_text, choose_columns, row_dr
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.encodings import decode
+from doccluster.corpus.limited_reading import query_apart
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.text_column import SAMPLED_ROWS
-from doccluster.errors import InputError, importing
+from doccluster.errors import DocclusterError, InputError, importing
 from doccluster.validation import is_missing
 
 _BATCH = 4096  # rows held as Python objects at a time
@@ -48,6 +50,9 @@ def query_in(source: Any) -> tuple[str, Path, str] | None:
 
 def read_in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the documents of a table, or texts. Raises InputError if the source is neither."""
+    query = query_in(source)
+    if query is not None:
+        return query_apart(*_checked(*query), options)
     table = _table(source)
     if table is not None:
         return _read_table(table, options)
@@ -60,9 +65,6 @@ def read_in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skippe
 
 
 def _table(source: Any) -> Records | None:
-    query = query_in(source)
-    if query is not None:
-        return _found(*query)
     if hasattr(source, "iloc"):  # pandas
         return _of_frame(source if hasattr(source, "columns") else source.to_frame("text"))
     if hasattr(source, "fetchall"):  # a relation of DuckDB, or the cursor of any database
@@ -110,12 +112,17 @@ def _of_cursor(cursor: Any) -> Records:
     return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in found))
 
 
-def _found(kind: str, path: Path, query: str) -> Records:
-    """Return the rows that a query finds in a database, which it cannot change."""
+def _checked(kind: str, path: Path, query: str) -> tuple[str, Path, str]:
+    """Return a query that can be asked. Raises InputError for what is none, or of a file that is not there."""
     if not usable_path(path).is_file():
         raise InputError(f"{str(path)!r} does not exist", remedy="give the file of the database")
     if not re.match(r"\s*(select|with)\b", query, re.IGNORECASE):
         raise InputError(f"{query[:60]!r} is not a query", remedy="write ?SELECT ... FROM ... after the file")
+    return kind, path, query
+
+
+def rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> Iterator[Draft | Skipped]:
+    """Yield the rows that a query finds in a database, which it cannot change."""
     if kind != "sqlite":
         with importing(f"{path.name} needs", "duckdb", install="duckdb"):
             import duckdb
@@ -128,7 +135,14 @@ def _found(kind: str, path: Path, query: str) -> Records:
         else:
             opened = duckdb.connect(str(path), read_only=True, config={"enable_external_access": "false"})
         with closing(opened):
-            return _of_cursor(opened.execute(query))
+            cursor = opened.execute(query)
+            names = [str(column[0]) for column in cursor.description]
+            first = [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(SAMPLED_ROWS)]
+            more = chain.from_iterable(iter(lambda: cursor.fetchmany(SAMPLED_ROWS), []))
+            rows = chain(first, (dict(zip(names, row, strict=True)) for row in more))
+            yield from _read_table(Records(names, lambda needed: rows, first_rows=lambda: first), options)
+    except (DocclusterError, MemoryError):
+        raise
     except Exception as error:  # whatever a database raises on a query, or on what is no database
         raise InputError(f"{path.name} cannot be asked: {error}", remedy="check the query and the file") from error
 

@@ -17,6 +17,7 @@ from doccluster.corpus.draft import ReadFailure, described
 from doccluster.corpus.encodings import BOMS, UNKNOWN, Decoded, decode, detect, encoding_by_mark
 
 HEAD_SIZE = 65_536
+_PIECE = 2**20  # bytes
 
 
 class Budget:
@@ -113,10 +114,15 @@ class InputFile:
 
     def read(self, limit: int | None = None) -> bytes:
         """Return all bytes; raise ReadFailure when there are more than `limit`."""
-        data = self.stream.read() if limit is None else self.stream.read(limit + 1)
-        if limit is not None and len(data) > limit:
+        if limit is None:
+            return self.stream.read()
+        pieces, left = [], limit
+        while left >= 0 and (piece := self.stream.read(_PIECE)):  # memory for all of `limit` is not asked for at once
+            pieces.append(piece)
+            left -= len(piece)
+        if left < 0:
             raise ReadFailure("too-long", f"more than {limit:,} bytes")
-        return data
+        return b"".join(pieces)
 
     def text(self, limit: int | None = None, *, declared: str | None = None) -> str:
         """Return all text; raise ReadFailure when it cannot be decoded or is too long."""

@@ -20,6 +20,7 @@ from xml.etree.ElementTree import ParseError
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
+from doccluster.base.limited_process import Allowance, TooCostly
 from doccluster.corpus.draft import Draft, ReadFailure, with_title
 from doccluster.corpus.format import Format
 from doccluster.corpus.input_file import HEAD_SIZE, InputFile
@@ -30,8 +31,7 @@ from doccluster.errors import importing
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-MAX_FILE_BYTES = 256 * 1024**2  # of a file that has to be held
-MAX_PART_BYTES = 64 * 1024**2  # that the parts of a file expand to: as a tree of elements they take ten times as much
+MAX_FILE_BYTES = 256 * 1024**2  # of a zip archive inside another, which has to be held
 PAGE_END = "\n\f\n"
 _KINDS = {"[Content_Types].xml", "mimetype"}  # one of them is in every such file, and in no other archive
 _SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml")
@@ -56,10 +56,10 @@ def as_office_file(file: InputFile) -> tuple[InputFile, bool]:
 
 def read_office(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is."""
-    source: Any = file.local if file.local is not None else io.BytesIO(file.read(MAX_FILE_BYTES))
+    source: Any = file.local if file.local is not None else io.BytesIO(file.read(options.allowance.memory))
     try:
         with zipfile.ZipFile(source) as archive:
-            text, title, date = _read_parts(_Parts(archive))
+            text, title, date = _read_parts(_Parts(archive, options.allowance.memory // 4))
     except (zipfile.BadZipFile, KeyError, EOFError, ParseError) as error:
         raise ReadFailure("broken-file", f"it is damaged ({error})") from error
     except DefusedXmlException as error:
@@ -70,9 +70,9 @@ def read_office(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 class _Parts:
     """The parts of an office file by name; what they expand to is counted."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
         self._archive = archive
-        self._left = MAX_PART_BYTES
+        self._most = self._left = most
         self.names = frozenset(archive.namelist())
 
     def read(self, name: str) -> bytes:
@@ -83,7 +83,7 @@ class _Parts:
             data = stream.read(self._left + 1)
         self._left -= len(data)
         if self._left < 0:
-            raise ReadFailure("expanded-too-large", f"its parts expand to more than {MAX_PART_BYTES:,} bytes")
+            raise TooCostly(f"unpacks to more than {self._most:,} bytes")
         return data
 
     def root(self, name: str) -> Element:
@@ -164,7 +164,8 @@ def _book(parts: _Parts) -> tuple[str, str, str]:
             chapters.append(posixpath.normpath(posixpath.join(posixpath.dirname(place), path)))
     if "META-INF/rights.xml" in parts.names:
         raise ReadFailure("encrypted", "the book is locked to a reader")
-    texts = [read_page(parts.read(name).decode("utf-8", "replace")).text for name in chapters if name in parts.names]
+    names = [name for name in dict.fromkeys(chapters) if name in parts.names]
+    texts = [read_page(parts.read(name).decode("utf-8", "replace")).text for name in names]
     return PAGE_END.join(filter(None, texts)), said.get("title", ""), said.get("date", "")
 
 
@@ -180,6 +181,7 @@ OFFICE = Format(
     suffixes=(".docx", ".pptx", ".odt", ".odp", ".epub"),
     aliases=("docx", "pptx", "odt", "odp", "epub"),
     recognises=lambda beginning: beginning.head.startswith(b"PK\x03\x04"),
+    is_apart=True,
 )
 
 _RTF = re.compile(
@@ -210,12 +212,12 @@ _RTF_SIGNS = {
 
 def read_rtf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is."""
-    source = file.read(MAX_FILE_BYTES).decode("latin-1")
-    text = "".join(_rtf_pieces(source))
+    source = file.read(options.allowance.memory).decode("latin-1")
+    text = "".join(_rtf_pieces(source, options.allowance))
     yield Draft(text.strip(), file.name, str(file.place), is_whole_file=True)
 
 
-def _rtf_pieces(source: str) -> Iterator[str]:
+def _rtf_pieces(source: str, allowance: Allowance) -> Iterator[str]:
     """Yield the pieces of text of an RTF file, in their order."""
     found = re.search(r"\\ansicpg(\d{3,5})", source[:2000])
     codec = f"cp{found[1]}" if found else "cp1252"
@@ -225,6 +227,8 @@ def _rtf_pieces(source: str) -> Iterator[str]:
         word, number, byte, sign, brace, plain = match.groups()
         if brace == "{":
             groups.append((is_read, n_after))
+            if len(groups) > allowance.n_items:
+                raise TooCostly(f"has more than {allowance.n_items:,} groups inside one another")
         elif brace == "}":
             is_read, n_after = groups.pop() if groups else (True, 1)
         elif word in _RTF_UNREAD or sign == "*":
@@ -263,6 +267,7 @@ RTF = Format(
     "a file of a word processor",
     suffixes=(".rtf",),
     recognises=lambda beginning: beginning.head.startswith(b"{\\rtf"),
+    is_apart=True,
 )
 
 
@@ -275,14 +280,14 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     with importing("PDF files need", "pypdfium2", install="doccluster[documents]"):
         import pypdfium2
     try:
-        document = pypdfium2.PdfDocument(file.read(MAX_FILE_BYTES))
+        document = pypdfium2.PdfDocument(file.read(options.allowance.memory))
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise ReadFailure("encrypted", "it has a password") from error
         raise ReadFailure("broken-file", f"it is damaged ({error})") from error
     try:
         pages, left = [], options.document_bytes
-        for number in range(len(document)):
+        for number in options.allowance.counted(range(len(document)), "pages"):
             page = document[number]
             found = page.get_textpage()
             pages.append(_WORD_BREAK.sub("", found.get_text_range()).replace("\r\n", "\n"))
@@ -311,4 +316,5 @@ PDF = Format(
     'title, date; pages are divided by form feeds; needs `pip install "doccluster[documents]"`',
     suffixes=(".pdf",),
     recognises=lambda beginning: beginning.head.startswith(b"%PDF-"),
+    is_apart=True,
 )

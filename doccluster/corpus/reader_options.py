@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
+from doccluster.base.limited_process import Allowance
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.sizes import parse_size
 from doccluster.corpus.encodings import codec_name
@@ -87,7 +88,8 @@ class ReadOptions:
     max_document_length: int = parameter(10_000_000, "Skip documents with more characters than this.", low=1, value="N")
     max_expanded_size: int | str = parameter(
         "4G",
-        "The largest size that one archive may expand to, such as 4G.",
+        "The largest size that one archive may expand to, such as 4G. With 8G an office document, a book, rtf "
+        "or PDF files, a Parquet table, a query or embeddings may take twice as much memory and time too.",
         type="int or str",
         value="SIZE",
         check=parse_size,
@@ -126,6 +128,11 @@ class ReadOptions:
     def expanded_size(self) -> int:
         """How many bytes an archive may expand to."""
         return parse_size(self.max_expanded_size)
+
+    @property
+    def allowance(self) -> Allowance:
+        """What one file may take to read."""
+        return Allowance.within(self.expanded_size)
 
     @property
     def document_bytes(self) -> int:

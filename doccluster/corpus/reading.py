@@ -20,6 +20,7 @@ from doccluster.corpus.formats import FORMATS, check_format, check_is_text, reco
 from doccluster.corpus.frames import query_in, read_in_memory
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.label_files import LabelFile
+from doccluster.corpus.limited_reading import read_apart
 from doccluster.corpus.markup import without_markup
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import ReadOptions
@@ -241,7 +242,8 @@ class Reading:
             if file.format == "reuters":
                 self.builder.mark_collection(file)
             format = FORMATS[file.format]
-            drafts = guarded(format.read(file, self.options), "broken-file")
+            read = read_apart if format.is_apart else format.read
+            drafts = guarded(read(file, self.options), "broken-file")
             for found in self._prepared(drafts, file.name) if format.has_columns else drafts:
                 self.take(found, file)
         except ReadFailure as failure:

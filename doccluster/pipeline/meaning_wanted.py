@@ -123,7 +123,11 @@ def _embedded(
     if column is not None and read.corpus is not None:
         return rows_of_column(read.corpus.column(column), column), OF_A_FILE
     is_file = isinstance(embeddings, str | os.PathLike)
-    found = read_embeddings(Path(embeddings)) if is_file else Embeddings(check_matrix(embeddings, name="embeddings"))
+    found = (
+        read_embeddings(Path(embeddings), max_expanded_size=read.max_expanded_size)
+        if is_file
+        else Embeddings(check_matrix(embeddings, name="embeddings"))
+    )
     name = str(embeddings) if is_file else "embeddings"
     after = () if read.corpus is None else read.corpus.skipped_after
     return rows_of_documents(found, read.documents.ids, read.skipped, after, name=name), OF_A_FILE

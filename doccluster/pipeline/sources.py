@@ -55,6 +55,7 @@ class Source(ShortRepr):
     left_out: tuple[Repeated, ...] = ()  # of the texts, as boilerplate
     meaning: Meaning | None = None  # of the documents, where that was asked for
     meaning_weight: float | None = None  # None for `usual_weight`
+    max_expanded_size: int | str = "4G"  # of `read_corpus`
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -174,12 +175,13 @@ def read_source(
     """
     check_names(reader, parameters_of(SourceParameters), "reader")
     options = {name: value for name, value in reader.items() if value is not None}
+    most = options.get("max_expanded_size", "4G")
     paths = as_paths(source) or []
     single = paths[0] if len(paths) == 1 else source
     if "format" not in options:
         single = matrix_in(single)
     if is_matrix(single, format=options.get("format")):
-        return _read_matrix(single, options, weighting)
+        return replace(_read_matrix(single, options, weighting), max_expanded_size=most)
     mixed = [str(one) for one in paths if is_matrix(one)]
     if mixed:
         raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others", remedy="give it alone")
@@ -197,7 +199,8 @@ def read_source(
     corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
     checksum = corpus_checksum(corpus)
     corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus)
-    return Source(DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
+    read = Source(DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
+    return replace(read, max_expanded_size=most)
 
 
 def matrix_in(source: Any) -> Any:
@@ -234,7 +237,7 @@ def _goes_with_matrix(path: Path) -> bool:
 
 
 def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> Source:
-    unused = sorted(set(options) - {*MATRIX_OPTIONS, "format"})
+    unused = sorted(set(options) - {*MATRIX_OPTIONS, "format", "max_expanded_size"})
     if unused:
         raise InputError(
             (f"{_shown(path)} is a matrix, which has no text to read with ", *listed_arguments(unused)),

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFailure, doubled, pieces_of_work
+from doccluster.base.sizes import parse_size
 from doccluster.corpus.columns import ID_COLUMNS
 from doccluster.corpus.document import Skipped
-from doccluster.errors import InputError, importing
+from doccluster.corpus.limited_reading import TIMES_EXPANDED
+from doccluster.errors import Argument, InputError, importing
 from doccluster.vectors.array_headers import check_npy, damage_as_input_error, load_npz
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".arrow", ".feather")
+ROWS_AT_A_TIME = 4096  # of a table that is read
 VECTOR_COLUMNS = ("embedding", "embeddings", "vector", "vectors")
 
 
@@ -34,13 +39,15 @@ class Embeddings:
     ids: tuple[str, ...] | None = None
 
 
-def read_embeddings(path: Path) -> Embeddings:
+def read_embeddings(path: Path, *, max_expanded_size: int | str = "4G") -> Embeddings:
     """Return the embeddings in a file: .npy, .npz (perhaps with an array ids), Parquet or Arrow with a list column.
+
+    `max_expanded_size`: as of `read_corpus`, for what unpacks to far more than the file takes.
 
     Raises InputError if the file is missing, damaged or of no known kind, or holds no column of lists, or several.
     Raises MissingDependency if the file is a table and pyarrow is not installed.
     """
-    suffix = path.suffix.lower()
+    suffix, expanded_size = path.suffix.lower(), parse_size(max_expanded_size)
     if suffix not in SUFFIXES:
         raise InputError(
             f"{path} is not a file of embeddings", remedy=f"give one whose name ends in {', '.join(SUFFIXES)}"
@@ -52,7 +59,13 @@ def read_embeddings(path: Path) -> Embeddings:
             with path.open("rb") as stream:
                 check_npy(stream, path.stat().st_size, str(path))
             return Embeddings(np.asarray(np.load(path, mmap_mode="c", allow_pickle=False)))
-        return _npz(path) if suffix == ".npz" else _table(path)
+        try:
+            return (_npz if suffix == ".npz" else _table)(path, Allowance.within(expanded_size))
+        except TooCostly as error:
+            remedy = "allow twice as much with ", Argument("max_expanded_size", doubled(expanded_size))
+            raise InputError(f"{path} {error}", remedy=remedy) from error
+        except WorkFailure as error:
+            raise InputError(f"{path} {error}", remedy="it is truncated or damaged") from error
 
 
 def rows_of_documents(
@@ -130,8 +143,12 @@ def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
     return rows
 
 
-def _npz(path: Path) -> Embeddings:
+def _npz(path: Path, allowance: Allowance) -> Embeddings:
+    size = path.stat().st_size
     with path.open("rb") as stream:
+        with zipfile.ZipFile(stream) as archive:
+            if sum(one.file_size for one in archive.infolist()) > allowance.memory + TIMES_EXPANDED * size:
+                raise TooCostly(f"unpacks to far more than its {size:,} bytes")
         arrays = load_npz(stream, str(path))
         tables = [name for name in arrays.files if arrays[name].ndim == 2 and arrays[name].dtype.kind in "fiu"]
         ids = [name for name in arrays.files if name in ID_COLUMNS or name == "ids"]
@@ -143,32 +160,64 @@ def _npz(path: Path) -> Embeddings:
         return _checked(arrays[tables[0]], named, path)
 
 
-def _table(path: Path) -> Embeddings:
+def _table(path: Path, allowance: Allowance) -> Embeddings:
+    """Return the embeddings in a table, whose batches are read in a process that they may harm."""
+    parts: list[npt.NDArray[np.float32]] = []
+    ids: list[str] = []
+    size = path.stat().st_size
+    left = allowance.memory + TIMES_EXPANDED * size
+    allowed = replace(allowance, memory=allowance.memory + size)
+    for batch, values in pieces_of_work(f"{__name__}:table_pieces", str(path.absolute()), allowance=allowed):
+        parts.append(np.frombuffer(values, dtype=np.float32).reshape(batch["shape"]))
+        ids.extend(batch["ids"])
+        left -= len(values) + 64 * len(parts[-1])  # a row and its id take that at least
+        if left < 0:
+            raise TooCostly(f"unpacks to far more than its {size:,} bytes")
+    widths = {part.shape[1] for part in parts} - {0}
+    if len(widths) != 1:
+        raise InputError(f"the embeddings in {path} have {len(widths)} different lengths", remedy="give one for all")
+    width = widths.pop()
+    rows = [part if part.shape[1] else np.zeros((len(part), width), dtype=np.float32) for part in parts]
+    return _checked(np.concatenate(rows), tuple(ids) or None, path)
+
+
+def table_pieces(place: str, _: bytes) -> Iterator[Piece]:
+    """Yield the embeddings in each batch of a table and their ids, in the process that reads it."""
+    path = Path(place)
     with importing(f"{path.suffix} files need", "pyarrow", install="doccluster[parquet]"):
         import pyarrow as pa
-        import pyarrow.feather as feather
         import pyarrow.parquet as pq
-    table = pq.read_table(path) if path.suffix.lower() == ".parquet" else feather.read_table(path)
-    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    lists = [name for name in table.column_names if any(is_kind(table.schema.field(name).type) for is_kind in kinds)]
-    usual = [name for name in lists if name.lower() in VECTOR_COLUMNS]
-    if len(lists) != 1 and len(usual) != 1:
-        raise InputError(
-            f"{path} has {len(lists)} columns of lists ({', '.join(lists) or 'none'}), expected one",
-            remedy="call the one with the embeddings embedding",
-        )
-    column = table.column((usual or lists)[0]).combine_chunks()
-    sizes = {None if size is None else int(size) for size in column.value_lengths().to_pylist()} - {None, 0}
-    if len(sizes) != 1:
-        raise InputError(f"the embeddings in {path} have {len(sizes)} different lengths", remedy="give one for all")
-    width = sizes.pop()
-    assert width is not None
-    rows = np.zeros((len(column), width), dtype=np.float32)  # a document without a list goes by its words
-    there = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False) > 0
-    rows[there] = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
-    named = [name for name in table.column_names if name.lower() in ID_COLUMNS]
-    ids = tuple(map(str, table.column(named[0]).to_pylist())) if named else None
-    return _checked(rows, ids, path)
+    with pa.memory_map(place) as source:
+        is_parquet = path.suffix.lower() == ".parquet"
+        table = pq.ParquetFile(source) if is_parquet else pa.ipc.open_file(source)
+        schema = table.schema_arrow if is_parquet else table.schema
+        kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+        lists = [name for name in schema.names if any(is_kind(schema.field(name).type) for is_kind in kinds)]
+        usual = [name for name in lists if name.lower() in VECTOR_COLUMNS]
+        if len(lists) != 1 and len(usual) != 1:
+            raise InputError(
+                f"{path} has {len(lists)} columns of lists ({', '.join(lists) or 'none'}), expected one",
+                remedy="call the one with the embeddings embedding",
+            )
+        named = [name for name in schema.names if name.lower() in ID_COLUMNS][:1]
+        needed = [(usual or lists)[0], *named]
+        for batch in table.iter_batches(ROWS_AT_A_TIME, columns=needed) if is_parquet else _slices(table):
+            ids = [str(one) for name in named for one in batch.column(name).to_pylist()]
+            column = batch.column(needed[0])
+            lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            has_row = lengths > 0  # a document without a list goes by its words
+            widths = np.unique(lengths[has_row])
+            if widths.size > 1:
+                raise InputError(f"the embeddings in {path} have different lengths", remedy="give one for all")
+            rows = np.zeros((len(column), int(widths.max(initial=0))), dtype=np.float32)
+            rows[has_row] = column.flatten().to_numpy(zero_copy_only=False).reshape(int(has_row.sum()), -1)
+            yield {"shape": rows.shape, "ids": ids}, rows.tobytes()
+
+
+def _slices(table: Any) -> Iterator[Any]:
+    for number in range(table.num_record_batches):
+        batch = table.get_batch(number)
+        yield from (batch.slice(start, ROWS_AT_A_TIME) for start in range(0, len(batch), ROWS_AT_A_TIME))
 
 
 def _checked(rows: npt.NDArray[Any], ids: tuple[str, ...] | None, path: Path) -> Embeddings:

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from doccluster.corpus import office_files, read_corpus
+from doccluster.corpus import read_corpus
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
@@ -120,7 +120,7 @@ def wrong(tmp_path, name, data):
     return skipped.reason
 
 
-def test_broken_locked_and_hostile_documents_are_listed_with_the_reason(tmp_path, monkeypatch):
+def test_broken_locked_and_hostile_documents_are_listed_with_the_reason(tmp_path):
     whole = zipped(DOCX)
     entities = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
     found = {
@@ -148,9 +148,9 @@ def test_broken_locked_and_hostile_documents_are_listed_with_the_reason(tmp_path
         "old.doc": "unsupported-format",
         "half.docx": "broken-archive",
     }
-    monkeypatch.setattr(office_files, "MAX_PART_BYTES", 300)
     (tmp_path / "large").mkdir()
-    assert wrong(tmp_path / "large", "large.docx", whole) == "expanded-too-large"
+    large = zipped(DOCX | {"word/document.xml": " " * (64 * 1024**2 + 1)})
+    assert wrong(tmp_path / "large", "large.docx", large) == "too-costly"
 
 
 def test_scans_and_broken_pdf_files_are_listed(tmp_path):

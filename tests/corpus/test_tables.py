@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from doccluster.base import limited_process
 from doccluster.corpus import read_corpus
 from doccluster.errors import DocclusterWarning, InputError, MissingDependency, NothingUsable
 
@@ -299,7 +300,9 @@ def test_parquet_keeps_lists_dates_and_missing_cells(tmp_path):
 def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     path = tmp_path / "rows.parquet"
     pd.DataFrame({"text": ["one"]}).to_parquet(path)
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError(name='pyarrow')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(limited_process, "_idle", [])  # a process that has not imported it
     with pytest.raises(MissingDependency, match=r"doccluster\[parquet\]"):
         read_corpus(path)
     (tmp_path / "a.txt").write_text("text")

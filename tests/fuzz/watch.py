@@ -42,6 +42,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if not _watching:
         return
     is_own = event == "shutil.rmtree" and _may_write(arguments[0])  # the end of a temporary folder
+    is_own |= event == "subprocess.Popen" and "limited_process import serve" in str(arguments[1])  # reads hostile files
     if event in _FORBIDDEN and not is_own and not (event == "pickle.find_class" and _numba_loads_a_kernel()):
         raise Misdeed(f"{event}{arguments!r}")
     if event == "open":

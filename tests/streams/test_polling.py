@@ -686,13 +686,13 @@ def test_the_folders_of_a_list_are_those_that_its_outlines_stand_in(tmp_path):
 def test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read(monkeypatch):
     parser = FeedParser(seconds=0.3)
     assert parser.parse(endless_feed()).reason == "unreadable-feed"
-    assert parser._process is None
+    assert not parser._process.is_running
     assert [entry["title"] for entry in parser.parse(rss(FERRY, BANK)).entries] == ["Ferry aground", "Bank holds rates"]
-    parser._process.kill()
+    parser._process._process.kill()
     assert parser.parse(rss(FERRY)).reason == "unreadable-feed"
     assert len(parser.parse(rss(FERRY)).entries) == 1
-    monkeypatch.setattr("doccluster.streams.polling.parsing.FEEDS_PER_PROCESS", 2)
-    before = parser._process
+    monkeypatch.setattr("doccluster.base.limited_process.PIECES_OF_WORK", 2)
+    before = parser._process._process
     assert parser.parse(rss(FERRY)).reason == parser.parse(rss(FERRY)).reason == ""
     assert before.poll() is not None
     parser.close()
@@ -705,6 +705,16 @@ def test_only_the_time_that_a_feed_takes_counts_for_its_reader(tmp_path, monkeyp
     parser = FeedParser(seconds=0.5)
     assert [entry["title"] for entry in parser.parse(rss(FERRY)).entries] == ["Ferry aground"]
     assert len(parser.parse(rss(FERRY, BANK)).entries) == 2
+    parser.close()
+
+
+def test_a_feed_that_is_packed_twice_expands_to_no_more_than_one_that_is_fetched():
+    parser = FeedParser()
+    packed = gzip.compress(gzip.compress(rss(FERRY)))
+    assert len(parser.parse(packed).entries) == 1
+    large = gzip.compress(gzip.compress(rss(("1", "title", "word " * 4 * 1024**2, FERRY[3]))))
+    assert len(large) < 1000
+    assert parser.parse(large).reason == "too-large"
     parser.close()
 
 

@@ -1,34 +1,23 @@
-"""Feeds are read in a process of their own, with a limit on time and memory: what harms it harms nothing else.
-
-``python -m doccluster.streams.polling.parsing SECONDS`` is that process. It reads feeds from standard input, each after
-its length, and answers each with one line of JSON. Only the processor time that a feed takes counts.
-"""
+"""Feeds are read in a process of their own, with a limit on time and memory: what harms it harms nothing else."""
 
 from __future__ import annotations
 
 import io
-import json
 import re
-import selectors
-import signal
-import struct
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
+from doccluster.streams.polling.fetching import MOST_BYTES
 from doccluster.streams.polling.scheduling import Hints, period_of
 
-SECONDS = 20.0  # of processor time for a feed
-PATIENCE = 300.0  # seconds on the clock, for a process that neither works nor answers
-MEMORY = 2 * 1024**3
-FEEDS_PER_PROCESS = 1000  # what a process keeps of each feed would add up over months
+MEMORY = 2**30  # bytes: a feed of the longest that is fetched may need so much
 MOST_ENTRIES = 2000
 MOST_TEXT = 1024**2
 MOST_TITLE = 1000
-_LENGTH = struct.Struct(">Q")
+_PARSE = "doccluster.streams.polling.parsing:parse_piece"
 _HEAD = 65_536
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -43,53 +32,32 @@ class Parsed:
 
 
 class FeedParser:
-    """A process that reads feeds, one after the other; a new one is started when it has to be killed."""
+    """Reads feeds, one after the other, in a process that what they hold may harm."""
 
-    def __init__(self, *, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
-        self._process: subprocess.Popen[bytes] | None = None
-        self._n_read = 0
+    def __init__(self, *, seconds: float = Allowance().seconds) -> None:
+        self._allowance = Allowance(MEMORY, seconds)
+        self._process = LimitedProcess()
 
     def parse(self, body: bytes) -> Parsed:
         """Return the entries of a feed."""
-        if self._n_read >= FEEDS_PER_PROCESS:
-            self.close()
-        process = self._process or self._start()
-        self._n_read += 1
-        assert process.stdin is not None
-        line = b""
-        with suppress(OSError):
-            process.stdin.write(_LENGTH.pack(len(body)) + body)
-            process.stdin.flush()
-            line = self._answer(process)
-        if not line.endswith(b"\n"):
-            self.close()
+        if not self._process.is_running:  # what reads feeds is imported, which counts for no feed
+            list(self._process.pieces(_PARSE, {}, b"<rss><channel><item><title>a</title></item></channel></rss>"))
+        try:
+            ((read, _),) = self._process.pieces(_PARSE, {}, body, allowance=self._allowance)
+        except WorkFailure:
             return Parsed(reason="unreadable-feed")
-        told = json.loads(line)
-        return Parsed(tuple(told["entries"]), told["reason"], hints_of(body))
+        return Parsed(tuple(read["entries"]), read["reason"], hints_of(body))
 
     def close(self) -> None:
         """End the process."""
-        process, self._process, self._n_read = self._process, None, 0
-        if process is not None:
-            process.kill()
-            process.communicate()
+        self._process.end()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "doccluster.streams.polling.parsing", str(self._seconds)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        return self._process
 
-    def _answer(self, process: subprocess.Popen[bytes]) -> bytes:
-        """Return the line that the process answers, as much as it sent of it before it ended."""
-        assert process.stdout is not None
-        with selectors.DefaultSelector() as ready:
-            ready.register(process.stdout, selectors.EVENT_READ)
-            if not ready.select(PATIENCE):
-                return b""
-        return process.stdout.readline()
+def parse_piece(_: Any, body: bytes) -> Iterator[Piece]:
+    """Yield the entries of a feed, or why there are none, in the process that reads it."""
+    with warnings.catch_warnings(record=True):  # these warnings would reach no reader
+        entries, reason = entries_of(body)
+    yield {"entries": entries, "reason": reason}, b""
 
 
 def hints_of(body: bytes) -> Hints:
@@ -123,10 +91,15 @@ def entries_of(body: bytes) -> tuple[list[dict[str, str]], str]:
         return [], "not-a-feed"
     try:
         corpus = read_corpus(
-            io.BytesIO(body), format="json" if is_json else "feed", label_columns=(), max_document_length=10 * MOST_TEXT
+            io.BytesIO(body),
+            format="json" if is_json else "feed",
+            label_columns=(),
+            max_document_length=10 * MOST_TEXT,
+            max_expanded_size=MOST_BYTES,  # packed once more it may not be larger than what is fetched
         )
     except NothingUsable as error:
-        return [], "no-entries" if "without entries" in str(error) else "not-a-feed"
+        reasons = {"without entries": "no-entries", "expands to more": "too-large"}
+        return [], next((reason for words, reason in reasons.items() if words in str(error)), "not-a-feed")
     columns = {name: corpus.column(name) for name in ("title", "date", "source", "link", "file")}
     guids = _guids(corpus.ids, columns["file"])
     found = []
@@ -155,41 +128,3 @@ def _guids(names: Sequence[str], files: Sequence[str]) -> list[str]:
     return [
         "" if name in repeated or place.fullmatch(name) else name for name, place in zip(names, places, strict=True)
     ]
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-
-def _limit_time(seconds: float) -> None:
-    """Let the system end this process once it has worked for so long; 0 for never."""
-    if hasattr(signal, "setitimer"):  # Windows has no such timers: there the parent's patience is the limit
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _serve(source: Any, target: Any, seconds: float) -> None:
-    import warnings
-
-    entries_of(b"<rss><channel><item><title>a</title></item></channel></rss>")  # imports what reads feeds
-    while len(length := source.read(_LENGTH.size)) == _LENGTH.size:
-        body = source.read(_LENGTH.unpack(length)[0])
-        with warnings.catch_warnings(record=True):  # these warnings would reach no reader
-            _limit_time(seconds)
-            try:
-                entries, reason = entries_of(body)
-            except Exception:  # noqa: BLE001  whatever a reader raises, the feed is unreadable and the next one is read
-                entries, reason = [], "unreadable-feed"
-            _limit_time(0)
-        target.write(json.dumps({"entries": entries, "reason": reason}).encode("ascii") + b"\n")
-        target.flush()
-
-
-if __name__ == "__main__":
-    _limit_memory()
-    _serve(sys.stdin.buffer, sys.stdout.buffer, float(sys.argv[1]))
