@@ -173,6 +173,8 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     for word, troubles in (("skipped", done.skipped), ("failed", done.failures)):
         for url, reason, detail in troubles[:MOST_FAILURES]:
             say(f"  {word:<11}{url}: {reason}{f' ({detail})' if detail else ''}")
+        if len(troubles) > MOST_FAILURES:
+            say(f"  {word:<11}{len(troubles) - MOST_FAILURES:,} more; --json names them all")
     if done.ahead > 0:
         say(f"  clock      this machine's is {_days(done.ahead)} ahead of the feeds and the store; they were believed")
     elif done.ahead:

@@ -7,7 +7,7 @@ with the square of the length). An address that it does not come to is found by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from doccluster.corpus.draft import Draft, ReadFailure
@@ -22,15 +22,13 @@ _SHOWN = 80  # characters of a line without an address
 _MARKUP = re.compile(r"<(?:opml|outline|html|body|a|link)\b|\bxml_?url\s*=", re.IGNORECASE)
 _ATTRIBUTES = {"outline": ("xmlurl", "xml_url", "url"), "a": ("feedurl", "href"), "bookmark": ("href",)}
 _OF_A_FEED = re.compile("rss|atom|feed")  # the type of a link that leads to one
-_ANY_ADDRESS = re.compile(
-    r"""(?<![^\s"'])(?:xml_?)?url\s*=\s*(?:"([^"<>\n]+)|'([^'<>\n]+)|([^\s"'<>]+))""", re.IGNORECASE
-)
+_OTHER = re.compile("html|text|title|desc|comment|xmlns|icon|favicon|image")  # how attributes of other addresses begin
 _OUTLINE = re.compile(r"(?=</?outline\b)", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--(?:.*?-->|.*)", re.DOTALL)
 _IN_LINE = re.compile(r"""\b(?:feed:)?(?:https?|feed)://[^\s"<>|]+""", re.IGNORECASE)
 _BARE = re.compile(r"&(?!#?\w{1,31};)")  # an ampersand that begins no reference
 _REFERENCE = re.compile(r"&[a-z]\w*;", re.IGNORECASE)
-_CUT = re.compile('[<>"“”]')  # what stands behind one is no part of an address
+_CUT = re.compile('[<>"]')  # of a quote that was lost
 
 
 @dataclass(frozen=True)
@@ -95,28 +93,39 @@ def _in_markup(text: str) -> Iterator[ListedFeed]:
     text = _BARE.sub("&amp;", text).replace("/>", " />")
     folders = [""]
     in_feed = False
-    seen: set[str] = set()
+    read: set[str] = set()
     for line, tag in _tags(text):
         kind = tag.name.rpartition(":")[2]
         in_feed |= kind in ("item", "entry")  # the list is a feed, and its articles may have links
         if tag.is_closing:
             del folders[max(1, len(folders) - (kind == "outline")) :]
         elif not (in_feed and kind == "a"):
-            feeds = list(_feeds_of(tag, kind, folders[-1], line))
-            seen.update(feed.url for feed in feeds)
-            yield from feeds
+            addresses = _addresses(tag, kind)
+            others = [value for name, value in tag.pairs() if kind == "outline" and _OTHER.match(name)]
+            read.update(address for value in (*addresses, *others) for address in _IN_LINE.findall(value))
+            yield from _feeds_of(tag, kind, addresses, folders[-1], line)
             if kind == "outline" and not tag.attributes.endswith("/"):
-                folders.append(folders[-1] if feeds else _inner(folders[-1], _title(tag)))
-    for number, written in enumerate(text.split("\n"), 1):
-        addresses = (_cleaned(unescape("".join(match))) for match in _ANY_ADDRESS.findall(written))
-        for address in (one for one in addresses if one not in seen):
-            yield ListedFeed(address.removesuffix(" /"), line=number, trouble="its tag is broken, or in a comment")
+                folders.append(folders[-1] if addresses else _inner(folders[-1], _title(tag)))
+    first = _OUTLINE.search(text)
+    start = len(text) if first is None or in_feed else first.start()
+    body = _without_comments(text[start:], open_too=False)
+    for number, written in enumerate(body.split("\n"), text.count("\n", 0, start) + 1):
+        for address in _IN_LINE.findall(unescape(written)):
+            if address.rstrip("'") not in read:
+                yield ListedFeed(web_address(address), line=number, trouble="its tag is broken")
+
+
+def _without_comments(text: str, *, open_too: bool) -> str:
+    """Return a text with nothing but line ends in place of its comments, also of one that is never closed."""
+    return _COMMENT.sub(
+        lambda found: "\n" * found[0].count("\n") if open_too or found[0].endswith("-->") else found[0], text
+    )
 
 
 def _tags(text: str) -> Iterator[tuple[int, Tag]]:
     """Yield the tags with their lines; each outline is scanned apart, so that a stray quote spoils no other."""
     line = 1
-    for piece in _OUTLINE.split(_COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)):
+    for piece in _OUTLINE.split(_without_comments(text, open_too=True)):
         place = 0
         for tag in scan(f"{piece}>"):
             if isinstance(tag, Tag):
@@ -125,10 +134,13 @@ def _tags(text: str) -> Iterator[tuple[int, Tag]]:
         line += piece.count("\n", place)
 
 
-def _feeds_of(tag: Tag, kind: str, folder: str, line: int) -> Iterator[ListedFeed]:
-    """Yield the addresses of a tag: several where the end of one is missing, and others stand in it."""
+def _addresses(tag: Tag, kind: str) -> list[str]:
+    """Return the addresses of a tag: several where its end is missing, and others stand in it."""
     names = _ATTRIBUTES.get(kind, ("href",) if kind == "link" and _OF_A_FEED.search(tag.get("type").lower()) else ())
-    addresses = next(filter(None, (list(tag.values(name)) for name in names)), [])
+    return next(filter(None, ([value for name, value in tag.pairs() if name == wanted] for wanted in names)), [])
+
+
+def _feeds_of(tag: Tag, kind: str, addresses: Sequence[str], folder: str, line: int) -> Iterator[ListedFeed]:
     for address in addresses:
         url = _cleaned(address)
         reference = _REFERENCE.search(url)
@@ -149,8 +161,9 @@ def _inner(folder: str, title: str) -> str:
 
 def _cleaned(written: str) -> str:
     """Return the address that an attribute holds, which may be escaped twice, or have lost the quote at its end."""
-    address, *rest = _CUT.split(written.replace("&amp;", "&").lstrip("“"), maxsplit=1)
-    return web_address(address.rstrip("/ ") if rest and ">" in written else address)
+    text = written.replace("&amp;", "&")
+    found = _IN_LINE.search(text) if _CUT.search(text) else None
+    return web_address(found[0] if found else text)
 
 
 def read_opml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:

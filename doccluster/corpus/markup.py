@@ -58,13 +58,13 @@ class Tag:
 
     def get(self, attribute: str) -> str:
         """Return the value of an attribute, "" when it is not there."""
-        return next(self.values(attribute), "")
+        return next((value for name, value in self.pairs() if name == attribute), "")
 
-    def values(self, attribute: str) -> Iterator[str]:
-        """Yield the values of an attribute, which is there again where the end of the tag is missing."""
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the attributes that have values; one is there again where the end of the tag is missing."""
         for found in _ATTRIBUTE.finditer(self.attributes):
-            if found[1].lower() == attribute and found.lastindex != 1:
-                yield unescape(found[2] or found[3] or found[4] or "").strip()
+            if found.lastindex != 1:
+                yield found[1].lower(), unescape(found[2] or found[3] or found[4] or "").strip()
 
 
 @dataclass(frozen=True)

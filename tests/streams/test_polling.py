@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import sqlite3
 import ssl
@@ -17,6 +18,7 @@ import zlib
 
 import pytest
 
+from doccluster.corpus.feed_lists import listed_feeds
 from doccluster.errors import InputError
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams import StoryStream
@@ -582,12 +584,29 @@ def test_a_list_that_is_no_xml_is_read_and_an_address_of_it_that_is_not_asked_is
     ]
     lines = {address: detail.partition("list.opml, ")[2] for address, _, detail in done.skipped}
     assert lines == {
-        f"{here}/g.xml": "line 9: its tag is broken, or in a comment",
+        f"{here}/g.xml": "line 9: its tag is broken",
         "feeds/local.xml": "line 10: it begins with no scheme, expected http or https",
         "http://w.example/page": "line 11: it names no address of a feed",
         "http://w.example/&w;": "line 12: &w; stands for no character",
-        f"{here}/h.xm": "line 13: its tag is broken, or in a comment",
+        f"{here}/h.xm": "line 13: its tag is broken",
     }
+
+
+def test_whatever_is_damaged_in_a_list_no_address_of_it_is_lost(seed):
+    addresses = [f"http://a{number}.example/f.xml" for number in range(5)]
+    outlines = "\n".join(f'<outline text="Tides &amp; H" type="rss" xmlUrl="{address}"/>' for address in addresses)
+    pieces = ('"', "'", "<", ">", "&", "/", "\n", " ", "&foo;", "=", "</outline>", "<outline ", "<p>", "<title>", "“")
+    draw, n_named = random.Random(seed), 0
+    for _ in range(2000):
+        text = (
+            f'<opml><head><docs>http://w.example/</docs></head><body><outline text="F">\n{outlines}\n</outline></opml>'
+        )
+        place = draw.randrange(text.index("<outline"), len(text))
+        text = text[:place] + draw.choice((draw.choice(pieces), "")) + text[place + draw.randint(0, 6) :]
+        named = {feed.url for feed in listed_feeds(text)}
+        assert {address for address in addresses if f'"{address}"' in text} <= named, text
+        n_named += len(named)
+    assert n_named > 2000 * 4
 
 
 @pytest.mark.parametrize(
