@@ -134,7 +134,7 @@ _RULES = (
     "",
     "Whoever escapes a column escapes all of it. So where more of its first 1,000 texts hold character references "
     "(`&amp;`, `&#8217;`) than a bare ampersand, a tag or a word of those who write about them (HTML, entity, "
-    "ampersand), and at least two or half of them do, the references are read as the characters they stand for, and a "
+    "ampersand), two at least of ten or more texts, the references are read as the characters that they mean, and a "
     "warning says so; what is escaped twice is decoded twice, unless the column's tags are escaped too: then it is "
     "about HTML. Titles are judged apart from texts. Where most of at least ten texts hold tags, escaped or not, they "
     "are read without markup. `strip_html=False` keeps both.",

@@ -44,7 +44,7 @@ _SILENT = frozenset(
 _DATES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "pubdate")
 _Row = TypeVar("_Row", bound=Found)
 _LOOKED_AT = 1000  # rows that say whether the texts of a table are HTML
-_FEWEST = 10  # texts with tags: fewer may be about HTML
+_FEWEST = 10  # texts: fewer with tags may be about HTML, and of more one with a reference may mean it
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def _plain_reader(texts: Sequence[str]) -> Callable[[str], str] | None:
     """
     bare = sum(_BARE.search(text) is not None for text in texts)
     escaped = sum(_BARE.search(text) is None and unescape(text) != text for text in texts)
-    is_escaped = escaped > bare and (escaped > 1 or 2 * escaped >= len(texts))
+    is_escaped = escaped > bare and (escaped > 1 or len(texts) < _FEWEST)
     once = list(map(unescape, texts)) if is_escaped else texts
     if len(texts) >= _FEWEST and sum(map(holds_tags, once)) > len(texts) / 2:
         return _strip_escaped if is_escaped else strip_markup

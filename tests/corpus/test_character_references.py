@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import doccluster
 from doccluster.corpus import read_corpus
 from doccluster.errors import DocclusterWarning
 
@@ -32,6 +33,20 @@ def test_a_column_whose_ampersands_are_all_references_is_decoded(written, meant,
     with pytest.warns(DocclusterWarning, match=r"character references of rows.jsonl are read as the characters"):
         corpus = read([written, *PLAIN, written], tmp_path)
     assert corpus.texts == (meant, *PLAIN, meant)
+
+
+def test_one_reference_is_enough_in_a_few_rows(tmp_path):
+    with pytest.warns(DocclusterWarning, match="character references"):
+        assert read(["Fish &amp; chips", *PLAIN[:4]], tmp_path).texts == ("Fish & chips", *PLAIN[:4])
+
+
+def test_a_run_of_escaped_posts_has_no_term_that_is_part_of_a_reference(tmp_path):
+    posts = ["storm broke the harbour wall &amp; more &lt;3", "ferry leaves at nine &amp; more &lt;3"] * 8
+    with pytest.warns(DocclusterWarning, match="character references"):
+        run = doccluster.run([f"{post} {number}" for number, post in enumerate(posts)], n_clusters=2)
+    assert {"harbour", "ferry"} <= set(run.vectors.terms)
+    assert not {"amp", "lt"} & set(run.vectors.terms)
+    assert not any("&amp;" in text for text in run.documents.excerpts)
 
 
 def test_titles_are_judged_apart_from_texts(tmp_path):
