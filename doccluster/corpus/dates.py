@@ -21,6 +21,8 @@ from importlib import resources
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from doccluster.validation import is_missing
+
 FIRST_YEAR = 1000
 LONGEST_DATE = 100  # characters
 DAY, MONTH, OPEN = "day", "month", "open"  # what a date of two numbers and a year begins with
@@ -96,10 +98,9 @@ def in_universal_time(iso: str) -> str:
 
 def date_value(value: Any) -> Any:
     """Return the value that stands for a date; None for NaN, NaT and blanks."""
-    if isinstance(value, Mapping) and len(value) == 1:  # {"$date": ...}, as MongoDB writes JSON
+    while isinstance(value, Mapping) and len(value) == 1:  # {"$date": {"$numberLong": ...}}, as MongoDB writes JSON
         value = next(iter(value.values()))
-    is_missing = value is None or value != value or (isinstance(value, str) and not value.strip())
-    return None if is_missing else value
+    return None if is_missing(value) or (isinstance(value, str) and not value.strip()) else value
 
 
 def read_date(value: Any, *, first: str = "", languages: Collection[str] = ()) -> DateReading:
@@ -156,7 +157,7 @@ def _of_text(text: str, first: str, languages: Collection[str]) -> DateReading:
     number = _NUMBER.fullmatch(text)
     if number is not None:
         return DateReading(_of_number(number[2]))
-    place = _PLACE.search(text)
+    place = _PLACE.search(text) if "/" in text else None
     zone = None if place is None else ZoneInfo(place[1])
     text = text if place is None else text[: place.start()]
     if _ISO.fullmatch(text):
@@ -227,10 +228,11 @@ def _offset(text: str) -> dt.timezone:
 class _Table:
     """``dates.toml``: what becomes of words and signs, and the layouts.
 
-    `months_in`: names that mean two months, each with its month in some languages. `first`: words that may stand first.
+    `steps`: signs of which a text has one, a pattern, and what that becomes. `months_in`: names that mean two months,
+    each with its month in some languages. `first`: words that may only stand first.
     """
 
-    steps: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]]
+    steps: tuple[tuple[frozenset[str], re.Pattern[str], str], ...]
     shapes: tuple[re.Pattern[str], ...]
     layouts: tuple[re.Pattern[str], ...]
     plain: Mapping[str, str]
@@ -253,9 +255,8 @@ def _table() -> _Table:
     plain |= dict.fromkeys(named(words["anywhere"]), " ")
     plain |= {name: f" z{zone} " for zone, names in table["zones"].items() for name in named(names)}
     plain |= {name: f" m{month} " for month, names in table["months"].items() for name in named(names)}
-    kinds = ("beyond_ascii", "brackets", "steps")
     return _Table(
-        steps={kind: tuple((compiled(pattern), by) for pattern, by in table[kind]) for kind in kinds},
+        steps=tuple((frozenset(needs), compiled(pattern), by) for needs, pattern, by in table["steps"]),
         shapes=tuple(map(compiled, table["shapes"])),
         layouts=tuple(map(compiled, table["layouts"])),
         plain=plain,
@@ -270,13 +271,11 @@ def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: 
     Raises _OpenDate for a name that means two months, unless `is_settled`: then `languages` decide. Raises KeyError for
     a word that is not of a date.
     """
-    text, steps = text.casefold(), table.steps["steps"]
-    if "(" in text:
-        steps = table.steps["brackets"] + steps
-    if not text.isascii():
-        text, steps = unicodedata.normalize("NFKC", text), table.steps["beyond_ascii"] + steps
-    for pattern, by in steps:
-        text = pattern.sub(by, text)
+    text = unicodedata.normalize("NFKC", text).casefold()
+    signs = frozenset(text)
+    for needs, pattern, by in table.steps:
+        if not signs.isdisjoint(needs):
+            text = pattern.sub(by, text)
 
     def plain(found: re.Match[str]) -> str:
         name = found[0].strip(".'")
@@ -289,7 +288,9 @@ def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: 
 
     text = text.strip(" .,")
     words = [word.strip(".'") for word in _WORD.findall(text)]
-    if words and words[0] in table.first and text.startswith(words[0]):  # a day, or the month, as "mar" can be
+    if not words:
+        return text
+    if words[0] in table.first and text.startswith(words[0]):  # a day, or the month, as "mar" can be
         is_month = [word in table.months_in or table.plain.get(word, "").startswith(" m") for word in words]
         if not is_month[0] or sum(is_month) > 1:
             text = text[len(words[0]) :]

@@ -151,7 +151,7 @@ def read_eml(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]
 
 def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the messages of a mailbox; attachments are left out."""
-    for number, data in enumerate(_messages(file), 1):
+    for number, data in enumerate(messages_in(file), 1):
         where = f"{file.name}:{number}"
         if data is None:
             yield Skipped(where, "too-long", f"a message of more than {_LONGEST_MESSAGE:,} bytes")
@@ -159,7 +159,7 @@ def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
             yield record(where, _message, _QUOTED_FROM.sub(rb"\1", data), file, where)
 
 
-def _messages(file: InputFile) -> Iterator[bytes | None]:
+def messages_in(file: InputFile) -> Iterator[bytes | None]:
     """Cut a mailbox at the lines that begin a message; every other line is kept. None stands for an over-long one.
 
     They need a date if the first of them has one.

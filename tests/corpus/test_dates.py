@@ -8,6 +8,7 @@ import email.utils
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -132,6 +133,13 @@ def test_a_layout_of_any_language_gives_day_and_time(text):
         (20191115, "2019-11-15"),
         (20191115.0, "2019-11-15"),
         ({"$date": "2019-11-15T10:00:00Z"}, "2019-11-15T10:00:00+00:00"),
+        ({"$date": {"$numberLong": "1573812000000"}}, "2019-11-15T10:00:00+00:00"),
+        (np.datetime64("2019-11-15T10:00:00.123456789"), "2019-11-15T10:00:00"),
+        (np.int64(1573812000), "2019-11-15T10:00:00+00:00"),
+        (pd.NA, ""),
+        (pd.NaT, ""),
+        (np.arange(3), ""),
+        ([2019, 11, 15], ""),
         (pd.Timestamp("2019-11-15 10:00"), "2019-11-15T10:00:00"),
     ],
 )
