@@ -87,7 +87,7 @@ def choose_columns(
     by_name = {plain_name(name): name for name in reversed(names)}
     others = [_first(usual, by_name) for usual in (ID_COLUMNS, _DATE, _LINK, _SOURCE)]
     authors = (by_name.get(name) for name in _AUTHORS)
-    taken = frozenset(filter(None, [*asked, *labels, *options.kept_columns, *others, *authors]))
+    taken = frozenset(filter(None, [*asked, *labels, *others, *authors]))
     text = options.text_columns or choose_text(names, rows, taken)
     if not text:
         raise UnknownColumn(

@@ -236,7 +236,7 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
         n_rows = table.metadata.num_rows  # more than a few need at least a bit each in the file
         if not 0 <= n_rows <= max(options.allowance.n_items, 8 * size):
             raise ReadFailure("broken-parquet", f"it claims {n_rows:,} rows in {size:,} bytes")
-        texts = [field.name for field in table.schema_arrow if not _is_scalar(field.type)]
+        texts = [field.name for field in table.schema_arrow if "string" in str(field.type)]
         columns = choose_columns(
             list(table.schema_arrow.names),
             options,
@@ -251,14 +251,6 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
             yield record(where, row_draft, row, columns, options, where)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise ReadFailure("broken-parquet", str(error)) from error
-
-
-def _is_scalar(kind: Any) -> bool:
-    """Say whether a column of this type can hold no text: numbers, times, bytes."""
-    from pyarrow import types
-
-    tests = (types.is_primitive, types.is_binary, types.is_large_binary, types.is_fixed_size_list)
-    return any(test(kind) for test in tests)
 
 
 PARQUET = Format(

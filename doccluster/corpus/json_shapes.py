@@ -20,18 +20,23 @@ _BETWEEN = re.compile("[\ufeff\x1e\\s,]*")  # \x1e: records of RFC 7464
 
 
 def json_values(text: str) -> Iterator[Any]:
-    r"""Yield JSON values that stand one after the other; raise ReadFailure where something else follows.
+    r"""Yield JSON values that stand one after the other, or the items of an array that is cut off.
+
+    Raises ReadFailure where something else follows.
 
     >>> list(json_values('{"a": 1}\n[2]'))
     [{'a': 1}, [2]]
     """
-    place = 0
+    place, is_cut = 0, False
     while (between := _BETWEEN.match(text, place)) and between.end() < len(text):
         try:
             value, place = JSON_TEXT.raw_decode(text, between.end())
         except BAD_JSON as error:
-            raise ReadFailure("bad-json", why_not_json(error)) from error
-        yield value
+            if is_cut or not text.startswith("[", between.end()):
+                raise ReadFailure("bad-json", why_not_json(error)) from error
+            place, is_cut = between.end() + 1, True
+        else:
+            yield value
 
 
 def why_not_json(error: Exception) -> str:
@@ -104,8 +109,10 @@ def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any
     if not isinstance(content, Mapping) or not content:
         return None
     names, keys = content.get("columns"), content.get("index")
-    cells = next((content[name] for name in ("data", "rows", "values") if isinstance(content.get(name), list)), [])
-    if cells and (isinstance(names, list) or isinstance(keys, list)) and not isinstance(cells[0], Mapping):  # "split"
+    cells: list[Any] = next(
+        (one for name in ("data", "rows", "values") if isinstance(one := content.get(name), list)), []
+    )
+    if cells and list in (type(names), type(keys)) and not isinstance(cells[0], Mapping):  # "split"
         titles = [name.get("name") if isinstance(name, Mapping) else name for name in names or ["text"]]
         ids = keys if isinstance(keys, list) and len(keys) == len(cells) else [None] * len(cells)
         rows = zip(ids, cells, strict=True)
@@ -113,10 +120,9 @@ def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any
     columns = list(content.values())
     if all(isinstance(column, list) for column in columns):
         lengths = set(map(len, columns))
-        is_table = (
-            len(lengths) == 1 and min(lengths) > 1 and any(not isinstance(one[0], list | Mapping) for one in columns)
-        )
-        return map(dict, (zip(content, row, strict=True) for row in zip(*columns, strict=True))) if is_table else None
+        if len(lengths) > 1 or min(lengths) < 2 or all(isinstance(column[0], list | Mapping) for column in columns):
+            return None
+        return (dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True))
     first = columns[0]
     if not all(isinstance(column, Mapping) and column.keys() == first.keys() for column in columns):
         return None

@@ -15,10 +15,11 @@ from doccluster.corpus.reader_options import ReadOptions
 
 MOST_BEFORE = 20  # rows before a header
 _SPREADSHEET = re.compile(r'\ufeff?"?sep=(.)"?\s*', re.IGNORECASE)
-_CELL_ENDS = re.compile(r"[,;\t|]")
-_TYPES = "c|continuous|d|discrete|s|string|t|time|text|str|int|integer|float|double|number|date|datetime|categorical"
-_UNIT = re.compile(rf"\[.*\]|\(.*\)|-*|{_TYPES}", re.IGNORECASE)
-_TYPE = re.compile(_TYPES, re.IGNORECASE)
+_CELL_ENDS = re.compile(r"[,;\t|~^](?! )")
+_TYPES = "continuous|discrete|string|time|text|str|int|integer|float|double|number|date|datetime|categorical"
+_UNIT = re.compile(rf"\[.*\]|\(.*\)|-+|{_TYPES}", re.IGNORECASE)
+_SHORT_UNIT = re.compile(r"[^\d\s]{0,3}")
+_TYPE = re.compile(f"[cdst]|{_TYPES}", re.IGNORECASE)
 _ROLE = re.compile(r"c|class|m|meta|w|weight|i|ignore|skip|[a-z_]+=.*", re.IGNORECASE)
 _MARKED = re.compile(r"(?=[mciwCDST])([mciw]?)[CDST]?#\s*(\S.*)")
 
@@ -54,8 +55,8 @@ def delimiter_in(line: str) -> str | None:
 def rows_before(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     """Return how many rows stand before the header of a table.
 
-    These are titles (one cell of several words above rows of the same width), or whatever is narrower than a row with
-    usual names.
+    These are titles (one cell of several words, or of one above three columns, where all rows below are of one width),
+    or whatever is narrower than a row with usual names.
 
     >>> rows_before([["Letters", "2026"], ["id", "text", "class"], ["1", "Rain.", "a"]], ReadOptions())
     1
@@ -64,10 +65,11 @@ def rows_before(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     for place, row in enumerate(rows[:MOST_BEFORE]):
         if looks_like_header(row, options) and widths[place] > max(widths[:place], default=0):
             return place
-    titles = [width == 1 and len(row[0].split()) > 1 for width, row in zip(widths, rows, strict=True)]
-    place = titles.index(False) if False in titles else 0
+    is_title = [width == 1 and not _CELL_ENDS.search(row[0]) for width, row in zip(widths, rows, strict=True)]
+    place = is_title.index(False) if False in is_title else 0
     wide = {len(row) for row in rows[place:]}
-    return place if len(rows) - place > 1 and len(wide) == 1 and min(wide) > 1 else 0
+    least = 2 if all(len(row[0].split()) > 1 for row in rows[:place]) else 3
+    return place if len(rows) - place > 1 and len(wide) == 1 and min(wide) >= least else 0
 
 
 def header_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> Header:
@@ -78,7 +80,7 @@ def header_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> Header:
     cells = [cell.strip("\ufeff \t\r\n") for cell in rows[before]]
     marked = [_MARKED.fullmatch(cell) for cell in cells]
     below = rows[before + 1 : before + 3]
-    n_below = sum(len(below) > 1 and len(row) > 1 and any(row) and all(map(_UNIT.fullmatch, row)) for row in below[:1])
+    n_below = int(len(below) > 1 and _has_units(below[0]))
     is_class = [mark is not None and mark[1] == "c" for mark in marked]
     roles = [cell.lower().split() for row in below[1:] for cell in row]
     is_role = [_ROLE.fullmatch(role) is not None for cell in roles for role in cell]
@@ -89,3 +91,10 @@ def header_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> Header:
     # each name once: a second "text" is "text.2", an unnamed one "3"; a header in a comment begins with #
     names = [taken.take(name.lstrip("# " * (place == 1)) or str(place)) for place, name in enumerate(written, 1)]
     return Header(names, [name for name, flag in zip(names, is_class, strict=False) if flag], before, n_below)
+
+
+def _has_units(row: Sequence[str]) -> bool:
+    """Say whether all cells of a row, one of them without doubt, are units or types, as they stand below a header."""
+    is_unit = [_UNIT.fullmatch(cell) is not None for cell in row]
+    pairs = zip(is_unit, row, strict=True)
+    return sum(map(bool, row)) > 1 and any(is_unit) and all(unit or _SHORT_UNIT.fullmatch(cell) for unit, cell in pairs)

@@ -23,12 +23,14 @@ TITLES = ("headline", "title")
 TEXT_NAMES = (*FULL_TEXTS, *SHORT_TEXTS, *TITLES)
 _WRAPPED = ("rendered", "value", "main", "#text", "$t", "$oid", "$date", "name")  # the value in an object that is one
 SAMPLED_ROWS = 100
+_MOST_CELLS = 20_000  # of the sample: of very wide tables ten rows are enough
 _SAMPLED_CHARACTERS = 2_000  # of a cell
 SHORTEST_PROSE = 25  # characters on average, of a column that is taken for its length alone
 # A column replaces one with a usual name if it has so many times the prose of a full text, of a short one, of one in an
 # object, of a title.
 TIMES = (20, 5, 5, 2)
 _MOST_LEVELS = 4  # of objects in objects
+_MOST_FIELDS = 200  # of the objects in a column; in others keys are names of things, not of fields
 _LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S*|\S+@\S+", re.IGNORECASE)
 _SOURCE = re.compile(r"""\s*(?:\{\s*["'}]|\[\s*[\[{]).*[}\]]\s*""", re.DOTALL)
 _NO_LETTERS = re.compile(r"[0-9!-/:-@\[-`{-~]")
@@ -69,7 +71,7 @@ def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[
     found: dict[str, None] = {}
     for name in names:
         inner = dict.fromkeys(path for row in rows for path in _paths(row.get(name), name, _MOST_LEVELS))
-        found |= inner or {name: None}
+        found |= inner if 0 < len(inner) <= _MOST_FIELDS else {name: None}
     return list(found)
 
 
@@ -151,6 +153,7 @@ def choose_text(names: Sequence[str], rows: Sequence[Mapping[str, Any]], taken: 
     `rows`: the first of the table. `taken`: columns that hold something else.
     """
     leaves = leaf_names(names, rows)
+    rows = rows[: max(10, _MOST_CELLS // max(len(leaves), 1))]
     lengths = {name: prose_length([value_at(row, name) for row in rows]) for name in leaves if name not in taken}
     by_prose = sorted(lengths, key=lambda name: -lengths[name])
     top = frozenset(names)

@@ -102,6 +102,15 @@ def test_what_follows_the_values_is_listed_in_our_words():
     assert [(one.reason, one.detail) for one in corpus.skipped] == [("bad-json", "not JSON from character 9 on")]
 
 
+@pytest.mark.parametrize("cut", [1, 5, 40, 200])
+def test_the_records_of_an_array_that_is_cut_off_are_read(cut):
+    text = json.dumps(FRAME.to_dict("records"))
+    corpus = read(text[:-cut], "a.json")
+    assert corpus.ids == IDS[: len(corpus)]
+    assert len(corpus) >= 4
+    assert [one.reason for one in corpus.skipped] == ([] if cut == 1 else ["bad-json"])
+
+
 ENGINE = {"took": 3, "_shards": {"total": 1}, "hits": {"total": {"value": 6}, "max_score": 1.0}}
 
 
@@ -175,6 +184,7 @@ ROWS = FRAME.to_csv(index=False)
         ("# Export of letters\n# licence: CC0, of the town, since 2024\n", 2),
         ("\n\n", 0),
         ("Export of letters\n", 1),
+        ("Letters\n", 1),
         ("Export of letters,,\n,,\n", 1),
         ("Exported,2026-11-05\n\n", 1),
         ("sep=,\n", 0),
@@ -209,9 +219,10 @@ def test_a_header_may_stand_in_the_last_comment():
     [
         "[-],[words],[-]",
         "(nr),(string),(name)",
-        ",characters,".replace("characters", "-"),
+        "-,-,",
         "string,string,categorical",
         "int,text,c",
+        "-,-,cm",
     ],
 )
 def test_a_row_of_units_or_types_below_the_header_is_no_document(below):
