@@ -92,8 +92,10 @@ def in_universal_time(iso: str) -> str:
     >>> in_universal_time("2021-11-19T01:45:08+02:00"), in_universal_time("2021-11-19")
     ('2021-11-18T23:45:08+00:00', '2021-11-19')
     """
-    moment = dt.datetime.fromisoformat(iso) if "T" in iso else None
-    return iso if moment is None or moment.tzinfo is None else moment.astimezone(dt.UTC).isoformat()
+    with suppress(OverflowError):  # on the first day of the calendar, and the last
+        moment = dt.datetime.fromisoformat(iso) if "T" in iso else None
+        return iso if moment is None or moment.tzinfo is None else moment.astimezone(dt.UTC).isoformat()
+    return iso
 
 
 def date_value(value: Any) -> Any:
@@ -114,7 +116,7 @@ def read_date(value: Any, *, first: str = "", languages: Collection[str] = ()) -
         return DateReading(_of_moment(value))
     if isinstance(value, dt.date):
         return DateReading(value.isoformat())
-    text = "" if value is None else " ".join(str(value).split())
+    text = "" if value is None else " ".join(str(value).strip(" \"'").split())
     if not text or len(text) > LONGEST_DATE:
         return DateReading()
     try:
@@ -218,7 +220,7 @@ def _hour(hour: int, half: str | None) -> int:
 def _offset(text: str) -> dt.timezone:
     """Return the zone of +2, +02, +0200 or +02:00. Raises ValueError for what no place on earth has."""
     digits = text[1:].replace(":", "")
-    hours, minutes = (int(digits), 0) if len(digits) <= 2 else (int(digits[:-2]), int(digits[-2:]))
+    hours, minutes = (int(digits), 0) if len(digits) <= 2 else divmod(int(digits), 100)
     if hours > 14 or minutes > 59:
         raise ValueError("no such zone")
     return dt.timezone(dt.timedelta(hours=hours, minutes=minutes) * (-1 if text[0] == "-" else 1))

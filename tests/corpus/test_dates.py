@@ -81,6 +81,8 @@ NOVEMBER = (
     *("2019. 11. 15. 10:30", "2019. november 15., péntek 10:30", "2019 m. lapkričio 15 d. 10:30"),
     *("Παρασκευή, 15 Νοεμβρίου 2019 10:30 π.μ.", "יום שישי, 15 בנובמבר 2019 10:30", "15 noiembrie 2019, 10:30"),
     *("Fri Nov 15 10:30:00 2019", "15-NOV-2019 10:30:00.79", "20191115103000", "201911151030", "10:30 15.11.2019"),
+    *("15.11.2019 | 10:30", "15/11/2019 - 10h30", "الجمعة 15 نوفمبر 2019 - 10:30", "Fr 15. Nov 10:30:00 2019"),
+    *("15 de noviembre de 2019 10:30 hs", '"2019-11-15 10:30"', "15-NOV-19 10.30.00.500 AM"),
     *("15/Nov/2019:10:30:00", "2019-11-15T10:30", "20191115T1030", "Friday, 15-Nov-19 10:30:00", "2019/11/15T10:30:00"),
 )
 
@@ -164,7 +166,16 @@ def test_zones_halves_of_the_day_and_numbers_are_heeded(text, iso):
         *("Fri, 15 Nov 2019 10:00:00 XYZ", "Fri, 15 Nov 2019 10:00:00 +99:00", "15 Nov 2019 and more", "c. 1850"),
         *("2019-11-15 10:00 Nowhere/City", "2019-11-15 (approx.)", "15 15 Nov 2019", "2019 10:30", "Nov 2019 10:30"),
         *("12345", "43784", "0", "-1", "99999999999999999999", "0000-00-00 00:00:00", "15 Nov 2019 " * 9, "2019/20"),
-        *("15 Foo 2019", "2019-11-15T10:00:00+01:00 2019", "10:00 15:00 3 Nov 2019", "m11", "z+02:00", "15 m99 2019"),
+        *(
+            "15 Foo 2019",
+            "Wed, 5 Jun 2019 10:00:00 A",
+            "5 Jun 2019 10:00 N",
+            "2019-11-15T10:00:00+01:00 2019",
+            "10:00 15:00 3 Nov 2019",
+            "m11",
+            "z+02:00",
+            "15 m99 2019",
+        ),
     ],
 )
 def test_what_is_not_understood_whole_is_no_date(text):
@@ -253,6 +264,12 @@ def test_the_dates_of_a_feed_decide_together(tmp_path):
         *("2026-04-03T10:00:00", "2026-04-13T11:00:00", "2026-04-03T10:00:00+00:00", "")
     ]
     assert corpus.dates == DateCounts(n_read=3, n_unread=1, unread=("x",))
+
+
+def test_a_feed_keeps_an_entry_with_the_first_day_of_the_calendar(tmp_path):
+    item = f"<item><title>{ENGLISH}</title><pubDate>0001-01-01T00:00:00+05:00</pubDate></item>"
+    (tmp_path / "a.xml").write_text(f"<rss version='2.0'><channel><title>a</title>{item}</channel></rss>")
+    assert list(read_corpus(tmp_path / "a.xml").column("date")) == ["0001-01-01T00:00:00+05:00"]
 
 
 def test_open_dates_in_blocks_on_disk_are_settled_as_in_memory(tmp_path):

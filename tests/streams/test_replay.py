@@ -11,10 +11,11 @@ import sys
 
 import pytest
 
-from doccluster.errors import InputError, SchemaError
+from doccluster.errors import DocclusterWarning, InputError, SchemaError
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.check import check_store
 from doccluster.streams.database import back_up, open_to_read, read_texts
+from doccluster.streams.polling.parsing import entries_of
 from doccluster.streams.settings import DAY, parse_duration
 from experiments.news_stream import make_news_stream
 
@@ -224,6 +225,28 @@ def test_impossible_dates_take_the_place_of_their_neighbour():
     stream = StoryStream()
     stream.replay(texts, now=NOW)
     assert set(stream.tables().documents["date"]) == {"2026-03-02T08:00:00Z"}
+
+
+def test_a_stream_reads_dates_as_every_reader_does(tmp_path):
+    rows = [f"{date},ferry {TOPICS[0]} {n}" for n, date in enumerate(("03/04/2026 10:00", "13/04/2026 PM", "soon"))]
+    (tmp_path / "a.csv").write_text("date,text\n" + "\n".join([*rows, "14/04/2026 3:00 PM,ferry"]) + "\n")
+    with StoryStream() as stream:
+        with pytest.warns(DocclusterWarning, match=r"2 of 4 dates were read, 2 could not be read"):
+            stream.replay(tmp_path / "a.csv")
+        stream.replay([("Fri, 17 Apr 2026 10:00:00 +0200", "the viaduct", "Crack")])
+        known = stream.tables().documents
+    assert {"2026-04-03T10:00:00Z", "2026-04-14T15:00:00Z", "2026-04-17T08:00:00Z"} <= set(known["date"])
+
+
+def test_a_polled_feed_has_the_dates_of_a_feed_in_a_file():
+    items = "".join(
+        f"<item><title>{n} ferry</title><pubDate>{date}</pubDate></item>"
+        for n, date in enumerate(
+            ("2019/11/15 10:00:00", "Sat, 28 Mar 2020 15:21:12 IST", "Mon, 03 Jul 2023 12:15:00 CEST")
+        )
+    )
+    entries, _ = entries_of(f"<rss version='2.0'><channel><title>a</title>{items}</channel></rss>".encode())
+    assert [one["date"] for one in entries] == ["2019-11-15T10:00:00", "2020-03-28", "2023-07-03T10:15:00+00:00"]
 
 
 def test_a_copy_counts_once_in_its_story_and_as_coverage():
