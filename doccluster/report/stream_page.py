@@ -79,18 +79,6 @@ class StoryLine:
 
 
 @dataclass(frozen=True)
-class ClosedLine:
-    """One story that has ended, as a row."""
-
-    id: str
-    headline: str
-    link: str | None
-    n_documents: int
-    n_outlets: int
-    span: Span
-
-
-@dataclass(frozen=True)
 class FrontPage:
     """All that the page says.
 
@@ -112,8 +100,8 @@ class FrontPage:
         The open stories that are listed only when they are looked for, as plain data for JSON, and `n_rest` of them.
     period : two of (day, moment)
         The first and the last day of the small charts.
-    closed : tuple of ClosedLine
-        Those that ended last.
+    ended : tuple of StoryLine
+        The stories that ended last, of `n_ended`.
     troubles : tuple of (feed, reason, what to do)
     outlets, languages : tuple of str
         What can be chosen from.
@@ -133,8 +121,8 @@ class FrontPage:
     rest: Mapping[str, Any] = field(default_factory=dict)
     n_rest: int = 0
     period: tuple[tuple[str, str], ...] = ()
-    closed: tuple[ClosedLine, ...] = ()
-    n_more_closed: int = 0
+    ended: tuple[StoryLine, ...] = ()
+    n_ended: int = 0
     troubles: tuple[tuple[str, str, str], ...] = ()
     outlets: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()

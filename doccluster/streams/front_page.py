@@ -17,7 +17,6 @@ from doccluster.streams.store import settings_of
 from doccluster.streams.story_lines import (
     PageContext,
     StoryArticle,
-    closed_line,
     compact_stories,
     day_told,
     headline_of,
@@ -31,7 +30,7 @@ from doccluster.streams.title_columns import is_column
 
 N_CARDS = 10
 MOST_STORIES = 200
-MOST_CLOSED = 30
+MOST_ENDED = 30
 
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
@@ -39,16 +38,11 @@ SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(pl
     d.batch_id, s.language, d.number = s.lead
 FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
 CROSS JOIN document d ON d.doc_id = m.doc_id
-WHERE s.state = 'open' ORDER BY d.number
+WHERE {} ORDER BY d.number
 """
-_CLOSED = """
-SELECT s.story_id, s.first, s.last, s.n_documents, COUNT(DISTINCT NULLIF(d.source, '')), l.title,
-    SUBSTR(plain(l.text), 1, 400), l.link
-FROM (SELECT * FROM story WHERE state = 'closed' AND n_documents > 1 ORDER BY last DESC, story_id LIMIT ?) s
-CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL CROSS JOIN document d ON d.doc_id = m.doc_id
-LEFT JOIN document l ON l.number = s.lead
-GROUP BY s.story_id ORDER BY s.last DESC, s.story_id
-"""
+_OPEN = "s.state = 'open'"
+_ENDED = f"""s.story_id IN (SELECT story_id FROM story WHERE state = 'closed' AND n_documents > 1
+    ORDER BY last DESC, story_id LIMIT {MOST_ENDED})"""
 _ADVICE = {
     "failing": "It is asked again, less and less often; look whether its address has changed.",
     "gone": "Take it off the list, or give its new address.",
@@ -74,7 +68,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         return FrontPage("nothing has come in yet", "the beginning", troubles=_troubles(connection))
     now = int(last[1])
     since_batch, since_moment = batch_since(connection, since, now)
-    members, settings = _members(connection), settings_of(connection) or StreamSettings()
+    members, settings = _members(connection, _OPEN), settings_of(connection) or StreamSettings()
     pinned, renamed = names_at(connection, "pin"), names_at(connection, "rename")
     ranked = _ordered(members, pinned, now, settings.half_life)
     spans = {story: (min(one.time for one in own), max(one.time for one in own)) for story, own in members.items()}
@@ -82,12 +76,13 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     pieces = pieces_of(connection, ranked, spans, n_first=n_pinned, apart=stories_apart(connection))
     together = {story: [one for name in (story, *own) for one in members[name]] for story, own in pieces.items()}
     ordered = _ordered(together, pinned, now, settings.half_life)
+    ended = _members(connection, _ENDED)
     shown, rest = ordered[:MOST_STORIES], ordered[MOST_STORIES:]
     first = max(min((one.time for story in shown for one in together[story]), default=now), now - 14 * DAY)
     page = PageContext(
         connection,
-        members,
-        {story: renamed.get(story) or headline_of(lead_of(own)) for story, own in members.items()},
+        members | ended,
+        {story: renamed.get(story) or headline_of(lead_of(own)) for story, own in (members | ended).items()},
         pieces,
         _events_after(connection, since_batch),
         (first, now),
@@ -98,8 +93,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     singles = [one for one in shown if len(together[one]) == 1 and one not in pinned and one not in columns]
     many = [one for one in shown if one not in singles and one not in columns]
     articles = [article for own in members.values() for article in own]
-    closed = connection.execute(_CLOSED, (MOST_CLOSED,)).fetchall()
-    (n_closed,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1").fetchone()
+    (n_ended,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1").fetchone()
 
     def lines(stories: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
         return tuple(story_line(page, story, is_card=are_cards) for story in stories)
@@ -124,8 +118,8 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         rest=compact_stories(page, rest),
         n_rest=sum(1 + len(pieces[story]) for story in rest),
         period=((day_told(first), as_text(first)), (day_told(now), as_text(now))),
-        closed=tuple(closed_line(row) for row in closed),
-        n_more_closed=n_closed - len(closed),
+        ended=lines(sorted(ended, key=lambda story: (-max(article.time for article in ended[story]), story))),
+        n_ended=n_ended,
         troubles=_troubles(connection),
         outlets=tuple(sorted({one_line(one.source, 60) for one in articles if one.source})),
         languages=tuple(sorted({code for story in members if (code := page.language_of(story))})),
@@ -140,11 +134,11 @@ def _ordered(
     return sorted(ranks, key=lambda story: (story not in pinned, -ranks[story], story))
 
 
-def _members(connection: sqlite3.Connection) -> Mapping[str, list[StoryArticle]]:
-    """Return the articles of open stories that are not muted."""
+def _members(connection: sqlite3.Connection, condition: str) -> dict[str, list[StoryArticle]]:
+    """Return the articles, if they are not muted, of the stories that meet a condition."""
     members: dict[str, list[StoryArticle]] = defaultdict(list)
     is_muted = muting(connection)
-    for story, *values in connection.execute(_MEMBERS):
+    for story, *values in connection.execute(_MEMBERS.format(condition)):
         one = StoryArticle(*values)
         if not is_muted(one.title, one.source):
             members[story].append(one)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from doccluster.report.stream_page import ArticleLine, ClosedLine, Span, StoryLine
+from doccluster.report.stream_page import ArticleLine, Span, StoryLine
 from doccluster.report.wording import date_words, marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
 from doccluster.streams.settings import HOUR, StreamSettings
@@ -36,7 +36,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class StoryArticle:
-    """An article of an open story, with the beginning of its text."""
+    """An article of a story, with the beginning of its text."""
 
     doc_id: int
     time: Moment
@@ -183,22 +183,6 @@ def _line(article: StoryArticle, articles: Sequence[StoryArticle], terms: Mappin
         date_iso=as_text(article.time),
         excerpt=marked_excerpt(article.text, terms) if terms and article.title else (),
         copies=tuple(sorted(copies - {one_line(article.source, 60)})),
-    )
-
-
-def closed_line(row: Sequence[object]) -> ClosedLine:
-    """Return a story that has ended as a line of the page.
-
-    A row is its id, first and last moment, documents, outlets, and the title, text and link of what names it.
-    """
-    story, first, last, n_documents, n_outlets, title, text, link = row
-    return ClosedLine(
-        id=str(story),
-        headline=one_line(str(title or text or story), HEADLINE),
-        link=safe_link(str(link or "")),
-        n_documents=int(str(n_documents)),
-        n_outlets=int(str(n_outlets)),
-        span=_span(int(str(first)), int(str(last))),
     )
 
 

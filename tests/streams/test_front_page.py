@@ -18,6 +18,7 @@ from doccluster.streams.front_page import front_page
 from doccluster.streams.intake import take_in
 from doccluster.streams.settings import DAY
 from doccluster.streams.stream import StoryStream
+from tests.axe import axe_script, violations
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.report.hostile import HOSTILE, LINKS
 from tests.streams.test_stream_commands import store  # noqa: F401  a fixture
@@ -257,11 +258,11 @@ def test_the_search_box_looks_in_all_open_stories_and_each_opens_to_its_articles
     monkeypatch.setattr(front_page_module, "MOST_STORIES", 2)
     doccluster("stream", "report", "--store", store, "-o", tmp_path / "page.html")
     page = visit(tmp_path / "page.html")
-    assert page.locator("[data-updated]").count() == 2
+    assert page.locator("#stories [data-updated]").count() == 2
     page.locator("#words").fill("VIADÚCT")
     found = page.locator("#rest li.story-line:visible")
     assert 0 < found.count() < 5
-    assert page.locator("#found").inner_text() == f"{found.count()} found"
+    assert page.locator("#found").inner_text() == f"{page.locator('li:visible[data-updated]').count()} found"
     many = found.filter(has=page.locator("details")).first
     assert many.locator("li:visible").count() == 0
     n_told = int(many.locator("summary").inner_text().split()[0])
@@ -273,6 +274,9 @@ def test_the_search_box_looks_in_all_open_stories_and_each_opens_to_its_articles
     page.locator("#words").fill("")
     page.locator("#rest > summary").click()
     page.locator("#rest > ul > li").nth(2).wait_for()
+    page.locator("#ended > summary").click()
+    page.locator("#ended .opens > summary").first.click()
+    assert page.locator("#ended .opens[open] li:visible").count() >= 2
     assert page.complaints == []
     silent = visit(tmp_path / "page.html", script=False)
     silent.locator("#rest > summary").click()
@@ -291,6 +295,17 @@ def test_times_of_any_age_are_those_of_the_reader(doccluster, store, tmp_path, v
     assert times.count() > 0
     assert {one.text_content() for one in times.all()} == {shown}
     assert "UTC" not in page.locator("body").inner_text()
+
+
+@pytest.mark.browser
+def test_the_page_has_no_barriers(doccluster, store, tmp_path, visit, monkeypatch):  # noqa: F811
+    script = axe_script()
+    monkeypatch.setattr(front_page_module, "MOST_STORIES", 12)
+    doccluster("stream", "report", "--store", store, "-o", tmp_path / "page.html")
+    page = visit(tmp_path / "page.html", bypass_csp=True)
+    page.locator("#rest > summary").click()
+    page.locator(".opens > summary").first.click()
+    assert violations(page, script) == []
 
 
 @pytest.mark.browser
@@ -346,3 +361,13 @@ def test_a_trouble_says_which_feed_and_what_to_do():
         (trouble,) = front_page(stream._connection).troubles
     assert trouble[0] == "Example (https://example.org/r)"
     assert "list" in trouble[2]
+
+
+def test_the_stories_that_ended_last_are_folded_and_open_to_their_articles():
+    ended = [(f"2026-03-01T0{hour}:00:00Z", "Wire", f"Ferry aground {hour}", f"{FERRY} {hour}", "") for hour in (8, 9)]
+    later = [(f"2026-0{month}-01T08:00:00Z", "Wire", title, title, "") for month, title in ((4, "Glass"), (5, "Wheat"))]
+    with filled([*ended, *later]) as stream:
+        page = front_page(stream._connection)
+    (story,) = page.ended
+    assert (page.n_ended, [one.name for one in story.articles]) == (1, ["Ferry aground 9", "Ferry aground 8"])
+    assert story.id not in {one.id for one in (*page.cards, *page.lines, *page.singles)}
