@@ -204,21 +204,25 @@ def _joined(lines: list[bytes], size: int) -> bytes | None:
 def _message(data: bytes, file: InputFile, where: str) -> Draft:
     file.n_nuls += data.count(b"\0")
     message = email.message_from_bytes(data.replace(b"\0", b""), policy=_POLICY)
-    title = decoded_header(_header(message, "Subject"))
+    title = decoded_header(_header(message, "Subject", data))
     return Draft(
         text=with_title(title, _body(message, file)),
         where=where,
-        id=_header(message, "Message-ID").strip("<> \t"),
+        id=_header(message, "Message-ID", data).strip("<> \t"),
         title=title,
-        date=_header(message, "Date"),
+        date=_header(message, "Date", data),
     )
 
 
-def _header(message: email.message.Message, name: str) -> str:
+def _header(message: email.message.Message, name: str, data: bytes) -> str:
+    """Return a header, "" if there is none; bytes beyond ASCII in it are utf-8, else in the encoding of the message."""
     raw = (str(value) for header, value in message.raw_items() if header.lower() == name.lower())
     text = next(raw, "")
-    if not text.isascii():  # bytes come as surrogates; they are most likely in the encoding of the body
-        text = decode(text.encode("utf-8", "surrogateescape"), declared=message.get_content_charset()).text
+    if not text.isascii():
+        encoded = text.encode("utf-8", "surrogateescape")  # such bytes come as surrogates
+        stated = message.get_content_charset()
+        encoding = None if _is_utf8(encoded) else decode(data, declared=stated).encoding
+        text = decode(encoded, declared=encoding).text
     return text
 
 

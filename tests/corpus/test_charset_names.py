@@ -94,6 +94,15 @@ def test_utf_16_is_not_believed_where_the_text_is_none():
     assert decode("Größe\n".encode("utf-16-be"), declared="utf-16be").text == "Größe\n"
 
 
+@pytest.mark.parametrize(("header", "body", "stated"), [("utf-8", "koi8-r", "koi8-r"), ("cp1251", "cp1251", "utf-8")])
+def test_bytes_in_a_header_are_utf_8_or_in_the_encoding_that_the_message_has(tmp_path, header, body, stated):
+    head = (
+        b"From: a\nTo: b\nSubject: " + "Паром".encode(header) + f"\nContent-Type: text/plain; charset={stated}".encode()
+    )
+    (tmp_path / "a.eml").write_bytes(head + b"\n\n" + RUSSIAN.encode(body))
+    assert read_corpus(tmp_path / "a.eml").texts == (f"Паром\n\n{RUSSIAN}",)
+
+
 def test_bytes_in_a_header_are_in_the_encoding_of_the_body(tmp_path):
     (tmp_path / "a.eml").write_bytes(
         b"From: a\nTo: b\nSubject: "
