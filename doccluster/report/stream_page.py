@@ -98,7 +98,7 @@ class FrontPage:
         Articles that are alone, and columns that come again and again under one title; both are folded.
     rest : mapping
         The open stories that are listed only when they are looked for, as plain data for JSON, and `n_rest` of them.
-    period : two of (day, moment)
+    period : (Span, Span)
         The first and the last day of the small charts.
     ended : tuple of StoryLine
         The stories that ended last, of `n_ended`.
@@ -120,7 +120,7 @@ class FrontPage:
     columns: tuple[StoryLine, ...] = ()
     rest: Mapping[str, Any] = field(default_factory=dict)
     n_rest: int = 0
-    period: tuple[tuple[str, str], ...] = ()
+    period: tuple[Span, ...] = ()
     ended: tuple[StoryLine, ...] = ()
     n_ended: int = 0
     troubles: tuple[tuple[str, str, str], ...] = ()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
 from doccluster.report.wording import counted, one_line, safe_link
 from doccluster.streams.article import as_text
-from doccluster.streams.tables import DOCUMENT_COLUMNS, STORY_COLUMNS, batch_at, document_rows, story_rows
+from doccluster.streams.export import records
+from doccluster.streams.tables import batch_at
 
 MOST_ENTRIES = 100
 MOST_TITLES = 10  # of a story's newest documents in its entry
@@ -35,17 +37,17 @@ def feed_of(connection: sqlite3.Connection, words: Sequence[str] = (), *, name: 
     is_json : bool
         Whether it is a JSON Feed instead of Atom.
     """
-    batch, now = batch_at(connection, None)
-    own: dict[str, list[dict[str, Any]]] = {}
-    for values in document_rows(connection, batch):
-        one = dict(zip(DOCUMENT_COLUMNS, values, strict=True))
-        own.setdefault(one["story"], []).append(one)
-    entries = []
+    _, now = batch_at(connection, None)
+    rows = records(connection)
+    own: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for document in rows["documents"]:
+        own[document["story"]].append(document)
     updated = {story: as_text(moment) for story, moment in connection.execute(_UPDATED)}
-    for values in story_rows(connection, batch):
-        story = dict(zip(STORY_COLUMNS, values, strict=True))
-        if story["documents"] and has_words(words, story["label"], [one["title"] for one in own[story["id"]]]):
-            entries.append({**story, "updated": updated[story["id"]], "own": own[story["id"]][::-1]})
+    entries: list[dict[str, Any]] = [
+        {**story, "updated": updated[str(story["id"])], "own": own[story["id"]][::-1]}
+        for story in rows["stories"]
+        if story["documents"] and has_words(words, str(story["label"]), [one["title"] for one in own[story["id"]]])
+    ]
     entries.sort(key=lambda one: (one["documents"] > 1, one["updated"], one["id"]), reverse=True)
     write = _json_feed if is_json else _atom
     return write([_entry(one) for one in entries[:MOST_ENTRIES]], name, as_text(now or 0))

@@ -18,10 +18,10 @@ from doccluster.streams.story_lines import (
     PageContext,
     StoryArticle,
     compact_stories,
-    day_told,
     headline_of,
     lead_of,
     moment_told,
+    span_of,
     story_line,
 )
 from doccluster.streams.story_pieces import pieces_of
@@ -117,7 +117,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         columns=lines(columns),
         rest=compact_stories(page, rest),
         n_rest=sum(1 + len(pieces[story]) for story in rest),
-        period=((day_told(first), as_text(first)), (day_told(now), as_text(now))),
+        period=(span_of(first, first), span_of(now, now)),
         ended=lines(sorted(ended, key=lambda story: (-max(article.time for article in ended[story]), story))),
         n_ended=n_ended,
         troubles=_troubles(connection),

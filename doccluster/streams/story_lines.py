@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from doccluster.report.stream_page import ArticleLine, Span, StoryLine
-from doccluster.report.wording import date_words, marked_excerpt, moment_words, one_line, safe_link, span_words
+from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
 from doccluster.streams.settings import HOUR, StreamSettings
 from doccluster.streams.shared_terms import shared_terms
@@ -100,7 +100,7 @@ def story_line(page: PageContext, story: str, *, is_card: bool = False) -> Story
         n_copies=len(articles) - len({article.family for article in articles}),
         outlets=tuple(sorted(outlets.items(), key=lambda pair: (-pair[1], pair[0]))),
         n_outlets=len(outlets),
-        span=_span(min(times), max(times)),
+        span=span_of(min(times), max(times)),
         bins=_bins(times, page.period) if is_card else (),
         lead=replace(_line(lead, own, shared.get(lead.family)), name=headline),
         others=tuple(_line(article, own, None) for article in others[:MOST_OTHERS]) if is_card else (),
@@ -186,13 +186,9 @@ def _line(article: StoryArticle, articles: Sequence[StoryArticle], terms: Mappin
     )
 
 
-def _span(first: Moment, last: Moment) -> Span:
+def span_of(first: Moment, last: Moment) -> Span:
+    """Return the days from a moment to another."""
     return Span(span_words(_day(first), _day(last)), as_text(first), as_text(last))
-
-
-def day_told(moment: Moment) -> str:
-    """Return the day of a moment in words."""
-    return date_words(_day(moment))
 
 
 def _day(moment: Moment) -> date:
