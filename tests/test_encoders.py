@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +24,7 @@ from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.searching import open_search
 from doccluster.vectors import encoders
 from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder
+from doccluster.vectors.onnx_encoder import onnx_encoder
 
 WORDS = ("[UNK]", "ship", "harbour", "anchor", "bread", "oven", "flour")
 TABLE = np.random.default_rng(4).normal(size=(len(WORDS), 5)).astype(np.float32)
@@ -87,8 +90,8 @@ def test_files_of_two_models_are_refused(model2vec):
 def field(number, content):
     """Return a field of a protocol buffer: a whole number, or bytes with their length."""
     if isinstance(content, int):
-        return bytes([number << 3]) + size(content)
-    return bytes([number << 3 | 2]) + size(len(content)) + content
+        return size(number << 3) + size(content)
+    return size(number << 3 | 2) + size(len(content)) + content
 
 
 def size(number):
@@ -107,6 +110,33 @@ def onnx_model(table):
     graph = field(1, node) + field(2, b"tiny") + field(5, tensor + field(9, table.tobytes()))
     graph += field(11, told(b"input_ids", 7, b"texts", b"tokens"))
     graph += field(12, told(b"rows", 1, b"texts", b"tokens", table.shape[1]))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 13))
+
+
+def looping_model(table, operator):
+    """Return a model whose rows go through an operator again and again: a Loop whose condition stays true."""
+
+    def node(kind, inputs, output, more=b""):
+        return field(1, b"".join(field(1, one) for one in inputs) + field(2, output) + field(4, kind) + more)
+
+    def value(name, kind, shape=b""):
+        return field(1, name) + field(2, field(1, field(1, kind) + shape))
+
+    names = {b"Identity": [b"rows_in"], b"Concat": [b"rows_in", b"rows_in"]}[operator]
+    scalar = field(2, b"")
+    axis = field(5, field(1, b"axis") + field(3, 1) + field(20, 2)) if operator == b"Concat" else b""
+    body = node(b"Identity", [b"goes_on_in"], b"goes_on_out") + node(operator, names, b"rows_out", axis)
+    body += field(2, b"body") + field(11, value(b"turn", 7, scalar)) + field(11, value(b"goes_on_in", 9, scalar))
+    body += field(11, value(b"rows_in", 1)) + field(12, value(b"goes_on_out", 9)) + field(12, value(b"rows_out", 1))
+    loop = field(5, field(1, b"body") + field(6, body) + field(20, 5))
+    graph = node(b"Gather", [b"table", b"input_ids"], b"rows")
+    graph += node(b"Loop", [b"", b"true", b"rows"], b"looped", loop) + field(2, b"tiny")
+    tensor = b"".join(field(1, one) for one in table.shape) + field(2, 1) + field(8, b"table")
+    graph += field(5, tensor + field(9, table.tobytes())) + field(5, field(2, 9) + field(8, b"true") + field(9, b"\1"))
+    shape = b"".join(field(1, field(2, one)) for one in (b"texts", b"tokens"))
+    graph += field(11, field(1, b"input_ids") + field(2, field(1, field(1, 7) + field(2, shape))))
+    shape += field(1, field(2, b"width"))
+    graph += field(12, field(1, b"looped") + field(2, field(1, field(1, 1) + field(2, shape))))
     return field(1, 8) + field(7, graph) + field(8, field(2, 13))
 
 
@@ -148,7 +178,7 @@ def test_a_text_longer_than_the_model_reads_is_cut_into_windows_that_are_average
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", Seen)
     write_tokenizer(onnx, max_length=3)
-    found = encode(get_encoder(f"onnx:{onnx}", n_threads=1), TEXTS)
+    found = encode(onnx_encoder("onnx", onnx, n_threads=1), TEXTS)
     np.testing.assert_allclose(found, rows_of(TEXTS, of_unknown=True), atol=1e-6)
     assert max(seen) == (1, 3)
 
@@ -162,7 +192,8 @@ def test_rows_are_the_same_to_the_last_bit_for_any_batch_and_number_of_threads(k
     found = set()
     for batch, n_threads in ((1, 1), (7, 1), (1000, 3), (16, 2)):
         monkeypatch.setattr(encoders, "BATCH", batch)
-        found.add(encode(get_encoder(f"{kind}:{folder}", n_threads=n_threads), texts).tobytes())
+        found.add(encode(encoders._read_model(kind, kind, str(folder), n_threads), texts).tobytes())
+    found.add(encode(get_encoder(f"{kind}:{folder}", n_threads=2), texts).tobytes())
     assert len(found) == 1
 
 
@@ -171,6 +202,76 @@ def test_a_file_that_is_missing_is_named(tmp_path, kind, file):
     told = f"has no file {file}; bring that file of the model|needs .*doccluster\\[(meaning|onnx)\\]"
     with pytest.raises((InputError, MissingDependency), match=told):
         get_encoder(f"{kind}:{tmp_path}")
+
+
+def with_bad_charsmap(tokenizer, folder):
+    charsmap = base64.b64encode(b"\xff\xff\xff\xff" * 8).decode("ascii")
+    return {**tokenizer, "normalizer": {"type": "Precompiled", "precompiled_charsmap": charsmap}}
+
+
+def with_growing_texts(tokenizer, folder):
+    grow = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 100}
+    return {**tokenizer, "normalizer": {"type": "Sequence", "normalizers": [grow] * 6}}
+
+
+def without_unknown(tokenizer, folder):
+    del tokenizer["model"]["vocab"]["[UNK]"]
+    return tokenizer
+
+
+def with_ids_beyond_the_table(tokenizer, folder):
+    tokenizer["model"]["vocab"]["ship"] = 2**31
+    return tokenizer
+
+
+def with_deep_settings(tokenizer, folder):
+    (folder / "config.json").write_text("[" * 200_000)
+    return tokenizer
+
+
+def with_deep_tokenizer(tokenizer, folder):
+    deep = {"type": "Sequence", "normalizers": []}
+    for _ in range(300):
+        deep = {"type": "Sequence", "normalizers": [deep]}
+    return {**tokenizer, "normalizer": deep}
+
+
+HARMS = (
+    with_bad_charsmap,
+    with_growing_texts,
+    without_unknown,
+    with_ids_beyond_the_table,
+    with_deep_settings,
+    with_deep_tokenizer,
+)
+
+
+@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize("kind", ["model2vec", "onnx"])
+def test_a_model_that_harms_what_reads_it_is_refused_in_a_sentence(request, monkeypatch, kind, harm):
+    monkeypatch.setattr(encoders, "MEMORY", 2**28)
+    monkeypatch.setattr(encoders, "SECONDS", 5.0)
+    folder = request.getfixturevalue(kind)
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(harm(json.loads(path.read_text("utf-8")), folder)), encoding="utf-8")
+    texts = ["a ship in the harbour", "unheard"]
+    if (kind, harm) == ("model2vec", with_deep_settings):  # whose settings are not read
+        assert encode(get_encoder(f"{kind}:{folder}", n_threads=1), texts).shape == (2, 5)
+        return
+    with pytest.raises(InputError, match=re.escape(str(folder))) as caught:
+        encode(get_encoder(f"{kind}:{folder}", n_threads=1), texts)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("operator", "told"), [(b"Identity", "s of processor time"), (b"Concat", "Concat node|memory")]
+)
+def test_a_loop_in_a_model_comes_to_an_end(onnx, monkeypatch, operator, told):
+    monkeypatch.setattr(encoders, "MEMORY", 2**28)
+    monkeypatch.setattr(encoders, "SECONDS", 2.0)
+    (onnx / "model.onnx").write_bytes(looping_model(TABLE, operator))
+    with pytest.raises(InputError, match=told):
+        get_encoder(f"onnx:{onnx}", n_threads=1)
 
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -71,6 +71,13 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "corpus/test_folders_and_text.py::test_an_encoding_that_is_named_is_used_and_what_it_cannot_read_is_listed",
         "corpus/test_folders_and_text.py::test_what_is_empty_binary_hidden_or_beside_the_point_is_listed_and_the_rest_read",
     ),
+    "What could break the library that reads it, or unpack to gigabytes (feeds, office documents, PDF, Parquet, "
+    "models, queries), is read in a process with limits.": (
+        "corpus/test_costly_files.py::test_a_file_that_needs_too_much_is_refused_with_the_option_that_allows_more",
+        "corpus/test_costly_files.py::test_the_memory_that_such_files_take_is_bounded",
+        "test_encoders.py::test_a_model_that_harms_what_reads_it_is_refused_in_a_sentence",
+        "streams/test_polling.py::test_a_parser_that_hangs_or_dies_is_ended_and_the_next_feed_is_read",
+    ),
     "No network but what you name: `stream poll` asks the addresses in your list and where they redirect to, a "
     "source behind an address such as `s3://` is read there, `--scheduler` talks to the workers it names, "
     "`--allow-download` fetches the model that `--encoder` names, and `browse --serve` listens on the loopback address "

@@ -149,12 +149,17 @@ if hasattr(os, "register_at_fork"):
 
 
 def pieces_of_work(
-    function: str, arguments: Any, body: bytes = b"", *, allowance: Allowance | None = None
+    function: str,
+    arguments: Any,
+    body: bytes = b"",
+    *,
+    allowance: Allowance | None = None,
+    idle: list[LimitedProcess] = _idle,
 ) -> Iterator[Piece]:
-    """Yield what a function yields in a process of its own, which is used again; see `LimitedProcess.pieces`."""
-    process = _idle.pop() if _idle else LimitedProcess()
+    """Yield what a function yields in one of the idle processes, or a new one; see `LimitedProcess.pieces`."""
+    process = idle.pop() if idle else LimitedProcess()
     yield from process.pieces(function, arguments, body, allowance=allowance)
-    _idle.append(process)
+    idle.append(process)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -152,7 +152,7 @@ encoder_option = options(
         is_eager=True,  # read before the option that downloads it
         metavar="NAME",
         help='Make the embeddings of the texts: static (pip install "doccluster[meaning]"), minilm, '
-        "or by a model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR.",
+        "or by a model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR (which may run code).",
     ),
     click.option(
         "--allow-download",

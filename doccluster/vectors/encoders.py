@@ -7,7 +7,8 @@ A text is encoded by itself, never padded to others, so that its row depends on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.file_names import usable_path
+from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure, pieces_of_work
 from doccluster.base.progress import Progress, silent
 from doccluster.blocks import row_blocks
 from doccluster.errors import InputError, importing
@@ -23,6 +25,9 @@ from doccluster.vectors.model_files import TOKENIZER, Encoder, brought, files_di
 from doccluster.vectors.onnx_encoder import onnx_encoder
 from doccluster.vectors.token_encoder import static_encoder, token_encoder
 
+# what a model may take
+MEMORY, TIMES_OF_FILES = 2 * 2**30, 4  # bytes, and bytes for each of its files'
+SECONDS, SECONDS_PER_CHARACTER = 60.0, 0.01  # of processor time
 BATCH = 256  # texts in memory as tokens at a time
 NAMES = ("static", "minilm", *(f"{kind}:DIR_OR_NAME" for kind in ("onnx", "model2vec", "sentence-transformers")))
 MINILM = "onnx:sentence-transformers/all-MiniLM-L6-v2"
@@ -51,12 +56,44 @@ def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
     kind, place = _kind_and_place(given)
     if kind == "sentence-transformers":
         return _sentence_transformer(given, place)
-    if kind == "model2vec":
-        folder = _folder(kind, place)
-        return token_encoder(given, brought(folder, "model.safetensors"), brought(folder, TOKENIZER))
-    if kind == "onnx":
-        return onnx_encoder(given, _folder(kind, place), n_threads=n_threads)
+    if kind:
+        return _encoder_apart(given, kind, _folder(kind, place), n_threads)
     raise InputError("is not known", argument="encoder", received=given, expected=f"one of {', '.join(NAMES)}")
+
+
+def _encoder_apart(name: str, kind: str, folder: Path, n_threads: int | None) -> Encoder:
+    """Return a model that is read and run in a process that it may harm: a stranger may have made its files."""
+    size = sum(path.stat().st_size for path in (*folder.glob("*"), *folder.glob("onnx/*")) if path.is_file())
+    asked = {"name": name, "kind": kind, "folder": str(folder.absolute()), "n_threads": n_threads}
+    idle: list[LimitedProcess] = []  # threads that encode at the same time take one each
+
+    def encode_apart(texts: list[str]) -> tuple[Any, npt.NDArray[Any]]:
+        seconds = SECONDS + SECONDS_PER_CHARACTER * sum(map(len, texts))
+        allowance = Allowance(MEMORY + TIMES_OF_FILES * size, seconds)
+        arguments = {**asked, "texts": texts}
+        try:
+            ((told, values),) = pieces_of_work(f"{__name__}:rows_piece", arguments, allowance=allowance, idle=idle)
+        except WorkFailure as error:
+            raise InputError(f"the model {name} {error}", remedy="bring its files again, or another model") from error
+        return told, np.frombuffer(values, dtype=told["dtype"]).reshape(told["shape"])
+
+    told, _ = encode_apart([])
+    return Encoder(name, told["digest"], lambda texts: encode_apart(texts)[1], told["pooling"])
+
+
+def rows_piece(asked: dict[str, Any], _: bytes) -> Iterator[Piece]:
+    """Yield the rows of texts and what is known of their model, in the process that runs it."""
+    encoder = _read_model(asked["kind"], asked["name"], asked["folder"], asked["n_threads"])
+    rows = np.asarray(encoder.encode(asked["texts"])) if asked["texts"] else np.empty(0)
+    known = {"digest": encoder.digest, "pooling": encoder.pooling}
+    yield {**known, "dtype": rows.dtype.str, "shape": rows.shape}, rows.tobytes()
+
+
+@lru_cache(maxsize=1)
+def _read_model(kind: str, name: str, place: str, n_threads: int | None) -> Encoder:
+    if kind == "onnx":
+        return onnx_encoder(name, Path(place), n_threads=n_threads)
+    return token_encoder(name, brought(Path(place), *FILES[kind]), brought(Path(place), TOKENIZER))
 
 
 def fetch_model(name: str) -> None:
