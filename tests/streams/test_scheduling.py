@@ -124,6 +124,12 @@ def test_failures_wait_longer_each_time_until_a_week():
     assert (healed.state, healed.failures, healed.reason) == ("active", 0.0, "")
 
 
+def test_an_interval_of_an_older_version_does_not_bring_a_failing_feed_below_half_an_hour():
+    busy = replace(FEED, interval=15 * 60, last_ok=NOW - 15 * 60)
+    answers = (Answer(status=500), Answer(status=429), Answer(status=503, headers={"retry-after": "1"}), Answer(304))
+    assert all(wait(answer, busy) >= 30 * 60 for answer in (*answers, Answer(reason="unreachable"), Answer(**OK)))
+
+
 def test_validators_are_kept_as_they_were_given_and_replaced_by_new_ones():
     first = next_poll(FEED, Answer(**OK, headers={"etag": ' W/"x" ', "last-modified": "yesterday"}, body_hash="h"), NOW)
     assert (first.etag, first.last_modified, first.body_hash) == (' W/"x" ', "yesterday", "h")

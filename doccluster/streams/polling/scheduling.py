@@ -112,15 +112,16 @@ def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
     asked = replace(
         feed, last_asked=now if answer.was_asked else feed.last_asked, reason=answer.reason or _reason_of(answer.status)
     )
+    interval = max(feed.interval, LEAST)  # an older version kept shorter ones
     if answer.status == 410:
         return replace(asked, state="gone", next_poll=now + GONE_FOR)
     if answer.status in (429, 503) and not answer.reason:
         wait = retry_after(answer.headers, now)
-        wait = feed.interval if wait is None else min(max(wait, feed.interval), MOST)
+        wait = interval if wait is None else min(max(wait, interval), MOST)
         return replace(asked, state="failing", failures=feed.failures + 0.5, next_poll=now + wait + _spread(feed, wait))
     if asked.reason:
         failures = feed.failures + _WEIGHTS.get(asked.reason, 1.0)
-        wait = WEEK if failures >= GIVEN_UP_AFTER else min(int(feed.interval * max(1.0, failures)), MOST)
+        wait = WEEK if failures >= GIVEN_UP_AFTER else min(int(interval * max(1.0, failures)), MOST)
         return replace(asked, state="failing", failures=failures, next_poll=now + wait + _spread(feed, wait))
     return _after_success(asked, answer, now)
 
