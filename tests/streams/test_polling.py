@@ -798,11 +798,11 @@ def test_passes_share_the_process_that_reads_feeds_and_the_stream_ends_it(server
     with StoryStream() as stream:
         given = {"feeds": server.url("/feed"), "options": options_for(server, clock), "force": True}
         stream.poll(**given)
-        first = stream._parser._process
+        first = stream._parser._process._process
         server.routes["/feed"] = (200, {}, rss(FERRY, BANK))
         clock.moment += 61
         assert stream.poll(**given).n_new == 1
-        assert stream._parser._process is first
+        assert stream._parser._process._process is first
         assert first.poll() is None
     assert first.poll() is not None
 
