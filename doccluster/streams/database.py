@@ -153,7 +153,7 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
         if getattr(error, "sqlite_errorcode", 0) not in _NOT_WRITTEN:
             raise
         raise InputError(
-            f"the copy {path} cannot be written: {error}", remedy="free some space, or choose another place"
+            f"the copy {path.name} cannot be written: {error}", remedy="free some space, or choose another place"
         ) from error
 
 
