@@ -208,16 +208,16 @@ _TABLE_RULES = (
     "",
     "## Tables in JSON",
     "",
-    "Records lie in an array, in an array of an object, one or more levels below keys, one a line, or one after "
-    "the other. A table is also read as `DataFrame.to_json` writes it in each orientation (columns, index, split,"
-    " records, values, table), from lists of columns, and from rows of cells under a header. The key of a row is "
-    "its id if no column holds one. Control characters in strings are allowed.",
+    "Records lie in an array (of one that is cut off, what is whole), in an array of an object, one or more levels "
+    "below keys, one a line, or one after the other. A table is also read as `DataFrame.to_json` writes it in each "
+    "orientation (columns, index, split, records, values, table), from lists of columns, and from rows below a "
+    "header. The key of a row is its id if no column holds one. Control characters in strings are allowed.",
     "",
     "## The header of a csv",
     "",
-    "- Before it may stand blank lines, `sep=;`, comments (`#`), a title (one cell of several words above rows of"
-    " one width) and rows that are narrower than one with usual names. A comment with the names of columns is the"
-    " header.",
+    "- Before it may stand blank lines, `sep=;`, comments (`#`), a title (one cell of several words, or of one above "
+    "three columns, where all rows below are of one width) and rows that are narrower than one with usual names. A "
+    "comment with the names of columns is the header.",
     "- Below it may stand a row of units or types (`[m]`, `(s)`, `-`, `string`, ...), or the two rows of Orange, "
     "whose `class` columns are labels; Orange's one row (`cD#topic`, `mS#text`) is read too.",
     "- These lines are listed as `about-the-table`. A first row that reads like the documents below it is an error, as "

@@ -254,7 +254,7 @@ def test_a_document_kept_under_a_new_id_is_not_called_skipped(doccluster, tmp_pa
         "id,text\n1,oil price well\n1,oil price rig\n2,wheat crop rain\n3,\n", encoding="utf-8"
     )
     done = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "out")
-    assert "3 documents   (1 skipped: 1 empty; 1 kept under a new id -> " in done.out
+    assert "3 documents (text: text)   (1 skipped: 1 empty; 1 kept under a new id -> " in done.out
     assert "1 input left out" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     told = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "again", "--no-report", "--json")
     assert '"n_skipped": 1,' in told.out

@@ -20,7 +20,7 @@ def hits(tmp_path):
 def test_hits_of_another_engine_are_grouped(doccluster, hits):
     done = doccluster("search", "jaguar", "--hits", hits)
     assert done.code == 0
-    assert "6 hits, 2 groups" in done.out
+    assert "6 hits in 2 groups" in done.out
     assert "a large cat of the forest" in done.out
     found = json.loads(doccluster("search", "--hits", hits, "--max-groups", "1", "--json").out)
     assert [one["documents"] for one in found["clusters"]] == [[0, 1, 2], [3, 4, 5]]

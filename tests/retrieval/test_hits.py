@@ -153,7 +153,7 @@ def test_ranks_may_be_text(tmp_path, ranks, order):
 def test_the_hits_of_a_request_to_carrot2_are_grouped():
     path = Path(__file__).parent / "carrot2-request.json"
     result = CliRunner().invoke(commands, ["search", "jaguar", "--hits", str(path)])
-    assert result.output.startswith("  10 hits, 3 groups\n")
+    assert result.output.startswith("  10 hits in 3 groups\n")
 
 
 def test_highlights_and_entities_of_engines_become_plain_text():
