@@ -179,7 +179,7 @@ def show_command(story: str, store: str, as_json: bool) -> None:
         say(f"      {one['id']}")
     for one in told["lineage"]:
         if one["event"] not in ("born", "grew"):
-            say(f"  {one['when']}  {one['event']:<8}  {one['story']} {one['other']}")
+            say(f"  {one['when']}  {one['event']:<8}  {one['partner']}  {one['label'][:WIDTH]}".rstrip())
 
 
 def _print(stories: list[dict[str, Any]], as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from doccluster.errors import InputError
@@ -15,8 +15,7 @@ from doccluster.streams.feed_out import has_words
 from doccluster.streams.tables import label_of
 
 _HOLDING = """
-SELECT s.story_id, s.n_documents, (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id
-    ORDER BY l.from_batch DESC LIMIT 1)
+SELECT s.story_id, s.n_documents
 FROM json_each(?) JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL JOIN story s USING (story_id)
 GROUP BY s.story_id ORDER BY MIN(key)
 """
@@ -33,7 +32,7 @@ def stories_with(connection: sqlite3.Connection, words: Sequence[str] = ()) -> l
 
 
 def story_told(connection: sqlite3.Connection, story: str) -> dict[str, Any]:
-    """Return the row of a story, its documents, and what has happened to it.
+    """Return the row of a story, its documents, and what has happened to it, with the label of its partner in that.
 
     Raises InputError if there is none of that id.
     """
@@ -43,6 +42,10 @@ def story_told(connection: sqlite3.Connection, story: str) -> dict[str, Any]:
         raise InputError(f"there is no story {story!r}; `doccluster stream list` shows those that there are.")
     own = [one for one in rows["documents"] if one["story"] == story]
     events = [one for one in rows["lineage"] if story in (one["story"], one["other"]) and one["event"] != "moved"]
+    names = names_at(connection, "rename")
+    for event in events:
+        partner = str(event["other"] if event["story"] == story else event["story"])
+        event["partner"], event["label"] = partner, _label(connection, partner, names)
     return {**row, "documents": own, "lineage": events}
 
 
@@ -51,6 +54,13 @@ def stories_of(connection: sqlite3.Connection, correction: Correction) -> list[d
     names = names_at(connection, "rename")
     documents = (*correction.documents, *correction.together, *correction.apart)
     return [
-        {"id": story, "label": names.get(story) or label_of(connection, lead), "documents": n_documents}
-        for story, n_documents, lead in connection.execute(_HOLDING, (json.dumps(documents),))
+        {"id": story, "label": _label(connection, story, names), "documents": n_documents}
+        for story, n_documents in connection.execute(_HOLDING, (json.dumps(documents),))
     ]
+
+
+def _label(connection: sqlite3.Connection, story: str, names: Mapping[str, str]) -> str:
+    """Return the label of a story, also of one that has become part of another; "" for no story."""
+    row = connection.execute("SELECT doc_id FROM story_lead WHERE story_id = ? ORDER BY from_batch DESC", (story,))
+    lead = row.fetchone()
+    return names.get(story) or (label_of(connection, lead[0]) if lead else "")

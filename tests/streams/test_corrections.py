@@ -342,6 +342,9 @@ def test_several_stories_become_one_which_the_answer_names(doccluster, tmp_path)
         stream.correct("merge", violin, bank, glacier)
         assert sorted(map(len, partition(stream).values())) == [1, 3]
     assert "The lost violin (3 documents)" in doccluster("stream", "pin", violin, "--store", path).out
+    told = doccluster("stream", "show", violin, "--store", path).out.splitlines()
+    merged = [line.split(maxsplit=2)[2] for line in told if "  merged  " in line]
+    assert merged == [f"{bank}  Bank leaves rates unchanged", f"{glacier}  Glacier melts faster"]
 
 
 def test_of_several_stories_the_first_that_is_open_goes_on(tmp_path):
