@@ -71,9 +71,9 @@ def measures_page() -> str:
         "",
         "<!-- made from the registry by `make docs`; do not edit -->",
         "",
-        f"There are {counted} measures of their own, and {len(records) - counted} variants and aliases of them, which "
-        "are not counted. Each is computed by `doccluster.score(name, found, truth=..., vectors=...)`, is listed by "
-        "`doccluster measures` and explained by `doccluster explain NAME`.",
+        f"{counted} measures, and {len(records) - counted} variants and aliases of them. "
+        "`doccluster.score(name, labels, truth=..., vectors=...)` computes one, `doccluster measures` lists them, and "
+        "`doccluster explain NAME` explains one.",
         "",
         "Values that are not defined are nan with a reason in the note, never a silent 0; see the edges of each. "
         "Costs:",

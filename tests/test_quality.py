@@ -252,7 +252,7 @@ def test_the_run_of_the_command_line_takes_a_quality_and_an_algorithm(tmp_path):
 
     arguments = ["run", str(NEWSROOM), "-o", str(tmp_path / "run"), "-k", "8", "--no-report"]
     shown = CliRunner().invoke(commands, [*arguments, "--quality", "fast"], catch_exceptions=False).output
-    assert "k-means, then term counts, k=8, best of 10 starts" in shown
+    assert "8 clusters: spherical k-means, then a multinomial mixture, best of 10 starts" in shown
     record = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
     assert record["parameters"]["algorithm"] == "settled"
     both = CliRunner().invoke(commands, [*arguments, "--overwrite", "--quality", "fast", "--algorithm", "k-means"])

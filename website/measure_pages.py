@@ -53,9 +53,9 @@ def _index(records: list[Measure]) -> str:
     lines = [
         "# Measures",
         "",
-        f"{len(own)} measures of their own, and {len(records) - len(own)} variants and aliases of them. "
-        "`doccluster.score(name, found, truth=..., vectors=...)` computes one, `doccluster.evaluate` all that the data "
-        "allow; `doccluster explain NAME` says what this page says. A value that is not defined is nan with a reason, "
+        f"{len(own)} measures, and {len(records) - len(own)} variants and aliases of them. "
+        "`doccluster.score(name, labels, truth=..., vectors=...)` computes one, `doccluster.evaluate` all that apply; "
+        "`doccluster explain NAME` says what this page says. A value that is not defined is nan with a reason, "
         "never a silent 0.",
         "",
         "## Choose by question",
@@ -137,7 +137,7 @@ def _formula(formula: str) -> list[str]:
             joint = "" if not shown or run.text[0] in ",:)" else " "
             shown += joint + (_text(run.text) if run.is_words else rf"{{math}}`\displaystyle {run.text}`")
         lines += ["{.formula}", shown, ""]
-    return [*lines, "As the registry has it: `" + formula + "`", ""]
+    return [*lines, "In plain text: `" + formula + "`", ""]
 
 
 def _letters(record: Measure) -> list[str]:

@@ -1,4 +1,4 @@
-"""`browse --serve`: the same in a browser, on the loopback address alone, for whoever knows the token.
+"""`browse --serve`: the same in a browser, on the loopback address alone, for those who know the token.
 
 A request without the token, or addressed to another name than this machine's own, is refused: neither another user nor
 a page of the web can see or do anything. Each connection has a thread, so that no other waits for one that sends

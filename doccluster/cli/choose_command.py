@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
 COLUMNS = {
-    "as": ("as", "{}", "topics (and sections): neighbours in meaning; stories: neighbours in words, at finer levels"),
-    "k": ("clusters", "{:,}", "how many there are at this level"),
-    "largest": ("largest", "{:.0%}", "the share of the documents that the largest one has"),
+    "as": ("level", "{}", "topics and sections from the smoothed vectors, stories from the words"),
+    "k": ("clusters", "{:,}", "the number of clusters"),
+    "largest": ("largest", "{:.0%}", "share of the documents in the largest cluster"),
     "agreement": (
-        "found again",
+        "stability",
         "{:.2f}",
-        "how alike the clusters of random parts of the documents are: 0 chance, 1 the same",
+        "mean adjusted Rand between clusterings of random 70 % samples",
     ),
 }
 

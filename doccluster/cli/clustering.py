@@ -121,12 +121,10 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
 def _novelty(table: pd.DataFrame, threshold: float) -> str:
     """Return in a sentence how many documents are unlike all clusters, and how much of what they say is unknown."""
     n_new, unknown = int(table["new"].sum()), table["unknown"].mean()
-    told = (
-        f"{n_new:,} of {len(table):,} documents are unlike all clusters of the run (similarity below {threshold:.3f})"
-    )
+    told = f"{n_new:,} of {len(table):,} documents are new: similarity below {threshold:.3f} to every cluster"
     if n_new == 0:
-        told = f"all documents are like a cluster of the run (similarity {threshold:.3f} or more)"
-    return told if unknown != unknown else f"{told}; on average the run knows {1 - unknown:.0%} of their words"
+        told = f"nothing new: every document reaches {threshold:.3f}"
+    return told if unknown != unknown else f"{told}; {100 * (1 - unknown):.0f} % of their words are known"
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
@@ -142,7 +140,7 @@ def _print_counts(table: pd.DataFrame, output: str) -> None:
     counts = sorted(Counter(zip(placed["cluster"], placed["label"], strict=True)).items())
     rows = [(f"{size:,}", f"{cluster}", str(label)) for (cluster, label), size in counts]
     if len(placed) < len(table):
-        rows.append((f"{len(table) - len(placed):,}", "", "no word that the run knows"))
+        rows.append((f"{len(table) - len(placed):,}", "", "no known word"))
     sizes, clusters, labels = zip(*rows, strict=True) if rows else ((), (), ())
     print_table(
         [Column("documents", sizes), Column("cluster", clusters), Column("label", labels, "left", fit="cut")],

@@ -60,7 +60,7 @@ def _print_inspection(found: Inspection) -> None:
     if found.lengths is not None:
         told = ", ".join(f"{name} {value:,.0f}" for name, value in found.lengths.items())
         say(f"  characters {told}")
-        say(f"  copies     {found.n_same_text:,} documents repeat an earlier text letter for letter")
+        say(f"  duplicates {found.n_same_text:,} documents are exact copies")
         languages = ", ".join(f"{name} {100 * share:.0f} %" for name, share in (found.languages or {}).items())
         say(f"  languages  {languages or 'not found by function words'}")
     if found.scripts:

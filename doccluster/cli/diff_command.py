@@ -21,6 +21,7 @@ SHOWN = 50
 SHOWN_OF_KIND = 5  # where there are more in all
 MOST_IDS = 4
 WIDTH = 70
+NAMES = {"appeared": "new", "vanished": "gone"}
 
 
 @click.command("diff", cls=Verb, short_help="Say what happened to clusters: two stores, moments or runs.")
@@ -32,10 +33,15 @@ WIDTH = 70
     default=0.5,
     show_default=True,
     metavar="SHARE",
-    help="The least share of its documents that a cluster lives on with.",
+    help="A cluster survives if it keeps at least this share of its documents.",
 )
 @click.option(
-    "--part", type=float, default=0.25, show_default=True, metavar="SHARE", help="The least share of a part of a split."
+    "--part",
+    type=float,
+    default=0.25,
+    show_default=True,
+    metavar="SHARE",
+    help="A split has parts of at least this share.",
 )
 @click.option(
     "-o", "--output", metavar="PAGE.html", help="Write the changes as a page too; an earlier one is replaced."
@@ -80,10 +86,15 @@ def print_difference(found: Difference, output: str | None) -> None:
         n_shown = len(of_kind) if len(told_of) <= SHOWN else SHOWN_OF_KIND
         for one in of_kind[:n_shown]:
             label = one.label_after or one.label_before
-            size = f"{one.n_before:,} -> {one.n_after:,}"
-            say(f"  {kind:<9} {size:>13}  {_joined(one.before)} -> {_joined(one.after)}  {label[:WIDTH]}")
+            sizes = [f"{n:,}" for n in (one.n_before, one.n_after) if n]
+            names = [_joined(side) for side in (one.before, one.after) if side]
+            size = f"{' -> '.join(sizes)} document{'' if sizes == ['1'] else 's'}"
+            where = f"cluster {' -> '.join(names)}"
+            say(f"  {NAMES.get(kind, kind):<9} {size:>23}  {where}, {label[:WIDTH]}")
         if len(of_kind) > n_shown:
-            say(f"  {kind:<9} {len(of_kind) - n_shown:>13,}  more, of fewer documents; --json lists all")
+            say(
+                f"  {NAMES.get(kind, kind):<9} {len(of_kind) - n_shown:>13,}  more with fewer documents; --json has all"
+            )
     if output is not None:
         say(f"  {output}")
 

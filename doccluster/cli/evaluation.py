@@ -108,7 +108,7 @@ def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -
             raise InputError(
                 f"{path} has {len(clusters) - len(keep)} lines without a label", remedy="give each document one"
             )
-        write_error(plain(f"{len(clusters) - len(keep):,} documents of {path} have no cluster and are left out"))
+        write_error(plain(f"{len(clusters) - len(keep):,} documents of {path} have no cluster and are skipped"))
     if not keep:
         raise InputError(f"no document of {path} has a label.")
     return keep

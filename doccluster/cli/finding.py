@@ -69,8 +69,8 @@ HELP = """\
     type=click.Choice(["neighbours", "bm25", "meaning"]),
     default="neighbours",
     show_default=True,
-    help="How documents are ranked: by BM25 and the neighbours among the best, by BM25 alone, or by the first and what "
-    "the query means (in a run with --encoder).",
+    help="How documents are ranked: bm25; neighbours: BM25, then the neighbours of the best; meaning: neighbours plus "
+    "the embedding of the query (in a run with --encoder).",
 )
 @click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The most groups.")
 @language_option

@@ -52,7 +52,7 @@ def prepare_streams() -> None:
     codecs.register_error(STAND_INS, _stand_in)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started this process
+        if stream is None:  # closed by the process that started this one
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open while the process lives
             setattr(sys, name, nowhere)
         elif isinstance(stream, io.TextIOWrapper):

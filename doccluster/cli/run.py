@@ -43,20 +43,19 @@ clustering_options = options(
     click.option(
         "--quality",
         type=click.Choice(["fast", "default"]),
-        help="fast: k-means, then the counts of terms decide. default: the same, of documents taken together with "
-        "those most like them.",
+        help="fast: k-means refined by term counts. default: the same on vectors smoothed over nearest neighbours.",
     ),
     click.option(
         "--algorithm",
         callback=checked(check_named_algorithm),
         metavar="NAME",
-        help="Instead of a quality, one of `doccluster algorithms`, with options if wanted: smoothed:n_init=3. "
-        "spherical-k-means is the plain one of the papers.",
+        help="Instead of a quality, one of `doccluster algorithms`, with options such as smoothed:n_init=3. "
+        "spherical-k-means is the algorithm of the papers.",
     ),
     click.option(
         "--compatible",
         metavar="VERSION",
-        help="Cluster as that version of doccluster did, where nothing else is asked for: 1.0.",
+        help="Use that version's defaults for everything you do not set: 1.0.",
     ),
     click.option(
         "--max-memory",
@@ -194,8 +193,7 @@ meaning_options = options(
     cls=SectionedOption,
     section=MEANING,
     metavar="FILE",
-    help="Name, explain and judge the clusters in this file in place of our own: a table of ids and labels, or a label "
-    "a line.",
+    help="Name, explain and judge the clusters in this file instead: a table of ids and labels, or one label per line.",
 )
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")

@@ -18,7 +18,7 @@ from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.overview import Overview, doubt, overview
 from doccluster.pipeline.provenance import COMPILING
 from doccluster.record import NO_TERMS
-from doccluster.report.wording import month_words, span_words
+from doccluster.report.wording import counted, month_words, span_words
 
 if TYPE_CHECKING:
     from doccluster.record import Run
@@ -73,7 +73,7 @@ def print_run(run: Run, output: Path | None) -> None:
     """Print the first screen: what was read, vectorized and clustered, the largest clusters, scores, and files."""
     compiling = run.provenance.timings.get(COMPILING, 0.0)
     if compiling >= SHOWN_SECONDS:
-        say_fact("compile", f"the program for this machine, once, {compiling:.1f} s")
+        say_fact("compile", f"once for this machine, {compiling:.1f} s")
     seen = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
     columns = ", ".join(run.parameters.get("resolved", {}).get("text_columns", ()))
@@ -89,7 +89,7 @@ def print_run(run: Run, output: Path | None) -> None:
         say_fact("", note)
     stability = run.parameters.get("resolved", {}).get("stability")
     if stability is not None:
-        say_fact("", f"The other starts agree with the best: {stability:.2f} of 1 (mean adjusted Rand).")
+        say_fact("", f"The starts agree at {stability:.2f} (mean adjusted Rand; 1 = the same clusters).")
     say()
     print_clusters([*seen[: min(run.n_clusters, MAX_SHOWN)], *seen[run.n_clusters :]])
     if run.n_clusters > MAX_SHOWN:
@@ -178,14 +178,14 @@ def _skipped(run: Run, output: Path | None) -> str:
 
 def _method(run: Run) -> str:
     if run.parameters.get("resolved", {}).get("labels_from") is not None:
-        return f"{run.method}, k={run.n_clusters}"
+        return f"{counted(run.n_clusters, 'cluster')}: {run.method}"
     algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))
     starts = (run.parameters.get("clustering") or {}).get("n_init") or STARTS
     told = f", best of {starts} starts" if "n_init" in algorithm.options else ""
     started = run.parameters.get("resolved", {}).get("started_from")
-    told = f", started from the {started} that were found" if started else told
+    told = f", started from the {started} in the data" if started else told
     seconds = run.provenance.timings.get("cluster", 0.0)
-    return f"{algorithm.title}, k={run.n_clusters}{told}, seed {run.provenance.seed}, {seconds:.1f} s"
+    return f"{counted(run.n_clusters, 'cluster')}: {algorithm.title}{told}, seed {run.provenance.seed}, {seconds:.1f} s"
 
 
 def _where_and_when(run: Run, seen: Sequence[Overview]) -> str:

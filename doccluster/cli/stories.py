@@ -88,14 +88,14 @@ def _settings(pace: str | None) -> StreamSettings | None:
 @click.option(
     "--force",
     is_flag=True,
-    help="Ask feeds that are not due too, unless they were asked in the last minute; with --follow, in its first pass.",
+    help="Poll feeds that are not due too, unless polled in the last minute; with --follow, in its first pass.",
 )
 @click.option(
     "--allow-network",
     multiple=True,
     callback=checked(lambda one: parse_networks([one])),
     metavar="CIDR",
-    help="A range of addresses, such as 10.0.0.0/8, that may be asked although it is not public.",
+    help="Allow a private range of addresses, such as 10.0.0.0/8.",
 )
 @click.option(
     "--spacing",
@@ -167,7 +167,7 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"store": store, **asdict(done)})
         return
-    asked = f"{done.n_due:,} of {done.n_feeds:,} feeds asked, {done.n_unchanged:,} unchanged, {done.n_failed:,} failed"
+    asked = f"{done.n_due:,} of {done.n_feeds:,} feeds polled, {done.n_unchanged:,} unchanged, {done.n_failed:,} failed"
     say(f"  poll       {asked}")
     say(f"  entries    {done.n_entries:,}, {done.n_new:,} new, {done.n_edited:,} edited")
     for word, troubles in (("skipped", done.skipped), ("failed", done.failures)):

@@ -1,4 +1,4 @@
-"""The table of algorithms: all that `run`, `cluster`, `choose-k` and `compare` can be asked to cluster by.
+"""The table of algorithms: all that `run`, `cluster`, `choose-k` and `compare` can cluster by.
 
 A new algorithm is a row here, its code in a file of this folder, and its references in `bibliography/methods.py`.
 """
@@ -129,7 +129,7 @@ def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
 
 
 def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algorithm, dict[str, Any]]:
-    """Return the algorithm asked for by name or by quality, and its options; the default where neither is given.
+    """Return the algorithm of a name or a quality, and its options; the default where neither is given.
 
     Raises InputError if both are given, or one is not known.
     """
@@ -186,14 +186,14 @@ _ROWS = (
     ),
     Algorithm(
         name="settled",
-        title="k-means, then term counts",
+        title="spherical k-means, then a multinomial mixture",
         criterion="sum of the cosines of documents to their centroids, then the likelihood of their counts",
         **_SMOOTHED,
         fixed={"quality": "fast"},
     ),
     Algorithm(
         name="smoothed",
-        title="k-means with neighbours, then term counts",
+        title="spherical k-means on neighbour-smoothed vectors, then a multinomial mixture",
         criterion="sum of the cosines of smoothed documents to their centroids, then the likelihood of their counts",
         **_SMOOTHED,
         fixed={"quality": "default"},

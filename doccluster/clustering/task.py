@@ -66,6 +66,6 @@ class Found:
     starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
     # which steps were not done, and why, a sentence each: no fault, but a reader of the results should know
     left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # what else was not as asked for, a sentence each, of which the caller is warned
+    notes: tuple[str, ...] = ()  # what else differs from the settings, a sentence each, of which the caller is warned
     interrupted: bool = False  # whether a person stopped the work, and this is the best until then
     from_start: bool = False  # whether it began from the clusters of the task

@@ -144,7 +144,7 @@ def rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> It
     except (DocclusterError, MemoryError):
         raise
     except Exception as error:  # whatever a database raises on a query, or on what is no database
-        raise InputError(f"{path.name} cannot be asked: {error}", remedy="check the query and the file") from error
+        raise InputError(f"{path.name} cannot be queried: {error}", remedy="check the query and the file") from error
 
 
 def _of_mapping(source: Mapping[Any, Any]) -> Records | None:

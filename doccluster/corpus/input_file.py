@@ -172,7 +172,7 @@ class InputFile:
         try:
             yield from _bounded_lines(text.readline, "\n", limit)
         finally:
-            if not self.stream.closed:  # by whoever stopped in the middle
+            if not self.stream.closed:  # where a reader stopped in the middle
                 text.detach()
 
     def stream_lines(self, limit: int) -> Iterator[bytes | None]:

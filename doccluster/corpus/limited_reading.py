@@ -47,7 +47,7 @@ def query_apart(kind: str, path: Path, query: str, options: ReadOptions) -> Iter
     except WorkFailure as error:
         more = Argument("max_expanded_size", doubled(options.expanded_size))
         remedy = "check the query, or allow twice as much with ", more
-        raise InputError(f"{path.name} cannot be asked: it {error}", remedy=remedy) from error
+        raise InputError(f"{path.name} cannot be queried: it {error}", remedy=remedy) from error
 
 
 def _found_apart(function: str, asked: Any, body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:

@@ -150,7 +150,7 @@ def read_eml(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]
 
 
 def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return the messages of a mailbox; attachments are left out."""
+    """Return the messages of a mailbox; attachments are skipped."""
     for number, data in enumerate(messages_in(file), 1):
         where = f"{file.name}:{number}"
         if data is None:
@@ -253,7 +253,7 @@ MBOX = Format(
     "mbox",
     read_mbox,
     "a message",
-    "subject, date; attachments are left out",
+    "subject, date; attachments are skipped",
     suffixes=(".mbox", ".mbx"),
     recognises=lambda beginning: is_envelope(*beginning.text[:2000].encode("utf-8", "replace").partition(b"\n")[::2]),
 )
@@ -261,7 +261,7 @@ EML = Format(
     "eml",
     read_eml,
     "a message in a file",
-    "subject, date; attachments are left out",
+    "subject, date; attachments are skipped",
     suffixes=(".eml",),
     aliases=("mail",),
     recognises=lambda beginning: message_kind(beginning.text, beginning.name) == "eml",

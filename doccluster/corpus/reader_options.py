@@ -61,7 +61,7 @@ class ReadOptions:
     header: bool = parameter(
         True, "Whether the first row of a csv names the columns; if not, they are called 1, 2, ...."
     )
-    delimiter: str | None = parameter(None, "What separates the cells of a csv; left out, it is found.", type="str")
+    delimiter: str | None = parameter(None, "What separates the cells of a csv; found by default.", type="str")
     encoding: str | None = parameter(None, "The encoding of all files, instead of finding it file by file.", type="str")
     strip: str | Sequence[str] = parameter(
         (),

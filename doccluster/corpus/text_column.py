@@ -26,7 +26,7 @@ SAMPLED_ROWS = 100
 _MOST_CELLS = 20_000  # of the sample: of very wide tables ten rows are enough
 _SAMPLED_CHARACTERS = 2_000  # of a cell
 SHORTEST_PROSE = 25  # characters on average, of a column that is taken for its length alone
-# A column replaces one with a usual name if it has so many times the prose of a full text, of a short one, of one in an
+# A column replaces one with a usual name with this many times the prose of a full text, of a short one, of one in an
 # object, of a title.
 TIMES = (20, 5, 5, 2)
 _MOST_LEVELS = 4  # of objects in objects

@@ -37,7 +37,7 @@ _LOCAL = re.compile(r"local(?::(\d+))?")
 class DaskExecutor:
     """The workers of a Dask cluster.
 
-    `client`: stays open: whoever made it closes it.
+    `client`: stays open: its maker closes it.
     """
 
     def __init__(self, client: Any) -> None:

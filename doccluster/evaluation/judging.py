@@ -210,7 +210,7 @@ def _of_run(labels: Any, truth: Any, vectors: Any) -> tuple[Any, Any, Any]:
 
 
 def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
-    """Return the measures asked for by name, with their parameters; None for the default set."""
+    """Return the measures that are named, with their parameters; None for the default set."""
     if measures is None or measures == "all":
         return None
     named = {measures: {}} if isinstance(measures, str) else measures

@@ -108,7 +108,7 @@ def _usable_columns(
             f"no document has {which} in {', '.join(refused)}", remedy="external measures need at least one"
         )
     if refused:
-        left_out = f"no document has {which} in {', '.join(refused)}; that truth is left out."
+        left_out = f"no document has {which} in {', '.join(refused)}; that truth is skipped."
         warnings.warn(left_out, DocclusterWarning, stacklevel=5)
     return result
 

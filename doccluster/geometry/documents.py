@@ -91,7 +91,7 @@ class Documents(ShortRepr):
 
     @cached_property
     def unit(self) -> Any:
-        """The rows made unit (zero rows stay zero), in the type of the matrix; the matrix itself where they are."""
+        """The normalised rows (zero rows stay zero), in the type of the matrix; the matrix itself where they are."""
         return self.matrix if self.has_unit_rows else unit_rows(self.matrix, warn=False)
 
     @property

@@ -260,7 +260,7 @@ def turned_block(block: slice, table: Floats, turn: Floats) -> Floats:
 
 
 def turned_unit_block(block: slice, table: Floats, turn: Floats) -> Floats:
-    """Return the same rows made unit."""
+    """Return the same rows, normalised."""
     return unit(turned_block(block, table, turn))
 
 
@@ -270,7 +270,7 @@ def sums_of_rows(block: slice, graph: Any) -> Floats:
 
 
 def unit_block(block: slice, rows: Any) -> Floats:
-    """Return some rows made unit."""
+    """Return some rows, normalised."""
     return unit(rows[block])
 
 

@@ -141,7 +141,7 @@ def _summarise_pairs(table: FloatArray, summary: str) -> Values:
     if not known.any():
         return undefined("no two clusters have terms", per_cluster=lines, per_pair=table)
     lines[known] = reduce(off[known], axis=1)
-    note = None if known.all() else f"{int((~known).sum())} cluster(s) without terms have no direction and are left out"
+    note = None if known.all() else f"{int((~known).sum())} cluster(s) without terms have no direction and are excluded"
     return Values(float(reduce(off[known])), per_cluster=lines, per_pair=table, note=note)
 
 
@@ -242,7 +242,7 @@ variant(
     formula="per cluster (|s_i|^2 - sum_{x in C_i} |x|^2) / (n_i (n_i - 1)); the mean over documents",
     source="Karypis 2003 (CLUTO's ISim, which includes self pairs)",
     meaning="The mean cosine of two documents of one cluster.",
-    edges="a singleton: undefined, left out of the mean",
+    edges="a singleton: undefined, excluded from the mean",
     parts=("per_cluster",),
 )
 def pairwise_similarity(geometry: ClusterEvidence) -> Values:
@@ -255,5 +255,5 @@ def pairwise_similarity(geometry: ClusterEvidence) -> Values:
     if not several.any():
         return undefined("no cluster has two documents", per_cluster=means)
     left_out = int((~several).sum())
-    note = f"{left_out} cluster(s) of one document are left out" if left_out else None
+    note = f"{left_out} cluster(s) of one document are excluded" if left_out else None
     return Values(float(np.average(means[several], weights=sizes[several])), per_cluster=means, note=note)

@@ -327,7 +327,7 @@ def list_measures(
     source : str, optional
         Text to be found in the citation, in any case (``"zaki"``).
     counted : bool, optional
-        True for measures of their own, False for variants and aliases.
+        True for measures, False for variants and aliases of them.
 
     Raises
     ------

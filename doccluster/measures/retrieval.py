@@ -81,7 +81,7 @@ def bcubed_f(table: ContingencyTable, *, beta: float = 1.0) -> float:
     source="Sharma & Sharma, II.C, after De Vries, Geva & Trotman 2012 (INEX)",
     meaning="How few clusters one must open to see all documents of a topic. One cluster scores 1, so read it with "
     "the number of clusters. Topics may overlap: documents with several labels count for each.",
-    edges="a topic of one document: nan, left out of the mean; no other topic: nan",
+    edges="a topic of one document: nan, excluded from the mean; no other topic: nan",
     parts=("per_class",),
     several_labels=True,
 )

@@ -28,7 +28,7 @@ def _mean_over_clusters(values: FloatArray, why_not: str) -> Values:
     if not known.any():
         return undefined(why_not, per_cluster=values)
     left_out = int((~known).sum())
-    note = f"{left_out} cluster(s) have no value and are left out of the mean" if left_out else None
+    note = f"{left_out} cluster(s) have no value and are excluded from the mean" if left_out else None
     return Values(float(values[known].mean()), per_cluster=values, note=note)
 
 

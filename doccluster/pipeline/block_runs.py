@@ -1,4 +1,4 @@
-"""Whether a run goes in blocks, where these lie, and what that will take: told before any work."""
+"""Whether a run goes in blocks, where these lie, and what that will take, said before any work."""
 
 from __future__ import annotations
 

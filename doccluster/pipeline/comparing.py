@@ -118,7 +118,7 @@ def _named(sources: Any) -> dict[Any, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Options:
-    """What was asked of the sources, and which part of it belongs to which source."""
+    """The options of the sources, and which of them belong to which source."""
 
     truth: str | Mapping[Any, str] | None
     labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]]
@@ -154,7 +154,7 @@ class _Options:
             self.meant(path).check()
 
     def column(self, path: Path) -> tuple[str | None, bool]:
-        """Return the truth column asked for, and whether it was asked of this source by name."""
+        """Return the truth column of a source, and whether it was given for this source by name."""
         if not isinstance(self.truth, Mapping):
             return self.truth, False
         named = next((self.truth[name] for name in _spellings(path) if name in self.truth), None)
@@ -167,7 +167,7 @@ class _Options:
         return [Path(file) for name in (*_spellings(path), None) for file in self.labels.get(name, ())]
 
     def meant(self, path: Path) -> RunSettings:
-        """Return the meaning asked for of a source."""
+        """Return the settings of meaning for a source."""
         given = self.embeddings
         if isinstance(given, Mapping):
             given = next((given[name] for name in (*_spellings(path), None) if name in given), None)

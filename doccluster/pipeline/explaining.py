@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
@@ -106,19 +107,19 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], tup
         lines[-1] += f" of words, {content['meaning']['similarity']:.3f} of meaning"
         by, than = ("meaning", "words") if by_meaning > by_words else ("words", "meaning")
         if run.n_clusters > 1:
-            margins = f"the next cluster is less similar by {by_words:.3f} in words, {by_meaning:.3f} in meaning"
-            lines.append(f"  together by {by} more than by {than}: {margins}")
+            margins = f"mean margin {by_words:.3f} by words, {by_meaning:.3f} by meaning"
+            lines.append(f"  held together by {by} more than by {than}: {margins}")
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
-    lines += _terms("words its documents have in common (share of their similarity, documents)", one.descriptive)
-    lines += _terms("words that set it apart (share of the distance to the others, documents)", one.discriminating)
-    lines.append("most typical documents (similarity to the cluster, 0 to 1)")
+    lines += _terms("words that hold it together (share of its similarity; documents with the word)", one.descriptive)
+    lines += _terms("words that set it apart (share of its distance to the others; documents)", one.discriminating)
+    lines.append("most typical documents (similarity to the cluster)")
     for shown in one.representatives:
         copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
         lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")
     if one.borderline:
-        lines.append("could as well be in another cluster (how much more similar to this one, the other one)")
+        lines.append("close to another cluster (margin, the other cluster)")
     else:
-        lines.append(f"all are more similar to it than to any other cluster, by at least {BORDERLINE_MARGIN}")
+        lines.append(f"every document is nearest to this cluster (smallest margin {BORDERLINE_MARGIN})")
     for near in one.borderline:
         other = run.clusters[near.runner_up].label
         lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({other})  {_name(run, near.row)}")
@@ -130,11 +131,11 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
     lines = [_name(run, row)]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
-    belongs = "is in"
+    belongs = "cluster"
     if is_other:
         content["without"] = without = float(similarity_without(run.partition.labels, run.similarity)[row])
-        lines.append(f"  fits no cluster (Other): without it {own} is less like it ({without:.3f}) than {next_best} is")
-        belongs = "the nearest with it is"
+        lines.append(f"  fits no cluster (Other): without it, {own} is less similar ({without:.3f}) than {next_best}")
+        belongs = "nearest cluster"
     for role, cluster, cosine in (
         ("cluster", own, run.similarity[row]),
         ("runner_up", next_best, run.runner_up_similarity[row]),
@@ -148,8 +149,8 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
             "similarity": float(cosine),
             "terms": [asdict(reason) for reason in reasons],
         }
-        word = belongs if role == "cluster" else "the next is"
-        lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}), similarity {cosine:.3f}, by these words")
+        word = belongs if role == "cluster" else "next cluster"
+        lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}): similarity {cosine:.3f}, made up of")
         lines += [f"    {reason.contribution:.3f}  {reason.term}" for reason in reasons[:N_REASONS]]
     if run.by_meaning is not None and run.vectors.meaning is not None:
         content["meaning"], told = _by_meaning(run, row, run.by_meaning, run.vectors.meaning.rows)
@@ -171,12 +172,12 @@ def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[
         "margin": float(placed.margin[row]),
         "nearest": [{"id": name, "similarity": cosine} for name, cosine in near],
     }
-    lines = [f"  by meaning its similarity is {placed.similarity[row]:.3f}, nearest are"]
+    lines = [f"  by meaning: similarity {placed.similarity[row]:.3f}, nearest documents"]
     lines += [f"    {cosines[place]:.3f}  {_name(run, int(others[place]))}" for place in nearest.tolist()]
     by, than = ("meaning", "words") if placed.margin[row] > run.margin[row] else ("words", "meaning")
     if run.n_clusters > 1:
-        margins = f"its margin is {run.margin[row]:+.3f} by words, {placed.margin[row]:+.3f} by meaning"
-        lines.append(f"  it is there by {by} more than by {than}: {margins}")
+        margins = f"margin {run.margin[row]:+.3f} by words, {placed.margin[row]:+.3f} by meaning"
+        lines.append(f"  {by} decides more than {than}: {margins}")
     return content, lines
 
 
@@ -217,7 +218,8 @@ def _two_clusters(run: Run, one: int, other: int) -> tuple[dict[str, Any], tuple
     ):
         lines.append(heading if terms else f"{heading}: no term")
         lines += [f"  {term.share:6.1%}  {term.term}" for term in terms]
-    lines.append("documents between them (margin, cluster)")
+    floor = math.floor(10 * found.between[0].margin) / 10
+    lines.append(f"nearest to the border (margin, cluster){f'; none is below {floor}' if floor > 0 else ''}")
     lines += [f"  {near.margin:+.3f}  {near.cluster}  {run.documents.name(near.row)}" for near in found.between]
     return content, tuple(lines)
 

@@ -1,8 +1,8 @@
 """The third stage: a partition of the documents that have terms, clusters in order of size, and what is done to it.
 
-Near-copies of one text are found for every run, and clustered as one document where that is wanted. Where the number of
-clusters was left to the data, documents that fit none are shown as Other: those whose cluster without them is less like
-them than another cluster is. A cluster of which fewer than two documents would stay keeps them all.
+Near-copies of one text are found for every run, and clustered as one document on request. Without a given number,
+documents that fit no cluster are shown as Other: their cluster without them is less like them than another cluster is.
+A cluster of which fewer than two documents would stay keeps them all.
 """
 
 from __future__ import annotations
@@ -177,4 +177,4 @@ def other_note(is_other: Flags | None) -> str | None:
     if n_other == 0:
         return None
     subject = "1 document fits" if n_other == 1 else f"{n_other:,} documents fit"
-    return f"{subject} no cluster: see Other. assignments.csv has the nearest one of each; add --no-other to use it."
+    return f"{subject} no cluster (Other). --no-other puts each into its nearest one."

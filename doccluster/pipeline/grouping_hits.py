@@ -112,7 +112,7 @@ def _copies(texts: Sequence[str]) -> dict[int, int]:
 def vectorize_short_texts(
     texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, **options: Any
 ) -> Vectorized | None:
-    """Return the vectors of texts, with some options of their own; None without a term."""
+    """Return the vectors of texts, with options for short ones; None without a term."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
     rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
     chosen = {"min_df": rare, "sublinear_tf": True, **options}

@@ -121,7 +121,7 @@ class Work:
     def cluster(
         self, vectors: DocumentVectors, documents: DocumentTable, settings: RunSettings, seed: int, progress: Progress
     ) -> tuple[Fit, Wanted]:
-        """Return the clusters that the algorithm finds, and how many were asked for or the data say."""
+        """Return the clusters that the algorithm finds, and their number, given or chosen."""
         order = order_of(vectors)
         fitted = vectors.take(order)
         algorithm = get_algorithm(settings.algorithm)

@@ -41,7 +41,7 @@ class Inspection:
     lengths : mapping or None
         Characters per document: least, median, mean, most.
     n_same_text : int or None
-        Documents whose text occurred before, letter for letter.
+        Documents that are exact copies of an earlier one.
     languages : mapping of name to share, or None
         By function words; the rest is in languages without a list, or too short to tell.
     text_columns : tuple of str

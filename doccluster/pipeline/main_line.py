@@ -128,7 +128,7 @@ def run_pipeline(
     clustering : mapping, optional
         Options of the algorithm (n_init, ...; `doccluster algorithms` lists them).
     compatible : str, optional
-        The version whose values to cluster with where nothing else is asked for, such as "1.0".
+        The version whose defaults to use for everything that is not set, such as "1.0".
     measures : optional
         As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
@@ -157,7 +157,7 @@ def run_pipeline(
         A folder for blocks of documents, which all workers see. Without a scheduler blocks are read from it one after
         another; so are those of files far larger than the algorithm's `max_memory`.
     checkpoint : int, optional
-        Write to the output folder, every so many iterations, how far the clustering has come, and go on from what a
+        Save progress to the output folder, every this many iterations, and resume from what a
         run that was ended has left there, unless `overwrite` is set. Documents are read and vectorized again; the
         labels are those of a run that nothing disturbed. Works in blocks.
     report, with_texts : bool

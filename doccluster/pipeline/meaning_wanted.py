@@ -36,7 +36,7 @@ from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.meaning import Meaning, meaning_of, rows_from, seen_from
 from doccluster.vectors.model_files import Encoder
 
-GIVEN = "given"  # the name of embeddings that no encoder of ours made
+GIVEN = "given"  # the name of embeddings from elsewhere
 OF_A_FILE = Encoder(GIVEN, "", list)
 
 

@@ -53,7 +53,7 @@ def name_clusters(
     """Describe each cluster, and return the vectors with their terms in the commonest written form.
 
     `texts` and `documents` are those of the rows of `vectors`; there are no texts of a ready matrix. The vectorizer
-    learns the written forms too, so that whoever asks later shows the same words. Documents that are shown as Other
+    learns the written forms too, so that later labels show the same words. Documents that are shown as Other
     stand for no cluster, and do not count in its size.
     """
     partition = evidence.partition

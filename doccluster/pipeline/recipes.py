@@ -1,4 +1,4 @@
-"""How a version of doccluster clusters where nothing else is asked for, as named values: a recipe.
+"""The defaults of a version of doccluster, as named values: a recipe.
 
 A later version may have better defaults, and so other labels; a run that is asked for a recipe keeps the values of that
 version. A recipe never changes after its release; `tests/test_recipes.py` holds the labels that each gives. Values of

@@ -1,4 +1,4 @@
-"""What a run was asked for: one value, written to run.json and read from it to repeat the run."""
+"""The settings of a run: one value, written to run.json and read from it to repeat the run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAY_BE_IN_MEMORY = ("embeddings", "encoder", "labels")  # files and a name; or a
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """Everything a run was asked for but where its documents are; `run_pipeline` describes the fields."""
+    """All settings of a run except its source; `run_pipeline` describes the fields."""
 
     n_clusters: int | str = "auto"
     granularity: str | None = None
@@ -100,7 +100,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What run.json says was asked for, and of which documents."""
+    """The settings and the sources that run.json names."""
 
     settings: RunSettings
     sources: tuple[str, ...]

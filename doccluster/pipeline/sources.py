@@ -291,7 +291,7 @@ def boilerplate_note(found: tuple[Repeated, ...]) -> str | None:
 
     >>> note = boilerplate_note((Repeated("Gazette", "Sign up now!", 12), Repeated("Post", "Photo", 7)))
     >>> note.partition("; ")[0]
-    'Left out as boilerplate: 2 lines that outlets repeat ("Sign up now!" in 12 documents, "Photo" in 7)'
+    'Removed as boilerplate: 2 lines that outlets repeat ("Sign up now!" in 12 documents, "Photo" in 7)'
     """
     if not found:
         return None
@@ -302,4 +302,4 @@ def boilerplate_note(found: tuple[Repeated, ...]) -> str | None:
     shown = [f'"{first}" in {count:,} documents', *(f'"{text}" in {n:,}' for text, n in others)]
     lines = "1 line" if len(found) == 1 else f"{len(found):,} lines"
     who = "outlets repeat" if any(one.outlet for one in found) else "many documents share"
-    return f"Left out as boilerplate: {lines} that {who} ({', '.join(shown)}); --keep-boilerplate keeps them."
+    return f"Removed as boilerplate: {lines} that {who} ({', '.join(shown)}); --keep-boilerplate keeps them."

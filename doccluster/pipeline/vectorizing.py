@@ -20,7 +20,7 @@ N_SHOWN = 5  # words that are left out
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vectorized(ShortRepr):
-    """The vectors, what made them, the languages whose function words were left out, and how the texts are written."""
+    """The vectors, what made them, the languages whose stop words were removed, and how the texts are written."""
 
     vectors: DocumentVectors
     vectorizer: TfidfVectorizer | None
@@ -35,7 +35,7 @@ class Vectorized(ShortRepr):
         done = f"{self._function_words_told(self.writing)}{', words stemmed' if self.vectorizer.stemming else ''}"
         told = {"languages": f"{self.writing.languages_told()}; {done}"}
         if self.vectorizer.dropped_terms:
-            told["left out"] = _spread_told(tuple(self.vectorizer.dropped_terms))
+            told["dropped"] = _spread_told(tuple(self.vectorizer.dropped_terms))
         scripts = self.writing.scripts_told()
         if scripts and self.vectorizer.analyzer == "script":
             told["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
@@ -51,14 +51,12 @@ class Vectorized(ShortRepr):
         assert self.vectorizer is not None  # there is none without texts
         given = self.vectorizer.stop_words
         if given is None:
-            return "no function words left out"
+            return "stop words kept"
         if given != stop_words_of(self.languages):
-            return "the stop words given left out"
+            return "your stop words removed"
         if set(self.languages) != set(writing.languages):
-            return f"function words of {' and '.join(map(str.title, self.languages))} left out, as asked"
-        return "function words left out" + (
-            ", of each document those of its language" if len(self.languages) > 1 else ""
-        )
+            return f"stop words of {' and '.join(map(str.title, self.languages))} removed, as you asked"
+        return f"stop words removed{', by the language of each document' if len(self.languages) > 1 else ''}"
 
     @property
     def function_words(self) -> frozenset[str]:
@@ -108,4 +106,4 @@ def adopt_vectors(
 
 def _spread_told(words: Sequence[str]) -> str:
     shown = ", ".join(words[:N_SHOWN]) + (", ..." if len(words) > N_SHOWN else "")
-    return f"{len(words):,} word{'s that are' if len(words) > 1 else ' that is'} in documents of all kinds: {shown}"
+    return f"{len(words):,} word{'s that occur' if len(words) > 1 else ' that occurs'} evenly everywhere: {shown}"

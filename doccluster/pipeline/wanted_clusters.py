@@ -45,9 +45,9 @@ class Wanted:
         """Why this number, in a sentence; None where it was given."""
         if self.choice is None:
             return None
-        told = f"The number of clusters was left to the data: {self.choice.sentence}."
+        told = f"Chosen from the data: {self.choice.sentence}."
         if self.choice.k is None:
-            told += " All documents are one cluster; give a number to divide them all the same."
+            told += " All documents are one cluster; give a number to divide them anyway."
         return told
 
 

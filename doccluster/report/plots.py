@@ -203,7 +203,7 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     axes.grid(axis="y")
     axes.legend(loc="best")
     y_label = "agreement of random parts (adjusted Rand)"
-    label_axes(axes, title="Which clusters come back", x_label="number of clusters k", y_label=y_label)
+    label_axes(axes, title="Stability of the clusters", x_label="number of clusters k", y_label=y_label)
     return written(figure, path)
 
 

@@ -170,7 +170,7 @@ def _facts(run: Run, seen: Sequence[Overview]) -> tuple[Fact, ...]:
     if n_outlets > 1:
         facts.append(Fact("Outlets", f"{n_outlets:,}", ""))
     if n_copies:
-        facts.append(Fact("Near-copies", f"{n_copies:,}", "documents that repeat an earlier one nearly word for word"))
+        facts.append(Fact("Near-copies", f"{n_copies:,}", "near-copies of an earlier document"))
     tightness = "how alike the documents of a cluster are, 0 to 1"
     facts.append(Fact("Similarity", decimal(float(run.similarity.mean())), tightness))
     for name, title, meaning in _HEADLINES:

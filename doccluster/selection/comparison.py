@@ -99,10 +99,10 @@ def compare(
     Parameters
     ----------
     corpora : LabelledCorpus
-        Rows are made unit; cosine measures are used throughout. One after the other is held, so they may be made on
+        Rows are normalised; cosine measures are used throughout. One after the other is held, so they may be made on
         the way.
     algorithms : names, factories, estimators, or a mapping of your names to any of these
-        A name of `doccluster.clustering.algorithms.ALGORITHMS`, with parameters if wanted
+        A name of `doccluster.clustering.algorithms.ALGORITHMS`, also with parameters
         (``"spherical-k-means:refine=true,n_init=1"``); a factory as ``"module:name"`` or ``"module:name:eps=0.5"``,
         which is imported and called, so it is code you trust; any clusterer with scikit-learn's conventions. Where an
         estimator (or a step of a pipeline) has `n_clusters` and `random_state`, they are set.

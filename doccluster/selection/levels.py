@@ -186,7 +186,7 @@ def _nearly_best(levels: Sequence[Level], topics: Level | None) -> list[Level]:
 
 
 def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -> Level | None:
-    """Return the middle one of the levels that come back best, where it is well apart from a coarse and a fine one.
+    """Return the middle one of the most stable levels, where it is well apart from a coarse and a fine one.
 
     None where the coarse level comes back nearly as well, or one of the two has about as many clusters.
     """

@@ -54,7 +54,7 @@ class Recommendation:
         The recommended number of clusters; None when there is no structure beyond chance.
     sections, topics, stories : int or None
         The numbers of the broadest, of broad and of narrow clusters; `k` is one of them unless it was limited. There
-        are sections only where topics come back better than what is above them.
+        are sections only where topics are more stable than what is above them.
     granularity : {"sections", "topics", "stories"}
         Which of them `k` is.
     reason : str
@@ -334,7 +334,7 @@ def _shown(
     if asked is not None and asked in best:
         return asked, "as you asked"
     if asked is not None:
-        return broadest, f"because no {asked} come back"
+        return broadest, f"because no {asked} are stable"
     if stories_because is not None and "stories" in best:
         return "stories", stories_because
     if "stories" in best and best["stories"].agreement >= SURE_STORIES:

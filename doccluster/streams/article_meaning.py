@@ -21,7 +21,7 @@ from doccluster.streams.article_terms import MOST_CHARACTERS
 from doccluster.streams.store import last_batch, read_meta, write_meta
 from doccluster.vectors.encoders import encode, get_encoder
 
-GIVEN = "given"  # the name of embeddings that no encoder of ours made
+GIVEN = "given"  # the name of embeddings from elsewhere
 PARTS = 2048.0  # of 1, that a rounded number is a multiple of: 11 bits, as many as float16 has
 
 Row = npt.NDArray[np.float32]

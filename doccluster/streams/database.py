@@ -80,7 +80,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a store to read one state of it; what goes wrong inside because it is damaged comes out as a sentence."""
     connection = open_to_read(path)
     with closing(connection), described(path, connection):
-        connection.execute("BEGIN")  # all that is read is of one moment, whoever writes meanwhile
+        connection.execute("BEGIN")  # all that is read is of one moment, whatever is written meanwhile
         yield connection
 
 

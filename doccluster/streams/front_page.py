@@ -44,7 +44,7 @@ _OPEN = "s.state = 'open'"
 _ENDED = f"""s.story_id IN (SELECT story_id FROM story WHERE state = 'closed' AND n_documents > 1
     ORDER BY last DESC, story_id LIMIT {MOST_ENDED})"""
 _ADVICE = {
-    "failing": "It is asked again, less and less often; look whether its address has changed.",
+    "failing": "It is polled less and less often; check whether its address has changed.",
     "gone": "Take it off the list, or give its new address.",
 }
 

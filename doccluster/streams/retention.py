@@ -28,7 +28,7 @@ class Pruned:
 
 
 def keep_for(connection: sqlite3.Connection, seconds: int) -> None:
-    """Note in a store that every poll prunes what is older than so many seconds; 0 ends that."""
+    """Note in a store that every poll prunes what is older than this many seconds; 0 ends that."""
     with transaction(connection):
         write_meta(connection, retention=seconds)
 

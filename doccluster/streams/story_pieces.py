@@ -14,7 +14,7 @@ from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.settings import DAY
 
 LEAST_LIKENESS = 1 / 3  # the least cosine of a piece with the story that it is shown under
-N_LIKEST = 3  # of one of the two, the other has to be among so many
+N_LIKEST = 3  # of one of the two, the other has to be among this many
 LONGEST_SILENCE = 2 * DAY  # between the last article of one and the first of the other
 BLOCK = 512  # stories that are compared with all others at a time
 _VECTORS = """

@@ -259,7 +259,7 @@ def _draw(
 
 # How often each term of a vocabulary occurs in a document, and documents of exactly m terms that keep to it: inclusion
 # probabilities follow a power of the rank, as Zipf's law has it, cut at 1. The power is solved for, so that the sum of
-# the squares, which sets how near documents are to one another, comes out as asked.
+# the squares, which sets how near documents are to one another, comes out as it should.
 
 
 def power_inclusion(n_terms: int, n_chosen: int, exponent: float) -> Floats:

@@ -149,10 +149,10 @@ class Writing:
         """Return the languages in words, with their shares and that of the texts in none of them.
 
         >>> Writing({"english": 0.7, "french": 0.2}, {}).languages_told()
-        'English 70 %, French 20 %, none with a stop list 10 %'
+        'English 70 %, French 20 %, unknown 10 %'
         """
         if not self.languages:
-            return "none that has a stop list"
+            return "unknown"
         shown = list(self.languages.items())[:MOST_TOLD]
         told = [f"{name.title()} {_percent(share)}" for name, share in shown]
         others = sum(self.languages.values()) - sum(share for _, share in shown)
@@ -160,7 +160,7 @@ class Writing:
             n_others = len(self.languages) - MOST_TOLD
             told.append(f"{n_others} other{'s' if n_others > 1 else ''} {_percent(others)}")
         rest = 1 - sum(self.languages.values())
-        return ", ".join([*told, f"none with a stop list {_percent(rest)}"] if rest > LEAST_TOLD else told)
+        return ", ".join([*told, f"unknown {_percent(rest)}"] if rest > LEAST_TOLD else told)
 
     def scripts_told(self) -> str:
         """Return the scripts without blanks in words, with the shares of the texts that use them."""

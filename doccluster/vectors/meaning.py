@@ -143,7 +143,7 @@ def rows_from(centre: Floats, rows: Any, place: TablePlace) -> Any:
 
 
 def sum_of_directions(block: slice, rows: Any) -> tuple[npt.NDArray[np.float64], int]:
-    """Return the sum of some rows made unit, and how many of them are not zero."""
+    """Return the sum of some rows after normalising them, and how many of them are not zero."""
     unit = unit_rows(rows[block], warn=False).astype(np.float32)
     return unit.sum(axis=0, dtype=np.float64), int(unit.any(axis=1).sum())
 

@@ -175,5 +175,5 @@ def main_limit(costs: Costs, n_documents: float, asked: Assumptions = ASSUMPTION
 
 
 def with_fewer_terms(times: int, asked: Assumptions = ASSUMPTIONS) -> Assumptions:
-    """Return the assumptions with so many times fewer terms: what makes the table smaller."""
+    """Return the assumptions with this many times fewer terms: what makes the table smaller."""
     return replace(asked, n_terms=asked.n_terms // times)

@@ -99,7 +99,7 @@ def record_exponents(session: Session, points: list[Point], labels: Sequence[str
 
 
 def compared(session: Session, n: int) -> Point:
-    """Fit both to so many documents; return that number and the seconds, and record their ratio."""
+    """Fit both to this many documents; return that number and the seconds, and record their ratio."""
     counts_file(n)
     ours = seconds_of(session, f"default, {n:,} documents", "fit_default", n)
     plain = seconds_of(session, f"spherical k-means, {n:,} documents", "fit_plain", n)
@@ -134,7 +134,7 @@ def fit_plain(n: int) -> dict[str, float]:
 
 
 def timed_fit(model: DocumentClustering | SphericalKMeans, n: int) -> dict[str, float]:
-    """Fit a model to so many documents in this process; a fit of a few comes first and loads the compiled code."""
+    """Fit a model to this many documents in this process; a fit of a few comes first and loads the compiled code."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     counts = counts_of(n)

@@ -1,4 +1,4 @@
-"""One fit of the peer `sparsekmeans`, in whichever Python has it; started as a script, imports nothing of ours.
+"""One fit of the peer `sparsekmeans`, in whichever Python has it; started as a script, imports nothing of this package.
 
     python peer_sparsekmeans.py MATRIX.npz N_CLUSTERS lloyd|elkan N_THREADS MAX_ITER LABELS.npy
 

@@ -11,7 +11,7 @@ from doccluster.selection.clusterers import Contender, as_clusterers
 
 
 def get_contender(algorithm: Any, *, n_init: int = 10) -> Contender:
-    """Return the algorithm of a name, with parameters if wanted, or one made of an estimator.
+    """Return the algorithm of a name, with or without parameters, or of an estimator.
 
     An algorithm given by its name alone starts `n_init` times in each fit.
     """

@@ -146,7 +146,7 @@ def search_results(place: pathlib.Path) -> list[Texts]:
 
 
 def thinned(texts: Texts, most: int) -> Texts:
-    """Return so many of the texts at most, evenly spaced."""
+    """Return at most this many of the texts, evenly spaced."""
     step = -(-len(texts[0]) // most)
     return texts[0][::step], texts[1][::step]
 

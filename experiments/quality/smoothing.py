@@ -132,7 +132,7 @@ def by_corpus(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_without_each(table: pd.DataFrame) -> pd.Series:
-    """Return, for each corpus, which kind has the highest mean NMI over the others; only kinds as cheap as asked."""
+    """Return, for each corpus, which kind has the highest mean NMI over the others; only cheap kinds."""
     affordable = table["times_plain"].groupby("kind", sort=False).mean() <= MOST_TIMES_PLAIN
     nmi = table["nmi"].unstack("corpus", sort=False)[affordable]
     return pd.Series({corpus: nmi.drop(columns=corpus).mean(axis=1).idxmax() for corpus in nmi.columns})

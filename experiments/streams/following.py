@@ -42,7 +42,7 @@ class DayIsOver(Exception):
 
 
 class FileClock:
-    """A clock that goes on by what is slept, and is in a file, so that it outlives whoever looks at it.
+    """A clock that goes on by what is slept, and is in a file, so that it outlives its readers.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def _feed(number: int, first: int, dates: Sequence[float]) -> bytes:
 
 @dataclass
 class PacedFeeds:
-    """Feeds whose entries appear at random moments, so many an hour, and that have validators.
+    """Feeds whose entries appear at random moments, this many an hour, and that have validators.
 
     Feed `number` has the rate `RATES[number // N_PACED]`.
     """

@@ -1,6 +1,6 @@
 """Feeds on the loopback address that misbehave in each way that the page on polling lists, and some that behave.
 
-What a feed answers follows from its name, the simulated moment and the request alone, so that whoever asks twice at one
+What a feed answers follows from its name, the simulated moment and the request alone, so that two requests at one
 moment gets the same answer twice.
 """
 
@@ -140,7 +140,7 @@ def _games(request: Request) -> Answer:
     items[1] |= {"guid": f"fresh-{request.hours}", "link": "https://games.example/one", "title": "One and the same"}
     items[1] |= {"description": "one article whose guid is another one at each poll"}
     items[2] |= {"guid": "edited", "link": "https://games.example/two", "title": "A text that is edited"}
-    items[2] |= {"description": f"so many hours have passed since it began: {request.hours}"}
+    items[2] |= {"description": f"hours since it began: {request.hours}"}
     return sent(rss(items))
 
 

@@ -93,10 +93,10 @@ def test_what_fits_no_cluster_is_new_and_counted(doccluster, story_run, tmp_path
     done = doccluster("assign", story_run, write_new(tmp_path / "new.jsonl"))
     assert [row["new"] for row in rows_of(done.out)] == ["False", "True", "True", "True"]
     assert [row["unknown"] for row in rows_of(done.out)] == ["0.0", "0.75", "1.0", "1.0"]
-    assert done.err.startswith("3 of 4 documents are unlike all clusters of the run (similarity below 0.")
-    assert "the run knows 31% of their words" in done.err
+    assert done.err.startswith("3 of 4 documents are new: similarity below 0.")
+    assert "; 31 % of their words are known" in done.err
     done = doccluster("assign", story_run, tmp_path / "new.jsonl", "-o", tmp_path / "new.csv")
-    assert "3 of 4 documents are unlike all clusters of the run" in done.out
+    assert "3 of 4 documents are new" in done.out
 
 
 def test_another_threshold_makes_other_documents_new(doccluster, story_run, tmp_path):

@@ -178,7 +178,13 @@ def test_two_clusters_are_compared_by_what_they_share_and_what_separates_them(do
     assert [document["id"] for document in told["between"]] == nearest
     text = doccluster("explain", finished, 0, 1).out
     terms = [told[part][0]["term"] for part in ("shared", "first_only", "second_only")]
-    for words in (*terms, "they share (share of the cosine)", "more in 0", "more in 1", "documents between them"):
+    for words in (
+        *terms,
+        "they share (share of the cosine)",
+        "more in 0",
+        "more in 1",
+        "nearest to the border (margin",
+    ):
         assert words in text
 
 

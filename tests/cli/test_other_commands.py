@@ -137,11 +137,11 @@ def test_rerun_says_what_differs_and_exits_1(doccluster, tiny, tmp_path):
 def test_explain_a_cluster_shows_terms_representatives_and_borders(doccluster, finished):
     done = doccluster("explain", finished, 0)
     assert done.code == 0, done.err
-    for words in ("in common", "set it apart", "most typical documents"):
+    for words in ("hold it together", "set it apart", "most typical documents"):
         assert words in done.out
     assert done.out.startswith("cluster 0: The apples in the orchard ripen in September.\n  apples, orchard, baskets\n")
     # harbour, bread and orchard have little in common
-    assert "all are more similar to it than to any other cluster, by at least 0.02" in done.out
+    assert "every document is nearest to this cluster (smallest margin 0.02)" in done.out
 
 
 def test_explain_a_cluster_names_the_documents_that_could_as_well_be_elsewhere(doccluster, tmp_path):
@@ -154,7 +154,7 @@ def test_explain_a_cluster_names_the_documents_that_could_as_well_be_elsewhere(d
     assert [document["id"] for document in near] == ["texts.txt:81"]
     number = next(one["cluster"] for one in told if one["borderline"])
     shown = doccluster("explain", tmp_path / "out", number).out
-    assert "could as well be in another cluster" in shown
+    assert "close to another cluster (margin, the other cluster)" in shown
 
 
 def test_explain_a_document_takes_its_cosine_apart(doccluster, finished):

@@ -33,10 +33,13 @@ def test_first_screen_says_what_was_read_vectorized_and_clustered(doccluster, ti
     lines = done.out.splitlines()
     assert lines[0].startswith("  read       9 documents")
     assert lines[1].startswith("  vectorize  64 terms, 10.0 in a document")
-    assert lines[2] == "  languages  English 100 %; function words left out, words stemmed"
-    assert lines[3].startswith("  cluster    k-means with neighbours, then term counts, k=3, best of 10 starts")
-    assert lines[4].strip().startswith("The other starts agree with the best: ")
-    assert lines[6].split() == ["cluster", "size", "headline,", "label", "similarity"]
+    assert lines[2] == "  languages  English 100 %; stop words removed, words stemmed"
+    assert lines[3].startswith(
+        "  cluster    3 clusters: spherical k-means on neighbour-smoothed vectors, then a multinomial"
+    )
+    assert lines[4].strip().startswith("seed 0, ")
+    assert lines[5].strip().startswith("The starts agree at ")
+    assert lines[7].split() == ["cluster", "size", "headline,", "label", "similarity"]
     assert "coherence" not in done.out
     assert "density" not in done.out
     assert lines[-1].split()[-1] == str(tmp_path / "out" / "run.json")
@@ -49,13 +52,13 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
     done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
     lines = done.out.splitlines()
     assert lines[0] == "  read       176 documents (text: text), 2 Mar – 5 Apr 2026, 4 outlets"
-    assert lines[3].startswith("  left out   31 words that are in documents of all kinds: ")
-    assert lines[7].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
+    assert lines[3].startswith("  dropped    31 words that occur evenly everywhere: ")
+    assert lines[8].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
     table = rows_of(tmp_path / "out" / "clusters.csv")
     assert len(table) == 8
     for place, row in enumerate(table):
-        headline, below = lines[9 + 2 * place], lines[10 + 2 * place]
+        headline, below = lines[10 + 2 * place], lines[11 + 2 * place]
         assert row["headline"] in titles
         shown = " ".join(headline.split()[2:]).split("…")[0]
         assert len(shown) >= 20
@@ -80,9 +83,9 @@ def test_a_note_stands_with_the_work_it_belongs_to_and_does_not_look_like_an_err
     lines = doccluster(*command, "--language", "english").out.splitlines()
     assert "skipped" not in lines[0]
     assert lines[1].endswith("(1 without a term have no cluster)")
-    assert lines[3].startswith("  cluster    k-means with neighbours, then term counts")
+    assert lines[3].startswith("  cluster    2 clusters: spherical k-means on neighbour-smoothed vectors")
     assert (
-        lines[4] == "             Near-copies were folded: 1 of the documents has the cluster of the text it repeats."
+        lines[5] == "             Near-copies were folded: 1 of the documents has the cluster of the text it repeats."
     )
     assert "without a term" not in "\n".join(lines[2:]), "it is said once"
 
@@ -255,7 +258,7 @@ def test_a_document_kept_under_a_new_id_is_not_called_skipped(doccluster, tmp_pa
     )
     done = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "out")
     assert "3 documents (text: text)   (1 skipped: 1 empty; 1 kept under a new id -> " in done.out
-    assert "1 input left out" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "1 document skipped" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     told = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "again", "--no-report", "--json")
     assert '"n_skipped": 1,' in told.out
     assert json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["counts"]["n_skipped"] == 1

@@ -128,7 +128,7 @@ def test_a_file_of_duckdb_is_asked_too_and_reaches_no_other_file(tmp_path, monke
     for query, told in (
         ("DELETE FROM news", "is not a query"),
         ("SELECT * FROM olds", "olds does not exist"),
-        ("SELECT * FROM 'other.csv'", "cannot be asked"),
+        ("SELECT * FROM 'other.csv'", "cannot be queried"),
         ("SELECT 1 AS body; DELETE FROM news", "read-only"),
     ):
         with pytest.raises(InputError, match=told):
@@ -138,7 +138,7 @@ def test_a_file_of_duckdb_is_asked_too_and_reaches_no_other_file(tmp_path, monke
     )
     assert made.exit_code == 0, made.output
     (tmp_path / "text.duckdb").write_text("no database", encoding="utf-8")
-    with pytest.raises(InputError, match=r"text\.duckdb cannot be asked"):
+    with pytest.raises(InputError, match=r"text\.duckdb cannot be queried"):
         read_corpus("duckdb:///text.duckdb?SELECT 1 AS body")
 
 

@@ -248,7 +248,7 @@ def test_documents_left_out_are_counted_and_listed(tmp_path):
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
     run = run_pipeline(str(tmp_path), n_clusters=2, language="none", vectorizer={"min_df": 1})
     text = text_of(render_report(run))
-    assert "1 input left out: empty 1." in text
+    assert "1 document skipped: empty." in text
     assert "empty.txt" in text
 
 

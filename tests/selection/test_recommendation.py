@@ -1,4 +1,4 @@
-"""Choosing k by levels that come back: right where the truth is known, and silent where there is none."""
+"""Choosing k by stable levels: right where the truth is known, and silent where there is none."""
 
 from __future__ import annotations
 

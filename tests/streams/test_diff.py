@@ -97,8 +97,8 @@ def test_many_changes_are_told_in_short_with_the_largest_of_each_kind(doccluster
     monkeypatch.setattr(module, "read_sides", lambda *_: sides)
     lines = doccluster("diff", "a", "b").out.splitlines()
     assert "1 merged, 80 appeared, 30 vanished, 58 stayed" in lines[1]
-    assert [line.split()[0] for line in lines[2:]] == ["merged", *["appeared"] * 6, *["vanished"] * 6]
-    assert "75  more, of fewer documents; --json lists all" in " ".join(lines[8:9])
+    assert [line.split()[0] for line in lines[2:]] == ["merged", *["new"] * 6, *["gone"] * 6]
+    assert "75  more with fewer documents; --json has all" in " ".join(lines[8:9])
     assert len(json.loads(doccluster("diff", "a", "b", "--json").out)["changes"]) == 169
     many = [Side("a", {str(n): f"{n}" for n in range(30)}, {}), Side("b", {str(n): "all" for n in range(30)}, {})]
     monkeypatch.setattr(module, "read_sides", lambda *_: many)

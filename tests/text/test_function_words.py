@@ -101,7 +101,7 @@ def test_scripts_are_told_with_their_shares():
     writing = survey_writing([ENGLISH, GERMAN, CHINESE, "สวัสดีชาวโลก"])
     assert writing.scripts == {"Chinese characters": 0.25, "Thai": 0.25}
     assert writing.scripts_told() == "Chinese characters 25 %, Thai 25 %"
-    assert writing.languages_told() == "English 25 %, German 25 %, none with a stop list 50 %"
+    assert writing.languages_told() == "English 25 %, German 25 %, unknown 50 %"
 
 
 @pytest.mark.real

@@ -154,7 +154,7 @@ class DocumentMatrix:
     def share(
         self, function: Callable[[Item], Result], blocks: Sequence[Item], *, multiplications: float
     ) -> list[Result]:
-        """Return `function(block)` for each of any blocks, in threads if so many multiplications are worth them."""
+        """Return `function(block)` for each of any blocks, in threads if that many multiplications are worth them."""
         n_threads = self.threads_for(multiplications)
         return share_blocks(function, blocks, n_threads=n_threads, pool=self._pool if n_threads > 1 else None)
 

@@ -61,7 +61,7 @@ SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
 SAMPLE_PER_CLUSTER = 20  # ... but at least this many for each cluster ...
 SAMPLE_ENOUGH = 1000  # ... and at most this many
 SAMPLE_ITERATIONS = 20
-KEPT_ENTRIES = 300_000  # up to so many, a few megabytes, the index is kept from start to start
+KEPT_ENTRIES = 300_000  # up to this many, a few megabytes, the index is kept from start to start
 
 SEEDINGS = ("k-means++", "random", "subsample")
 

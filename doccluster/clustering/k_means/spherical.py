@@ -44,7 +44,7 @@ class SphericalParameters(SeededParameters):
     init: Init = parameter(
         "k-means++",
         "Greedy k-means++ in cosine form, random documents, the centroids of a clustered sample (one document in ten, "
-        "20 to 1,000 for each cluster), centroids (dense or sparse, made unit), or a function "
+        "20 to 1,000 for each cluster), centroids (dense or sparse, normalised), or a function "
         "``(X, n_clusters, random_state)`` that returns such.",
         type="{'k-means++', 'random', 'subsample'}, matrix of shape (n_clusters, n_terms), or callable",
     )
@@ -192,7 +192,7 @@ def spherical_k_means(
         return refine_start(documents, start, limits, n_head=plan.n_head, progress=progress)
 
     with_best = partial(_fit_of, documents, best, parameters.n_clusters, scaled=scaled)
-    # a library makes the products of a table with one thread of its own for each of ours: they else wait for each other
+    # a library would make the products of a table with a thread for each of this package's, which wait for each other
     one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
         with one_each:

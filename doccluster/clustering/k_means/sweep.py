@@ -258,7 +258,7 @@ def nearest_lane(sums, peaks):
 
 @jit(forceinline=True, inner=True)
 def count_groups(width, group_width):
-    """Return how many groups so many lanes make."""
+    """Return how many groups this many lanes make."""
     return (width + group_width - 1) // group_width
 
 
