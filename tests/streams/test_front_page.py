@@ -224,8 +224,19 @@ def test_what_an_editor_took_apart_is_not_shown_as_one(monkeypatch):
         parted = front_page(stream._connection)
         monkeypatch.setattr(front_page_module, "stories_apart", lambda _: set())
         linked = front_page(stream._connection)
+        html = render_front_page(linked)
     assert len(parted.singles) == 2
     assert [len(one.pieces) for one in linked.cards] == [1]
+    assert ("More on this story" in html, "1 articles" in html) == (True, False)
+
+
+def test_no_outlet_is_counted_where_none_is_known():
+    articles = [(f"2026-03-01T0{hour}:00:00Z", "", f"Ferry aground {hour}", f"{FERRY} {hour}", "") for hour in (8, 9)]
+    with filled(articles) as stream, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(front_page_module, "N_CARDS", 0)
+        html = render_front_page(front_page(stream._connection))
+    assert "<summary>2 articles</summary>" in html
+    assert not re.search(r"\d outlet", html)
 
 
 def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monkeypatch):

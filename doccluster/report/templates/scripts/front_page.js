@@ -60,7 +60,8 @@
     if (n > 1) {
       const list = articles.map((article) => made("li", {}, titled(article[0] || headline, article[1]), " ", made("small", {}, ...byline(article))));
       if (n > articles.length) list.push(made("li", { className: "rest", lang: "en" }, "and " + counted(n - articles.length, "more article") + ": `doccluster stream show " + id + "` lists all"));
-      const told = counted(n, "article") + ", " + counted(outlets.filter(Boolean).length, "outlet");
+      const nOutlets = outlets.filter(Boolean).length;
+      const told = counted(n, "article") + (nOutlets ? ", " + counted(nOutlets, "outlet") : "");
       meta.append("; ", made("details", { className: "opens" }, made("summary", {}, told), made("ul", {}, ...list)));
     }
     const line = made("li", { className: "story-line", id, lang: language }, made("span", { className: "title" }, titled(headline, articles[0][1])), meta);
