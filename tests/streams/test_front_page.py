@@ -237,6 +237,7 @@ def test_no_outlet_is_counted_where_none_is_known():
         html = render_front_page(front_page(stream._connection))
     assert "<summary>2 articles</summary>" in html
     assert not re.search(r"\d outlet", html)
+    assert '<p class="byline">2 articles in open stories, 2 new articles, 1 new story</p>' in html
 
 
 def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monkeypatch):
