@@ -95,8 +95,8 @@ class LimitedProcess:
                 _send(process.stdin, task, body)
             while "answer" in (answer := self._answer(process, allowance))[0]:
                 yield answer[0]["answer"], answer[1]
+            is_done = "memory" not in answer[0]  # after any other error the process can go on
             _raise_told(answer[0], allowance)
-            is_done = True
         finally:
             if not is_done:
                 self.end()
@@ -158,8 +158,11 @@ def pieces_of_work(
 ) -> Iterator[Piece]:
     """Yield what a function yields in one of the idle processes, or a new one; see `LimitedProcess.pieces`."""
     process = idle.pop() if idle else LimitedProcess()
-    yield from process.pieces(function, arguments, body, allowance=allowance)
-    idle.append(process)
+    try:
+        yield from process.pieces(function, arguments, body, allowance=allowance)
+    finally:
+        if process.is_running:
+            idle.append(process)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

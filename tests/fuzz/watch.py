@@ -42,8 +42,11 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if not _watching:
         return
     is_own = event == "shutil.rmtree" and _may_write(arguments[0])  # the end of a temporary folder
-    is_own |= event == "subprocess.Popen" and "limited_process import serve" in str(arguments[1])  # reads hostile files
-    if event in _FORBIDDEN and not is_own and not (event == "pickle.find_class" and _numba_loads_a_kernel()):
+    if event in ("subprocess.Popen", "os.kill"):  # the process that reads hostile files
+        is_own = _is_called_by("doccluster.base.limited_process")
+    elif event == "pickle.find_class":  # numba reads a cached kernel, or what one was compiled with; both are pickles
+        is_own = _is_called_by("numba.core.caching", "numba.core.serialize")
+    if event in _FORBIDDEN and not is_own:
         raise Misdeed(f"{event}{arguments!r}")
     if event == "open":
         path, mode, flags = arguments
@@ -53,11 +56,11 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         raise Misdeed(f"{event} {arguments[0]!r}")
 
 
-def _numba_loads_a_kernel() -> bool:
-    """Return whether numba is reading one of its cached kernels, or what one was compiled with; both are pickles."""
+def _is_called_by(*modules: str) -> bool:
+    """Return whether a function of these modules is at work."""
     frame = inspect.currentframe()
     while frame is not None:
-        if frame.f_globals.get("__name__") in ("numba.core.caching", "numba.core.serialize"):
+        if frame.f_globals.get("__name__") in modules:
             return True
         frame = frame.f_back
     return False
