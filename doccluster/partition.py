@@ -18,7 +18,7 @@ from doccluster.validation import is_missing
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition:
-    """Documents divided into clusters (or classes) 0..k-1, none of them empty; it keeps its labels for good.
+    """Documents divided into clusters (or classes) 0..k-1, none of them empty; labels never change.
 
     What is counted of the labels is counted once, so all arrays are read-only; the labels are a copy of those given.
 

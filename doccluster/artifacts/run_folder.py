@@ -285,7 +285,7 @@ def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription,
 
 @dataclass(frozen=True)
 class Counts:
-    """How much there was in a run."""
+    """The counts of a run."""
 
     n_documents: int
     n_empty: int

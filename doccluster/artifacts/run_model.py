@@ -40,7 +40,7 @@ Names = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(ShortRepr):
-    """What is kept of a fit.
+    """The part of a fit that is kept.
 
     `terms`, `display_terms`: object arrays of shape (n_terms,), or None.
     """

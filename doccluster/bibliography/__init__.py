@@ -1,4 +1,4 @@
-"""What to cite for a measure or a method: full references, as BibTeX or as text."""
+"""The references of measures and methods: full references, as BibTeX or as text."""
 
 from doccluster.bibliography.citing import bibtex, cite, method_names, plain_text
 from doccluster.bibliography.reference import Reference

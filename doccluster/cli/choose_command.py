@@ -52,9 +52,9 @@ COLUMNS = {
     "ks",
     callback=numbers_of_clusters,
     metavar="NUMBERS",
-    help="Choose only from these numbers, such as 2-10 or 5,10,20: the one nearest to the free choice.",
+    help="Choose only from these numbers, such as 2-10 or 5,10,20.",
 )
-@click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Look at N documents drawn at random.")
+@click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Use a random sample of N documents.")
 @seed_option
 @reader_options
 @vectorizer_options
@@ -62,7 +62,7 @@ COLUMNS = {
 @threads_option
 @json_option
 def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Find how many sections, topics and stories there are: clusters that turn up again in random samples.
+    """Find how many sections, topics and stories there are: clusters that are stable in random samples.
 
     `doccluster run` without -k chooses the same number.
     """

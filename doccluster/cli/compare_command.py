@@ -30,7 +30,7 @@ MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
     "--truth",
     multiple=True,
     metavar="[SRC=]COLUMN",
-    help="The classes, of all sources or of one (may be repeated); a matrix with classes has its own.",
+    help="The label column, for all sources or one as SOURCE=COLUMN (may be repeated); a matrix has its own classes.",
 )
 @click.option(
     "-k",
@@ -74,7 +74,7 @@ MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
     section=MEANING,
     multiple=True,
     metavar="[SRC=]FILE",
-    help="The meaning of the documents beside their words, as for run (may be repeated).",
+    help="Embeddings of the documents, as for run (may be repeated).",
 )
 @encoder_option
 @click.option(
@@ -84,14 +84,14 @@ MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
     type=click.Choice(["both", "words", "meaning"]),
     multiple=True,
     default=("both",),
-    help="What to cluster by; of several, each algorithm by each (the default is both). Measures are of the words.",
+    help="What to cluster by (default: both); with several, each algorithm runs on each. Measures use the words.",
 )
 @threads_option
 @json_option
 def compare_command(sources: tuple[str, ...], **given: Any) -> None:
     """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, measure agreement.
 
-    Each SRC is a corpus of its own. --algorithm module:factory imports the module and calls the factory, so name only
+    Each SRC is one corpus. --algorithm module:factory imports the module and calls the factory, so name only
     code you trust.
     """
     names = ("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")

@@ -217,8 +217,8 @@ clusters_option = click.option(
 granularity_option = click.option(
     "--granularity",
     type=click.Choice(["sections", "topics", "stories"]),
-    help="How fine the clusters are when their number is chosen: sections (broad), topics or stories (narrow). By "
-    "default stories where the documents are dated, else the broadest that are found.",
+    help="How fine the clusters are when their number is chosen: sections (broad), topics or stories "
+    "(narrow). Default: stories if the documents are dated, otherwise the broadest level.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")
 

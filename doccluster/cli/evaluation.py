@@ -61,7 +61,7 @@ COST_IN_WORDS = {
 @click.option(
     "--metric", type=click.Choice(METRICS), default="cosine", show_default=True, help="The distance between documents."
 )
-@click.option("--noise", metavar="LABEL", help="Leave out the documents that have this label in LABELS.")
+@click.option("--noise", metavar="LABEL", help="Exclude documents with this label in LABELS.")
 @click.option("--strict", is_flag=True, help="Stop where a measure is undefined.")
 @options(json_option, threads_option)
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")

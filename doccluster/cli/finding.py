@@ -72,7 +72,7 @@ HELP = """\
     help="How documents are ranked: bm25; neighbours: BM25, then the neighbours of the best; meaning: neighbours plus "
     "the embedding of the query (in a run with --encoder).",
 )
-@click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The most groups.")
+@click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The largest number of groups.")
 @language_option
 @click.option("-o", "--output", metavar="FILE", help="Also write a page: groups on the left, hits on the right.")
 @overwrite_option
@@ -146,7 +146,7 @@ def _print_groups(found: GroupedHits) -> None:
     type=Whole(min=2, max=100),
     default=10,
     show_default=True,
-    help="How many clusters a scatter makes.",
+    help="The number of clusters shown at a time.",
 )
 @click.option("--serve", is_flag=True, help="Browse in a web browser on this machine; Ctrl-C ends it.")
 @click.option("--port", type=Whole(min=1, max=65535), help="With --serve: the port; any free one by default.")

@@ -160,7 +160,7 @@ def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_j
     type=click.Choice(["block", "dense"]),
     default="block",
     show_default=True,
-    help="Values in blocks, or everywhere as the paper has it.",
+    help="Values in blocks, or everywhere as in the paper.",
 )
 @_count("--scale", "scale", 1, "Multiply 4 documents and 10 terms per cluster by this.")
 @_output("corpus.npz", ".npz or .mtx", in_threads=False)

@@ -66,8 +66,8 @@ clustering_options = options(
     click.option(
         "--other/--no-other",
         default=True,
-        help="Without -k, show documents that fit no cluster as Other (the default is yes), or each in its nearest "
-        "cluster.",
+        help="Without -k: show documents that fit no cluster as Other (the default), or put each into its "
+        "nearest cluster.",
     ),
     click.option(
         "--fold-copies",
@@ -127,8 +127,8 @@ embeddings_option = click.option(
     cls=SectionedOption,
     section=MEANING,
     metavar="FILE",
-    help="The meaning of the documents beside their words: .npy, .npz, Parquet or Arrow, a row for each document in "
-    "their order, or beside their ids; or a column of SRC with a list of numbers.",
+    help="Embeddings of the documents: .npy, .npz, Parquet or Arrow, one row per document in their order "
+    "or with their ids; or a column of SRC with a list of numbers.",
 )
 
 
@@ -150,8 +150,8 @@ encoder_option = options(
         section=MEANING,
         is_eager=True,  # read before the option that downloads it
         metavar="NAME",
-        help='Make the embeddings of the texts: static (pip install "doccluster[meaning]"), minilm, '
-        "or by a model of yours: model2vec:DIR, onnx:DIR, sentence-transformers:DIR (which may run code).",
+        help='Embed the texts: static (pip install "doccluster[meaning]"), minilm, or your own model: '
+        "model2vec:DIR, onnx:DIR, sentence-transformers:DIR (which may run code).",
     ),
     click.option(
         "--allow-download",
@@ -173,7 +173,7 @@ meaning_options = options(
         section=MEANING,
         type=click.Choice(["both", "words", "meaning"]),
         default="both",
-        help="What to cluster by; labels and measures are of the words (the default is both).",
+        help="What to cluster by (default: both). Labels and measures always use the words.",
     ),
 )
 

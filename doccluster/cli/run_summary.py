@@ -1,4 +1,4 @@
-"""What a finished run says on the screen, and as JSON; the table of clusters that every verb prints."""
+"""The screen of a finished run, and its JSON; the table of clusters that every verb prints."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ language_option = click.option(
     show_default=True,
     callback=checked(check_languages),
     metavar="NAME",
-    help="Leave out the function words of this language. auto (the default) finds the languages, none keeps them.",
+    help="Remove the stop words of this language. auto (the default) detects the languages, none keeps them.",
 )
 vectorizer_options = options(language_option, made_options(TfidfParameters, VECTORIZER, section=TERMS))
 

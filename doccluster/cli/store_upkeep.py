@@ -81,7 +81,7 @@ def upgrade_command(store: str, as_json: bool) -> None:
 @click.command("rebuild", cls=Verb, short_help="Make the stories anew, by this version's weights.")
 @store_option
 @click.option(
-    "--write", is_flag=True, help="Write the new stories into the store. Left out, only say what would change."
+    "--write", is_flag=True, help="Write the new stories into the store; by default only say what would change."
 )
 @json_option
 def rebuild_command(store: str, write: bool, as_json: bool) -> None:
@@ -121,11 +121,9 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     required=True,
     callback=checked(parse_duration),
     metavar="TIME",
-    help="The age from which on texts are deleted, counted back from the store's clock (30d, 12w).",
+    help="Delete texts older than this, by the store's clock (30d, 12w).",
 )
-@click.option(
-    "--keep", is_flag=True, help="Note this age in the store: every poll prunes by it from now on, once a day."
-)
+@click.option("--keep", is_flag=True, help="Keep this age as the store's rule: polls prune by it once a day.")
 @json_option
 def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> None:
     """Delete the texts of old articles whose stories have ended, and what is known of old requests.

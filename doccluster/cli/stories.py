@@ -81,10 +81,10 @@ def _settings(pace: str | None) -> StreamSettings | None:
     return None if pace is None else StreamSettings(**PACES[pace])
 
 
-@stream_command.command("poll", cls=Verb, short_help="Ask the feeds of a list, and place what is new.")
+@stream_command.command("poll", cls=Verb, short_help="Poll the feeds of a list, and place new articles.")
 @click.argument("feeds", nargs=-1, required=True, metavar="LIST...")
 @store_option
-@click.option("--follow", is_flag=True, help="Go on, asking each feed when it is due, until interrupted.")
+@click.option("--follow", is_flag=True, help="Keep polling, each feed when it is due, until interrupted.")
 @click.option(
     "--force",
     is_flag=True,
@@ -125,10 +125,10 @@ def poll_command(
     encoder: str | None,
     as_json: bool,
 ) -> None:
-    """Ask the feeds of a list that are due, keep every new article, and put it to a story.
+    """Poll the feeds of a list that are due, keep every new article, and add it to a story.
 
     LIST is an OPML file, a text file with an address a line, or addresses. One call is one pass, fit for cron. Only
-    the addresses in the list, and where they redirect to, are asked; private, loopback and link-local ones are refused.
+    the addresses in the list, and where they redirect to, are contacted; private, loopback and link-local ones are not.
 
     --on-event tells another program that a story was born, grew, merged, split, closed or resumed. It is not run by a
     shell; what it prints does not matter. An event whose command fails is sent again by the next poll.
@@ -266,9 +266,7 @@ def _print_replayed(done: Replayed, store: str) -> None:
     metavar="WHEN",
     help="Instead print, as JSON lines, what has changed after this batch (a number) or moment.",
 )
-@click.option(
-    "--at", metavar="TIME", help="As it was at this moment, such as 2026-03-02T08:00:00Z. Left out, as it is."
-)
+@click.option("--at", metavar="TIME", help="The store at this moment, such as 2026-03-02T08:00:00Z; now by default.")
 @overwrite_option
 @json_option
 def export_command(

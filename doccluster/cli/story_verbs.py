@@ -108,7 +108,7 @@ def pin_command(story: str, store: str, as_json: bool) -> None:
 
 @click.command("mute", cls=Verb, short_help="Keep a column or an outlet out of the stories.")
 @click.option("--title", metavar="PATTERN", help="Titles like this; * stands for anything: 'Morning briefing*'.")
-@click.option("--outlet", metavar="NAME", help="Articles of this outlet, which is what a feed calls itself.")
+@click.option("--outlet", metavar="NAME", help="Articles of this outlet (the title of its feed).")
 @store_option
 @json_option
 def mute_command(title: str | None, outlet: str | None, store: str, as_json: bool) -> None:
@@ -197,7 +197,7 @@ def _print(stories: list[dict[str, Any]], as_json: bool) -> None:
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @store_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="The feed; a JSON Feed if the name ends in .json.")
-@click.option("--name", default="Stories", show_default=True, metavar="NAME", help="What the feed is called.")
+@click.option("--name", default="Stories", show_default=True, metavar="NAME", help="The title of the feed.")
 @json_option
 def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_json: bool) -> None:
     """Write the stories that grew last as a feed, or of these the ones that `stream find WORD...` finds.

@@ -112,7 +112,7 @@ class Corpus:
 
     @cached_property
     def metadata(self) -> pd.DataFrame:
-        """What is known of the documents besides texts and classes."""
+        """The columns of the documents besides texts and classes."""
         import pandas as pd  # made on demand: a run does without it
 
         given = self._given

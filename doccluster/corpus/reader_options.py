@@ -62,7 +62,7 @@ class ReadOptions:
         True, "Whether the first row of a csv names the columns; if not, they are called 1, 2, ...."
     )
     delimiter: str | None = parameter(None, "What separates the cells of a csv; found by default.", type="str")
-    encoding: str | None = parameter(None, "The encoding of all files, instead of finding it file by file.", type="str")
+    encoding: str | None = parameter(None, "The encoding of all files; detected file by file by default.", type="str")
     strip: str | Sequence[str] = parameter(
         (),
         "What to leave out of newsgroup messages: headers, footers or quotes, or all of them.",
@@ -81,8 +81,7 @@ class ReadOptions:
     )
     strip_html: bool | None = parameter(
         None,
-        "Remove the markup of the texts of a table; left out, it is removed where most of at least ten texts hold "
-        "tags.",
+        "Remove markup from the texts of a table. Default: where most of at least ten texts have tags.",
         type="bool",
     )
     max_document_length: int = parameter(10_000_000, "Skip documents with more characters than this.", low=1, value="N")

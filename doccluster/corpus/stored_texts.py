@@ -84,7 +84,7 @@ class TextRows:
 
 
 class StoredTexts(MadeItems[str]):
-    """The texts of a corpus, read from disk when they are asked for.
+    """The texts of a corpus, read from disk on demand.
 
     `numbers` of shape (n_documents,): which text each document has, by its number in all blocks together.
     """

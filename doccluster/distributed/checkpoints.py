@@ -26,7 +26,7 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 
 @dataclass(frozen=True, eq=False)
 class Progressed:
-    """What is kept of a fit.
+    """The part of a fit that is kept.
 
     `best`, `objectives`, `labels`: of the starts that are over, as in `BestStart`.
     """

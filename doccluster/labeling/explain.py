@@ -110,7 +110,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Contrast:
-    """What `contrast_clusters` returns.
+    """Two clusters compared: terms they share, terms that separate them, documents between them.
 
     Attributes
     ----------

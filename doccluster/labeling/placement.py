@@ -138,7 +138,7 @@ def representative_documents(
     outlets: Sequence[str] | None = None,
     evidence: ClusterEvidence | None = None,
 ) -> list[tuple[Representative, ...]]:
-    """Return for each cluster the documents nearest to its centroid, near-copies of a listed one left out.
+    """Return for each cluster the documents nearest to its centroid, without near-copies of a listed one.
 
     With `outlets` the most central document of each outlet is taken before a second one of any.
 

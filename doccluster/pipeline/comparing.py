@@ -46,7 +46,7 @@ def compare_sources(
     progress: Progress = silent,
     **settings: Any,
 ) -> Comparison:
-    """Return a comparison of algorithms over sources; documents without terms, or without one class, are left out.
+    """Return a comparison of algorithms over sources; documents without terms, or without one class, are excluded.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, pat
 @drawn
 @at_the_door
 def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
-    """Draw how far sections, topics and stories of each number come back, and the number that was chosen.
+    """Draw the stability of sections, topics and stories over the number of clusters, and the number chosen.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ Row = tuple[str, str, int, str, float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledCorpus(ShortRepr):
-    """A matrix with the true class of each row, and how many clusters to ask for.
+    """A matrix with the true class of each row, and a number of clusters.
 
     Attributes
     ----------

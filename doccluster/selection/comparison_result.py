@@ -24,7 +24,7 @@ def _empty(*columns: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What the runs gave.
+    """Scores of algorithms over corpora and seeds.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ Batch = tuple[Moment, list[Article]]
 
 @dataclass(frozen=True, repr=False)
 class Replayed(ShortRepr):
-    """What a replay has done.
+    """The result of a replay.
 
     Attributes
     ----------

@@ -188,7 +188,7 @@ class StoryStream:
         options: PollOptions | None = None,
         progress: Progress = silent,
     ) -> Polled:
-        """Ask the feeds that are due, store what is new, and place it.
+        """Poll the feeds that are due, store new articles, and place them.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class StoryStream:
             clock.sleep(min(max(1.0, soonest - clock.now()), MOST_SLEEP))
 
     def cluster(self, moment: Moment, kind: str = "poll", *, is_sure: bool = False) -> int:
-        """Place what has come in and is in no story yet; return how many articles that was.
+        """Place the articles that are in no story yet; return their number.
 
         `is_sure` says that the moment is known from elsewhere, so that the stream's clock can follow however far it is.
         """

@@ -60,7 +60,7 @@ WHERE batch_id <= :batch AND batch_id > :since ORDER BY batch_id, seq
 
 @dataclass(frozen=True, eq=False)
 class StreamTables:
-    """A moment of a stream.
+    """The tables of a stream at one moment.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from doccluster.vectors import DocumentVectors
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SyntheticVectors(ShortRepr):
-    """Made vectors with a known truth; unpacks as ``vectors, truth = make_...()``.
+    """Synthetic vectors with a known truth; unpacks as ``vectors, truth = make_...()``.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ class TermWeights(ShortRepr):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CorpusModel(ShortRepr):
-    """What a twin is drawn from.
+    """The model that a twin is drawn from.
 
     Attributes
     ----------
@@ -297,7 +297,7 @@ def make_twin(
     random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> SyntheticVectors:
-    """Return a corpus with a known truth that resembles the given vectors; as many documents unless said otherwise.
+    """Return a corpus with a known truth that resembles the given vectors; with as many documents by default.
 
     Raises
     ------

@@ -42,7 +42,7 @@ _EPOCH = np.datetime64("2024-01-01T00:00:00", "s")
 
 @dataclass(frozen=True)
 class ZipfDocument:
-    """One made document.
+    """One synthetic document.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ZipfDocument:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ZipfCorpus:
-    """A made corpus: vocabulary, topics and stories are drawn, its documents are made when they are asked for.
+    """A synthetic corpus: vocabulary, topics and stories are drawn; documents are made on demand.
 
     Made by `plan_zipf`. `documents()` yields them in order of time, in constant memory.
     """
@@ -161,7 +161,7 @@ def plan_zipf(
     days: float = 365.0,
     random_state: RandomState = None,
 ) -> ZipfCorpus:
-    """Return a corpus of invented words whose documents are made when they are asked for.
+    """Return a corpus of invented words whose documents are made on demand.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class TfidfParameters:
     )
     analyzer: str | Callable[[str], Sequence[str]] = parameter(
         "word",
-        "What a term is: a word, a run of characters, or what suits the script of each stretch of text. With char_wb "
+        "What a term is: a word, a run of characters, or what suits each script. With char_wb "
         "a run of characters inside a word; for script see `doccluster.text.scripts.tokens_by_script`. A function gets "
         "the document and returns its terms.",
         type="{'word', 'char', 'char_wb', 'script'} or callable",
@@ -59,7 +59,7 @@ class TfidfParameters:
     )
     n_features: int | None = parameter(
         None,
-        "Send terms to this many columns by a hash, as scikit-learn's HashingVectorizer does. Terms that share one are "
+        "Hash terms into this many columns, as scikit-learn's HashingVectorizer does. Terms that share one are "
         "added up, and `min_df`, `max_df` and `max_features` choose among the columns that occur. The term of a "
         "column is then the one that most documents have (of 100,000 documents at most, evenly spread over all).",
         type="int",

@@ -149,7 +149,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         return np.fromiter((self.vocabulary_.get(term, -1) for term in terms), dtype=np.int32, count=len(terms))
 
     def transform(self, documents: Iterable[Any]) -> Any:
-        """Return the rows of `documents` over the terms that were learned; unknown terms are left out."""
+        """Return the rows of `documents` over the terms that were learned; unknown terms are ignored."""
         matrix = self.transform_counts(documents)
         self.weigh(matrix)
         return matrix

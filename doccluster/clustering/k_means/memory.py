@@ -31,7 +31,7 @@ SLACK = 8 * 2**20  # small arrays and what the allocator keeps
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """What a fit will hold, in bytes, and the choices that make it so.
+    """The memory of a fit, in bytes, and the choices behind it.
 
     Attributes
     ----------

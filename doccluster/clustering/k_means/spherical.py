@@ -120,7 +120,7 @@ class SphericalParameters(SeededParameters):
 
 @dataclass(frozen=True, eq=False)
 class SphericalFit:
-    """What a fit found."""
+    """The result of a fit."""
 
     labels: npt.NDArray[np.int32]  # of shape (n_documents,)
     centroids: sparse.csr_array  # of shape (n_clusters, n_terms)

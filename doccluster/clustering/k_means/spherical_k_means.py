@@ -31,7 +31,7 @@ from doccluster.geometry import Documents, as_documents
 class SphericalKMeans(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SphericalParameters, BaseEstimator
 ):
-    """Spherical k-means: unit documents, unit centroids, the sum of cosines to the own centroid as large as it gets.
+    """Spherical k-means: unit documents, unit centroids, maximising the sum of cosines to the own centroid.
 
     The signature and attributes are those of scikit-learn's KMeans. Labels are exact: those of a naive Lloyd with
     float32 documents and means and float64 arithmetic, lowest index on ties, for any number of threads.

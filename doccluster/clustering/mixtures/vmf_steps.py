@@ -41,7 +41,7 @@ class MixtureParameters:
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """What one pass over the documents found.
+    """The result of one pass over the documents.
 
     `log_densities`, `entropies`: float64 arrays of shape (n_documents,), nan for rows without values.
     """

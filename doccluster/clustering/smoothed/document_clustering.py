@@ -30,7 +30,7 @@ KEPT_SINGLE = "Terms of one document kept their weight: without them too few doc
 
 @described_by(DocumentParameters)
 class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
-    """Clusters of documents from their counts of terms (or tf-idf rows), smoothed and settled.
+    """Clusters of documents from term counts (or tf-idf rows), smoothed and refined.
 
     Notes
     -----

@@ -90,7 +90,7 @@ class DocumentParameters(SeededParameters):
 
 @dataclass(frozen=True, eq=False)
 class DocumentFit:
-    """What a fit found."""
+    """The result of a fit."""
 
     labels: Labels  # of shape (n_documents,): of 0..n_clusters-1; a number may be that of no document
     mixture: Multinomials | None  # what settled them; None where there were no counts
