@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
 
-from doccluster.errors import Argument, DocclusterError, Words, words_of
+from doccluster.errors import Argument, DocclusterError
 
 Item = TypeVar("Item")
 Piece = tuple[Any, bytes]
 
 LIBRARIES = 256 * 2**20  # bytes that Python and what is imported take
 USUAL_EXPANSION = 4 * 2**30  # bytes: the default of `max_expanded_size`
-PATIENCE = 300.0  # seconds on the clock, for a process that neither works nor answers
+PATIENCE = 300.0  # seconds on the clock, and five for each that it may work: for a process that never answers
 PIECES_OF_WORK = 1000  # of one process: what libraries keep of each would add up
 _LENGTHS = struct.Struct(">QQ")  # of the JSON value and the bytes of a message
 
@@ -120,7 +120,7 @@ class LimitedProcess:
         return self._process
 
     def _answer(self, process: subprocess.Popen[bytes], allowance: Allowance) -> Piece:
-        impatience = threading.Timer(PATIENCE, process.kill)
+        impatience = threading.Timer(PATIENCE + 5 * allowance.seconds, process.kill)
         impatience.daemon = True
         impatience.start()
         try:
@@ -184,19 +184,11 @@ def _raise_told(told: dict[str, Any], allowance: Allowance) -> None:
         raise WorkFailure(told["failure"])
     if "error" in told:
         kind = getattr(import_module(told["module"]), told["error"])
-        raise kind(_as_words(told["problem"]), remedy=_as_words(told["remedy"]) or None)
-
-
-def _plain_words(words: Words) -> list[Any]:
-    return [word if isinstance(word, str) else [word.name, str(word)] for word in words_of(words)]
-
-
-def _as_words(plain: list[Any]) -> tuple[str | Argument, ...]:
-    return tuple(word if isinstance(word, str) else Argument(word[0]) for word in plain)
+        raise kind(tuple(word if isinstance(word, str) else Argument(*word) for word in told["words"]))
 
 
 def _send(stream: Any, value: Any, body: bytes = b"") -> None:
-    text = json.dumps(value).encode("ascii")
+    text = json.dumps(value, default=str).encode("ascii")
     stream.write(_LENGTHS.pack(len(text), len(body)) + text)
     stream.write(body)
     stream.flush()
@@ -240,8 +232,11 @@ def _done(target: Any, task: dict[str, Any], body: bytes) -> dict[str, Any]:
     except TooCostly as error:
         return {"cost": str(error)}
     except DocclusterError as error:
-        told = {"module": type(error).__module__, "error": type(error).__name__}
-        return {**told, "problem": _plain_words(error.problem), "remedy": _plain_words(error.remedy or ())}
+        words = [
+            word if isinstance(word, str) else [word.name, *([word.value] if word.has_value else [])]
+            for word in error.words
+        ]
+        return {"module": type(error).__module__, "error": type(error).__name__, "words": words}
     except BaseException as error:  # noqa: BLE001  no list of what libraries raise is complete; a panic is no Exception
         said = " ".join(str(error).split())
         return {"failure": f"cannot be read ({said[:200] or type(error).__name__})"}
