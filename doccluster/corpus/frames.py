@@ -144,7 +144,10 @@ def rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> It
     except (DocclusterError, MemoryError):
         raise
     except Exception as error:  # whatever a database raises on a query, or on what is no database
-        raise InputError(f"{path.name} cannot be queried: {error}", remedy="check the query and the file") from error
+        remedy = "check the query and the file"
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_READONLY_ROLLBACK":  # which is not ours to undo
+            remedy = "a program was ended while it changed the file; open it once with that program"
+        raise InputError(f"{path.name} cannot be queried: {error}", remedy=remedy) from error
 
 
 def _of_mapping(source: Mapping[Any, Any]) -> Records | None:

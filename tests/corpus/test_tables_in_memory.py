@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -180,3 +182,21 @@ def test_texts_that_can_be_collected_are_no_lazy_frame():
             raise AssertionError
 
     assert read_corpus(Collected(["rye bread", "sea boats"])).texts == ("rye bread", "sea boats")
+
+
+def test_a_database_that_was_left_half_changed_says_what_to_do_and_stays_as_it_is(tmp_path):
+    path = tmp_path / "news.db"
+    change = (
+        "import os, sqlite3\n"
+        f"database = sqlite3.connect({str(path)!r}, isolation_level=None)\n"
+        "database.execute('CREATE TABLE news (text TEXT)')\n"
+        "database.execute('PRAGMA cache_size = 2')\n"
+        "database.execute('BEGIN')\n"
+        "database.executemany('INSERT INTO news VALUES (?)', [('a text ' * 200,)] * 500)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", change], check=False).returncode != 0
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="was ended while it changed the file; open it once with that program"):
+        read_corpus(f"sqlite:///{path}?SELECT text FROM news")
+    assert path.read_bytes() == before
