@@ -53,11 +53,6 @@ clustering_options = options(
         "spherical-k-means is the algorithm of the papers.",
     ),
     click.option(
-        "--compatible",
-        metavar="VERSION",
-        help="Use that version's defaults for everything you do not set: 1.0.",
-    ),
-    click.option(
         "--max-memory",
         callback=checked(check_size),
         metavar="SIZE",

@@ -36,7 +36,6 @@ from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
-from doccluster.pipeline.recipes import with_recipe
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized, vectorizer_options
@@ -69,7 +68,6 @@ def run_pipeline(
     quality: str | None = None,
     algorithm: Any = None,
     clustering: Mapping[str, Any] | None = None,
-    compatible: str | None = None,
     measures: Any = None,
     n_threads: int | None = None,
     embeddings: Any = None,
@@ -127,8 +125,6 @@ def run_pipeline(
         seed count where the run names none. "spherical-k-means" is the plain one of the papers.
     clustering : mapping, optional
         Options of the algorithm (n_init, ...; `doccluster algorithms` lists them).
-    compatible : str, optional
-        The version whose defaults to use for everything that is not set, such as "1.0".
     measures : optional
         As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
     n_threads : int, optional
@@ -194,9 +190,6 @@ def run_pipeline(
     [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """
     given = dict(locals())
-    if compatible is not None:
-        given = with_recipe(given, compatible)
-        algorithm, quality, clustering = given["algorithm"], given["quality"], given["clustering"]
     own: dict[str, Any] = {}
     if algorithm is not None and not isinstance(algorithm, str):
         estimator, (algorithm, own) = algorithm, algorithm_of(algorithm)

@@ -27,6 +27,7 @@ from doccluster.validation import check_positive_int
 from doccluster.vectors.meaning import check_space
 
 GRANULARITIES = ("sections", "topics", "stories")
+FORMER_PARAMETERS = ("compatible",)  # in records of older versions; the values it stood for are there too
 MAY_BE_IN_MEMORY = ("embeddings", "encoder", "labels")  # files and a name; or arrays, an object, a function
 
 
@@ -45,7 +46,6 @@ class RunSettings:
     vectorizer: Mapping[str, Any] | None = None
     algorithm: str = SPHERICAL
     clustering: Mapping[str, Any] | None = None
-    compatible: str | None = None
     measures: str | tuple[str, ...] | None = None
     n_threads: int | None = None
     embeddings: Any = None
@@ -148,7 +148,8 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     end.
     """
     try:
-        found = read_as(_Parameters, dict(parameters), "parameters")
+        known = {name: value for name, value in parameters.items() if name not in FORMER_PARAMETERS}
+        found = read_as(_Parameters, known, "parameters")
         check_group(SourceParameters, found.reader, "reader")
         check_group(TfidfParameters, found.vectorizer, "vectorizer")
         _check_clustering(found.algorithm, found.clustering)
