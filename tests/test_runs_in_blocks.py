@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import re
 import shutil
 
 import numpy as np
@@ -244,26 +243,6 @@ def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(settl
     assert main_of(["explain", str(tmp_path / "run"), "0"]) == 0
     assert main_of(["report", str(tmp_path / "run")]) == 0
     assert (tmp_path / "run" / "report.html").is_file()
-
-
-HASHED = {"n_features": 4096, "stemming": "english"}
-
-
-def test_hashed_terms_give_the_same_files_however_the_documents_are_divided(tmp_path, cluster, monkeypatch, capsys):
-    monkeypatch.setattr("doccluster.vectors.term_counts.NAMING_DOCUMENTS", 60)
-    monkeypatch.setattr("doccluster.corpus.stored_texts.TextWriter.__init__.__kwdefaults__", {"characters": 30_000})
-    run = run_newsroom(tmp_path / "one", vectorizer=HASHED)
-    told = run.parameters["resolved"]["analysis"]["columns"]
-    assert re.fullmatch(r"[\d,]+ of 4,096 hashes; [1-9]\d+ terms share that of a more common one", told)
-    with cluster.get_client() as client:
-        run_newsroom(tmp_path / "workers", vectorizer=HASHED, scheduler=client, scratch=tmp_path / "scratch")
-    assert_same_files(tmp_path / "workers", tmp_path / "one")
-    assert main_of(["explain", str(tmp_path / "workers"), "0"]) == 0
-    assert run.clusters[0].label.split(",")[0] in capsys.readouterr().out
-    assigned = assign_documents(tmp_path / "workers", NEWSROOM)
-    known = dict(zip(run.documents.ids, run.partition.labels.tolist(), strict=True))
-    same = [row.cluster == known[row.id] for row in assigned.itertuples() if row.id in known]
-    assert np.mean(same) > 0.98
 
 
 def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):

@@ -231,7 +231,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
     if record is None:
         return None
     from doccluster.vectors import TfidfVectorizer
-    from doccluster.vectors.vectorizer_state import VECTORIZER_SCHEMA
+    from doccluster.vectors.vectorizer_state import VECTORIZER_SCHEMA, parameters_of_state
 
     if record.schema > VECTORIZER_SCHEMA:
         raise SchemaError(
@@ -239,8 +239,9 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
             f"doccluster reads up to {VECTORIZER_SCHEMA}",
             remedy="it was written by a newer version: upgrade doccluster",
         )
+    parameters = parameters_of_state(record.parameters)
     try:
-        given = {name: value for name, value in record.parameters.items() if value is not None}
+        given = {name: value for name, value in parameters.items() if value is not None}
         if given.pop("dtype", None) not in ("float32", "float64"):
             raise ValueError("parameters of the vectorizer.dtype is neither float32 nor float64")
         read_as(TfidfParameters, given, "parameters of the vectorizer")

@@ -69,7 +69,6 @@ VECTORIZER = {
     "ngram_range": Made(option="--ngrams", callback=number_range, value="A-B"),
     "analyzer": Made(choices=("script", "word", "char", "char_wb")),
     "max_features": Made(is_number=True),
-    "n_features": Made(is_number=True),
     "weighting": Made(callback=checked(check_weighting), value="CODE"),
 }
 

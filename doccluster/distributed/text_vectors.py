@@ -31,13 +31,13 @@ from doccluster.scratch_files import write_rows as write_table_rows
 from doccluster.validation import unit_rows
 from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.model_files import Encoder
-from doccluster.vectors.term_counts import TermStatistics, columns_of_hashes, joined_statistics
+from doccluster.vectors.term_counts import TermStatistics, joined_statistics
 from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
 from doccluster.vectors.vectorizer_parameters import dtype_of
 
 _one_at_a_time = threading.Lock()  # an encoder of our user may not be called by two threads at once
-_TERMS, _HASHES = ("characters.npy", "ends.npy"), "hashes.npy"
+_TERMS = ("characters.npy", "ends.npy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +53,16 @@ def learn_terms(executor: Executor, texts: Sequence[TextRows], vectorizer: Tfidf
 
     Raises NothingUsable if no term is found, or none stays.
     """
-    n_documents = sum(one.rows.size for one in texts)
-    shared = single_threaded(vectorizer), n_documents, str(folder)
-    vectorizer.fit_statistics(executor.reduce(count_block, joined_statistics, texts, *shared))
+    statistics = executor.reduce(count_block, joined_statistics, texts, single_threaded(vectorizer), str(folder))
+    vectorizer.fit_statistics(statistics)
 
 
-def count_block(texts: TextRows, vectorizer: TfidfVectorizer, n_documents: int, folder: str) -> TermStatistics:
+def count_block(texts: TextRows, vectorizer: TfidfVectorizer, folder: str) -> TermStatistics:
     """Write the counts of a block, by its own terms, and return how common each term is in it."""
-    counts, statistics = vectorizer.count_batch(texts.texts, first=texts.first, n_documents=n_documents)
-    if counts.hashes is None:
-        columns = dict(zip(_TERMS, pack_strings(counts.terms), strict=True))
-    else:
-        columns = {_HASHES: counts.hashes}
-    n_columns = counts.document_frequency.size
-    matrix = counts.rows.to_matrix(n_columns, dtype=np.float32)
-    arrays = {"data.npy": matrix.data, "indices.npy": matrix.indices, "starts.npy": matrix.indptr, **columns}
+    counts, statistics = vectorizer.count_batch(texts.texts)
+    terms = dict(zip(_TERMS, pack_strings(counts.terms), strict=True))
+    matrix = counts.rows.to_matrix(len(counts.terms), dtype=np.float32)
+    arrays = {"data.npy": matrix.data, "indices.npy": matrix.indices, "starts.npy": matrix.indptr, **terms}
     write_arrays(_counts_of(texts, folder), arrays)
     return statistics
 
@@ -154,13 +149,10 @@ def _counts_of(texts: TextRows, folder: str) -> Path:
 def _counts_by_column(folder: Path, vectorizer: TfidfVectorizer) -> Any:
     """Return the counts of a block in the columns of a fitted vectorizer, csr array.
 
-    Terms and hashes ascend in a block as they do among the columns, so the entries of each row stay in order.
+    Terms ascend in a block as they do among the columns, so the entries of each row stay in order.
     """
     data, indices, starts = (open_array(folder / f"{name}.npy") for name in ("data", "indices", "starts"))
-    if (folder / _HASHES).is_file():
-        column = columns_of_hashes(open_array(folder / _HASHES), vectorizer.hashes_)
-    else:
-        column = vectorizer.columns_of(unpack_strings(*(open_array(folder / name) for name in _TERMS)))
+    column = vectorizer.columns_of(unpack_strings(*(open_array(folder / name) for name in _TERMS)))
     columns = column[indices]
     stays = columns >= 0
     kept_before = np.concatenate([[0], np.cumsum(stays)])

@@ -39,12 +39,6 @@ class Vectorized(ShortRepr):
         scripts = self.writing.scripts_told()
         if scripts and self.vectorizer.analyzer == "script":
             told["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
-        if self.vectorizer.n_features is not None:
-            n_sharing = int((self.vectorizer.sharing_ - 1).sum())
-            told["columns"] = (
-                f"{len(self.vectorizer.vocabulary_):,} of {self.vectorizer.n_features:,} hashes; {n_sharing:,} terms "
-                "share that of a more common one"
-            )
         return told
 
     def _function_words_told(self, writing: Writing) -> str:

@@ -57,13 +57,6 @@ class TfidfParameters:
     dropped_terms: Iterable[str] = parameter(
         (), "Terms that get no column; with stemming, all forms of such a word.", type="collection of str"
     )
-    n_features: int | None = parameter(
-        None,
-        "Hash terms into this many columns, as scikit-learn's HashingVectorizer does. Terms that share one are "
-        "added up, and `min_df`, `max_df` and `max_features` choose among the columns that occur. The term of a "
-        "column is then the one that most documents have (of 100,000 documents at most, evenly spread over all).",
-        type="int",
-    )
     binary: bool = parameter(False, "Count a term once per document.")
     dtype: Any = parameter(
         "float32",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,14 @@ from doccluster.text.analysis import Analysis, analysis_of
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors.estimator import TextEstimator
 from doccluster.vectors.term_counts import (
-    HashedStatistics,
     TermCounts,
     TermStatistics,
-    columns_of_hashes,
     commonest_forms,
     count_terms,
-    hash_columns,
-    hashes_of,
     joined_statistics,
-    naming_step,
 )
 from doccluster.vectors.term_selection import select_terms
 from doccluster.vectors.vectorizer_parameters import (
-    check_hashing,
     dtype_of,
     given_vocabulary,
     max_features_of,
@@ -46,15 +39,13 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     Attributes
     ----------
     vocabulary_ : dict
-        Term -> column; with `n_features` the terms that columns are named by (`columns_of` knows the others too).
+        Term -> column.
     idf_ : array of shape (n_terms,)
         The factor of each column (absent if there is none).
     document_frequency_ : int64 array of shape (n_terms,)
         In how many of the fitted documents each term occurs.
     display_terms_ : object array of shape (n_terms,)
         The commonest written form of each term, the alphabetically first of equally common ones.
-    hashes_, sharing_ : int32 and int64 arrays of shape (n_terms,)
-        With `n_features`: the hash of each column, ascending, and how many of the terms met have it.
     stop_words_removed_ : tuple of str
         The stop words that were met in the fitted documents, sorted.
     n_documents_ : int
@@ -73,9 +64,6 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     >>> matrix.shape, matrix.dtype.name
     ((3, 3), 'float32')
     """
-
-    hashes_: npt.NDArray[np.int32]
-    sharing_: npt.NDArray[np.int64]
 
     def fit(self, documents: Iterable[Any], y: Any = None) -> TfidfVectorizer:
         """Learn the terms and their document frequencies; returns self."""
@@ -108,31 +96,16 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     def fit_batches(self, batches: Iterable[Iterable[Any]]) -> TfidfVectorizer:
         """Learn the terms of documents that come in batches, holding one batch at a time; returns self.
 
-        The result is that of `fit` on all documents at once. (With `n_features` all documents name columns.)
+        The result is that of `fit` on all documents at once.
         """
         self._checked()
         return self.fit_statistics(joined_statistics(self.count_batch(documents)[1] for documents in batches))
 
-    def count_batch(
-        self, documents: Iterable[Any], *, first: int = 0, n_documents: int | None = None
-    ) -> tuple[TermCounts, TermStatistics]:
-        """Return the counts of a batch of documents, and what `fit_statistics` learns from together with others.
-
-        first, n_documents: the place of the first in the collection, and the size of that, where they are known.
-        """
-        known, analysis = self._known(), analysis_of(self)
-        like: dict[str, Any] = {"binary": self.binary, "n_threads": self.n_threads}
-        if self.n_features is None:
-            counts = count_terms(documents, analysis, vocabulary=known, **like)
-            total = TermStatistics()
-            total.add(counts)
-            return counts, total
-        texts = documents if isinstance(documents, Sequence) else list(documents)
-        counts, step = count_terms(texts, analysis, **like), naming_step(n_documents)
-        named = counts if step == 1 else count_terms(texts[-first % step :: step], analysis, **like)
-        hashed, by_hash = hash_columns(counts, self.n_features, **like), HashedStatistics()
-        by_hash.add_hashed(hashed, named, self.n_features)
-        return hashed, by_hash
+    def count_batch(self, documents: Iterable[Any]) -> tuple[TermCounts, TermStatistics]:
+        """Return the counts of a batch of documents, and what `fit_statistics` learns from together with others."""
+        counts, statistics = self._count(documents, analysis_of(self), self._known()), TermStatistics()
+        statistics.add(counts)
+        return counts, statistics
 
     def fit_statistics(self, total: TermStatistics) -> TfidfVectorizer:
         """Learn the terms of documents that were counted elsewhere; returns self."""
@@ -144,8 +117,6 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return the column of each term, -1 for one that was not learned."""
         self.require_fit("vocabulary_")
-        if self.n_features is not None:
-            return columns_of_hashes(hashes_of(terms, self.n_features), self.hashes_)
         return np.fromiter((self.vocabulary_.get(term, -1) for term in terms), dtype=np.int32, count=len(terms))
 
     def transform(self, documents: Iterable[Any]) -> Any:
@@ -157,11 +128,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     def transform_counts(self, documents: Iterable[Any]) -> Any:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit("vocabulary_")
-        known = None if self.n_features is not None else self.vocabulary_
-        like: dict[str, Any] = {"binary": self.binary, "n_threads": self.n_threads}
-        counts = count_terms(documents, analysis_of(self), vocabulary=known, **like)
-        if self.n_features is not None:
-            counts.rows.settle([self.columns_of(counts.terms)], len(self.vocabulary_), **like)
+        counts = self._count(documents, analysis_of(self), self.vocabulary_)
         return counts.rows.to_matrix(len(self.vocabulary_), dtype=dtype_of(self))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -192,20 +159,17 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     def _fit(self, documents: Iterable[Any]) -> Any:
         """Learn, and return the counts of the terms that stay."""
         known, analysis = self._checked()
-        if self.n_features is None:
-            like: dict[str, Any] = {"binary": self.binary, "n_threads": self.n_threads}
-            counts = count_terms(documents, analysis, vocabulary=known, **like)
-        else:
-            texts = documents if isinstance(documents, Sequence) else list(documents)
-            hashed, total = self.count_batch(texts, n_documents=len(texts))
-            counts = replace(total.summary(None), rows=hashed.rows)
+        counts = self._count(documents, analysis, known)
         keep = self._select(counts, analysis, fixed=known is not None)
         self._learn(counts, keep, analysis)
         return counts.matrix(keep, dtype=dtype_of(self))
 
+    def _count(self, documents: Iterable[Any], analysis: Analysis, known: Mapping[str, int] | None) -> TermCounts:
+        return count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads)
+
     def _checked(self) -> tuple[dict[str, int] | None, Analysis]:
         """Check all parameters before any text is read; returns the given vocabulary and the analysis."""
-        for check in (dtype_of, max_features_of, check_hashing, weighting_of):
+        for check in (dtype_of, max_features_of, weighting_of):
             check(self)
         known, analysis = self._known(), analysis_of(self)
         tell(analysis.warnings)
@@ -246,11 +210,6 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         shown = terms if counts.written is None else commonest_forms(terms, counts.written, analysis)
         self.display_terms_ = np.array(shown, dtype=object)
         self.fixed_vocabulary_ = self.vocabulary is not None
-        for name, values in (("hashes_", counts.hashes), ("sharing_", counts.sharing)):
-            if values is not None:
-                setattr(self, name, values[keep])
-            elif hasattr(self, name):
-                delattr(self, name)
         factors = collection_weights(
             self.document_frequency_, self.n_documents_, weighting=weighting_of(self), dtype=dtype_of(self)
         )

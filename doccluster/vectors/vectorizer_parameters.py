@@ -13,8 +13,6 @@ from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUs
 from doccluster.validation import check_float_type, check_positive_int
 from doccluster.vectors.weighting import Weighting, parse_weighting
 
-MAX_HASHES = 2**31 - 1
-
 
 def tell(messages: Iterable[Words]) -> None:
     """Warn the caller of `fit` of each message."""
@@ -31,26 +29,6 @@ def max_features_of(vectorizer: Any) -> int | None:
     """Return `max_features` as an int >= 1 or None."""
     limit = vectorizer.max_features
     return None if limit is None else check_positive_int(limit, "max_features")
-
-
-def check_hashing(vectorizer: Any) -> None:
-    """Raise InputError unless `n_features` is None, or a number of columns without a given vocabulary."""
-    if vectorizer.n_features is None:
-        return
-    if check_positive_int(vectorizer.n_features, "n_features") > MAX_HASHES:
-        raise InputError(
-            "is more than the hash has values",
-            argument="n_features",
-            received=vectorizer.n_features,
-            expected=f"at most {MAX_HASHES:,}",
-        )
-    if vectorizer.vocabulary is not None:
-        raise InputError(
-            ("sends terms to columns by a hash, and ", Argument("vocabulary"), " says which column each has"),
-            argument="n_features",
-            received=vectorizer.n_features,
-            expected="one of the two",
-        )
 
 
 def weighting_of(vectorizer: Any) -> Weighting:

@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from doccluster.errors import InputError, SchemaError
 from doccluster.packed_strings import pack_strings, unpack_strings
-from doccluster.vectors.vectorizer_parameters import check_hashing
 
 VECTORIZER_SCHEMA = 3
-# 2 knows the analyzer "script" and lists of several languages, 3 hashed columns; what these describe means the same
+# 2 knows the analyzer "script" and lists of several languages, 3 columns by a hash, which were given up again
 _READABLE = (1, 2, 3)
 
 
@@ -29,8 +28,6 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
     arrays["document_frequency"] = vectorizer.document_frequency_
     if hasattr(vectorizer, "idf_"):
         arrays["idf"] = vectorizer.idf_
-    if vectorizer.n_features is not None:
-        arrays["hashes"], arrays["sharing"] = vectorizer.hashes_, vectorizer.sharing_
     parameters = {name: _as_json(name, value) for name, value in vectorizer.get_params(deep=False).items()}
     parameters["vocabulary"] = None
     settings: dict[str, Any] = {
@@ -57,14 +54,23 @@ def read_state(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mappi
         raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy="save the model again") from error
 
 
+def parameters_of_state(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a saved vectorizer. Raises SchemaError if its columns are those of a hash."""
+    if parameters.get("n_features") is not None:
+        raise SchemaError(
+            "the vectorizer was saved by an older version, which sent terms to columns by a hash",
+            remedy="make the run again without n_features",
+        )
+    return {name: value for name, value in parameters.items() if name != "n_features"}
+
+
 def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Any:
     terms = unpack_strings(arrays["term_characters"], arrays["term_ends"])
-    parameters = dict(settings["parameters"])
+    parameters = parameters_of_state(settings["parameters"])
     parameters["ngram_range"] = tuple(parameters["ngram_range"])
     parameters["dtype"] = np.dtype(parameters["dtype"]).type
     parameters["vocabulary"] = terms if settings["fixed_vocabulary"] else None
     vectorizer = cls(**parameters)
-    check_hashing(vectorizer)
     vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
     vectorizer.fixed_vocabulary_ = settings["fixed_vocabulary"]
     vectorizer.display_terms_ = np.array(
@@ -77,14 +83,6 @@ def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping
     vectorizer.mean_length_ = settings["mean_length"]
     vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
     lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
-    if vectorizer.n_features is not None:
-        vectorizer.hashes_ = np.asarray(arrays["hashes"], dtype=np.int32).ravel()
-        vectorizer.sharing_ = np.asarray(arrays["sharing"], dtype=np.int64).ravel()
-        lengths |= {vectorizer.hashes_.size, vectorizer.sharing_.size}
-        if not (np.diff(vectorizer.hashes_) > 0).all():
-            raise SchemaError(
-                "the saved vectorizer is damaged: its hashes do not ascend", remedy="save the model again"
-            )
     if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
         raise SchemaError("the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again")
     return vectorizer

@@ -116,34 +116,6 @@ def compare_seeds(session: Session, blocks: list, n_clusters: int, folder: str) 
             session.record(init, figure, statistics.median(objectives), objectives)
 
 
-@row(
-    "hashing", "20 Newsgroups by a vocabulary and by hashes (k=20, best of 3 starts): agreement with groups; of 3 seeds"
-)
-def hashing(session: Session) -> None:
-    """Compare the normalised mutual information with the groups, and say how many terms share a column."""
-    from doccluster import SphericalKMeans, TfidfVectorizer
-    from doccluster.evaluation import score
-    from experiments.quality.corpora import is_there, newsgroups
-
-    if not is_there(CORPORA, "newsgroups"):
-        session.say(f"  {session.row}: no real corpora beside this checkout")
-        return
-    every = slice(None, None, 20 if session.quick else None)
-    texts, groups = (found[every] for found in newsgroups(CORPORA / "newsgroups20"))
-    for n_features in (None, 2**20, 2**18, 2**16, 2**14):
-        name = "a vocabulary" if n_features is None else f"{n_features:,} hashes"
-        vectorizer = TfidfVectorizer(stop_words="english", min_df=2, n_features=n_features)
-        rows = vectorizer.fit_transform(texts)
-        values = []
-        for seed in range(1 if session.quick else 3):
-            labels = SphericalKMeans(N_CLUSTERS, n_init=3, random_state=seed).fit_predict(rows)
-            values.append(score("nmi", labels, truth=groups).value)
-        session.record(name, "nmi", statistics.median(values), values)
-        session.record(name, "columns", rows.shape[1])
-        if n_features is not None:
-            session.record(name, "terms_that_share_the_column_of_another", float((vectorizer.sharing_ - 1).sum()))
-
-
 def made_rows(n_documents: int) -> Any:
     """Return the tf-idf rows of made documents."""
     from doccluster.vectors import vectorize

@@ -28,7 +28,7 @@ def verbs(group=commands, path=()):
 TEXTS = ["inspect", "vectorize", "run", "choose-k", "compare", "assign"]
 BAD = [
     *[(verb, "--threads", "-1") for verb in ("run", "cluster", "assign", "vectorize", "choose-k", "compare", "rerun")],
-    *[("run", option, "0") for option in ("--checkpoint", "--max-features", "--n-features", "--threads")],
+    *[("run", option, "0") for option in ("--checkpoint", "--max-features", "--threads")],
     *[(verb, "--threads", "many") for verb in ("run", "cluster")],
     *[("run", "--algorithm", f"k-means:{one}") for one in ("n_init=0", "max_iter=many", "tol=-1", "init=best")],
     *[(verb, "--max-memory", "lots") for verb in ("run", "cluster")],

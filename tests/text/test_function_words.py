@@ -53,10 +53,7 @@ def test_counts_words_and_pairs_of_words_leave_the_same_words_out():
     assert pairs.stop_words_removed_ == single.stop_words_removed_
 
 
-def test_hashing_and_stemming_leave_the_same_words_out():
-    single = TfidfVectorizer(analyzer="script", stop_words=LISTS).fit_transform(MIXED)
-    hashed = TfidfVectorizer(analyzer="script", stop_words=LISTS, n_features=1 << 20).fit_transform(MIXED)
-    assert np.array_equal(np.diff(hashed.indptr), np.diff(single.indptr))
+def test_stemming_leaves_the_same_words_out():
     stemmed = TfidfVectorizer(analyzer="script", stop_words=LISTS, stemming="english").fit(MIXED)
     assert {"rose", "die", "war"} <= set(stemmed.vocabulary_)
     assert "the" not in stemmed.vocabulary_

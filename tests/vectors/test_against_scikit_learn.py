@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 from doccluster.text import counting
 from doccluster.vectors import TfidfVectorizer
 from tests.conftest import stable_id
-from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, assert_same_matrix, reuters_texts, udhr_texts
+from tests.vectors.peer import PeerVectorizer, assert_same_as_peer, reuters_texts, udhr_texts
 
 WRITTEN = [
     "The election was held; voters elected 12 members.",
@@ -181,19 +180,3 @@ def test_threads_and_blocks_change_nothing(monkeypatch, n_threads, block_charact
     assert vectorizer.vocabulary_ == expected.vocabulary_
     for name in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(found, name), getattr(matrix, name))
-
-
-@pytest.mark.parametrize(
-    "parameters", [{}, {"stop_words": ["voters"]}, {"binary": True}, {"norm": None}], ids=stable_id
-)
-def test_hashing_goes_to_the_columns_of_scikit_learns_hashing(parameters):
-    documents = [document.replace("\ud800", "").replace("\udfff", "") for document in WRITTEN] * 2
-    plain = {name: value for name, value in parameters.items() if name != "norm"}
-    hashing = HashingVectorizer(n_features=101, alternate_sign=False, norm=None, **plain)
-    counts = hashing.transform(documents)
-    counts.sum_duplicates()
-    expected = TfidfTransformer(norm=parameters.get("norm", "l2")).fit_transform(counts)
-    vectorizer = TfidfVectorizer(n_features=101, dtype=np.float64, **parameters)
-    found = vectorizer.fit_transform(documents)
-    assert found.nnz == expected.nnz
-    assert_same_matrix(found, expected[:, vectorizer.hashes_], np.float64)

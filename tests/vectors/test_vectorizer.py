@@ -30,68 +30,16 @@ def test_stemming_puts_the_forms_of_a_word_into_one_column():
     assert vectorizer.document_frequency_.tolist() == [3, 2, 1, 2]
 
 
-MIXED = ["oil prices rise", "wheat prices fall", "oil and wheat", "rain on wheat", "oil oil", ""] * 4
+def test_the_state_of_an_older_version_is_read_unless_its_columns_are_those_of_a_hash():
+    arrays, settings = TfidfVectorizer().fit(TEXTS).state()
 
+    def of_older(n_features):
+        return {**settings, "parameters": {**settings["parameters"], "n_features": n_features}}
 
-@pytest.mark.parametrize("analysis", [{}, {"stemming": "english"}, {"binary": True, "ngram_range": (1, 2)}])
-def test_hashed_columns_are_learned_in_batches_and_saved_as_they_are(analysis):
-    vectorizer = TfidfVectorizer(n_features=11, **analysis)
-    rows = vectorizer.fit_transform(MIXED)
-    assert vectorizer.sharing_.max() > 1
-    np.testing.assert_array_equal(vectorizer.transform(iter(MIXED)).toarray(), rows.toarray())
-    batches = TfidfVectorizer(n_features=11, **analysis).fit_batches([MIXED[:7], MIXED[7:8], MIXED[8:]])
-    assert json.dumps(batches.state()[1]) == json.dumps(vectorizer.state()[1])
-    for name, values in vectorizer.state()[0].items():
-        np.testing.assert_array_equal(batches.state()[0][name], values)
-    arrays, settings = vectorizer.state()
-    again = TfidfVectorizer.from_state(arrays, settings)
-    np.testing.assert_array_equal(again.transform(MIXED).toarray(), rows.toarray())
-    for damage in ({"hashes": arrays["hashes"][::-1]}, {"sharing": arrays["sharing"][1:]}):
-        with pytest.raises(SchemaError, match="damaged"):
-            TfidfVectorizer.from_state({**arrays, **damage}, settings)
-    with pytest.raises(InputError, match="n_features"):
-        TfidfVectorizer.from_state(arrays, {**settings, "parameters": {**settings["parameters"], "n_features": 0}})
-
-
-def test_hashes_that_no_terms_share_leave_rows_as_they_are_without_and_prune_alike():
-    prune = {"min_df": 8, "max_df": 12, "stemming": "english"}
-    hashed, plain = TfidfVectorizer(n_features=1 << 20, **prune), TfidfVectorizer(**prune)
-    rows, expected = hashed.fit_transform(MIXED), plain.fit_transform(MIXED)
-    terms = plain.get_feature_names_out()
-    assert sorted(hashed.get_feature_names_out()) == list(terms) == ["oil", "price", "wheat"]
-    columns = [hashed.vocabulary_[term] for term in terms]
-    np.testing.assert_array_equal(rows[:, columns].toarray(), expected.toarray())
-    assert hashed.display_terms_[columns].tolist() == plain.display_terms_.tolist()
-
-
-def test_a_hashed_column_has_the_name_of_its_commonest_term_and_a_number_where_no_naming_document_has_one(monkeypatch):
-    one = TfidfVectorizer(n_features=1, norm=None, use_idf=False)
-    assert one.fit_transform(MIXED).toarray().ravel().tolist() == [3, 3, 3, 3, 2, 0] * 4
-    assert one.get_feature_names_out().tolist() == ["oil"]  # in 12 documents, as wheat is
-    assert one.sharing_.tolist() == [8]
-    monkeypatch.setattr("doccluster.vectors.term_counts.NAMING_DOCUMENTS", 4)  # rows 0, 6, 12 and 18
-    few = TfidfVectorizer(n_features=1 << 20).fit(MIXED)
-    names = few.get_feature_names_out().tolist()
-    assert {name for name in names if not name.startswith("#")} == {"oil", "prices", "rise"}
-    assert [name for name in names if name.startswith("#")] == [
-        f"#{number}" for name, number in zip(names, few.hashes_.tolist(), strict=True) if name.startswith("#")
-    ]
-    np.testing.assert_array_equal(few.transform(MIXED).toarray(), few.fit_transform(MIXED).toarray())
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"n_features": 0}, "positive whole"),
-        ({"n_features": 2**31}, "2,147,483,647"),
-        ({"vocabulary": ["a"]}, "one of the two"),
-    ],
-)
-def test_columns_that_a_hash_cannot_have_are_refused(wrong, said):
-    with pytest.raises(InputError, match=said):
-        TfidfVectorizer(**{"n_features": 5, **wrong}).fit(MIXED)
-    with pytest.raises(InputError, match="iterable of documents"):
-        TfidfVectorizer(n_features=5).fit("one text")
+    again = TfidfVectorizer.from_state(arrays, of_older(None))
+    assert again.vocabulary_ == TfidfVectorizer().fit(TEXTS).vocabulary_
+    with pytest.raises(SchemaError, match="by a hash"):
+        TfidfVectorizer.from_state(arrays, of_older(11))
 
 
 def test_terms_are_shown_in_their_commonest_written_form_and_the_first_of_equals():
@@ -242,10 +190,9 @@ def test_its_parameters_can_be_searched_and_its_rows_stand_beside_others():
         make_pipeline(TfidfVectorizer(), LogisticRegression()), {"tfidfvectorizer__min_df": [1, 2]}, cv=2
     ).fit(TEXTS * 2, [0, 1] * len(TEXTS))
     assert search.best_params_["tfidfvectorizer__min_df"] in (1, 2)
-    columns = ColumnTransformer([("text", TfidfVectorizer(), "text"), ("hash", TfidfVectorizer(n_features=8), "text")])
+    columns = ColumnTransformer([("text", TfidfVectorizer(), "text"), ("few", TfidfVectorizer(max_features=2), "text")])
     rows = columns.fit_transform(pd.DataFrame({"text": TEXTS}))
-    hashed = TfidfVectorizer(n_features=8).fit(TEXTS)
-    assert rows.shape == (len(TEXTS), len(TfidfVectorizer().fit(TEXTS).vocabulary_) + len(hashed.vocabulary_))
+    assert rows.shape == (len(TEXTS), len(TfidfVectorizer().fit(TEXTS).vocabulary_) + 2)
 
 
 @pytest.mark.parametrize(
