@@ -102,7 +102,9 @@ def test_browse_shows_last_and_without_a_name_what_fits_no_cluster_and_gathers_i
 def run_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "out"
     source = Path(__file__).parents[1] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
-    run_pipeline(source, output=folder, vectorizer={"stemming": "none", "dropped_terms": []})  # else none is left over
+    run_pipeline(
+        source, output=folder, granularity="subtopics", vectorizer={"stemming": "none", "dropped_terms": []}
+    )  # else none is left over
     return folder
 
 

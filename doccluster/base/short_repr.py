@@ -74,7 +74,7 @@ def listed(names: Collection[Any], most: int = _MOST_OF_PARTS) -> str:
 def one_of(words: Sequence[str]) -> str:
     """Return words with commas between them, and an "or" before the last.
 
-    >>> one_of(["6 sections", "31 topics", "212 stories"])
-    '6 sections, 31 topics or 212 stories'
+    >>> one_of(["6 sections", "31 topics", "212 subtopics"])
+    '6 sections, 31 topics or 212 subtopics'
     """
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

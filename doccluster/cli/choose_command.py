@@ -11,7 +11,6 @@ from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     WHOLE_WORDS,
     arguments_of,
-    granularity_option,
     json_option,
     print_json,
     print_table,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
 COLUMNS = {
-    "as": ("level", "{}", "topics and sections from the smoothed vectors, stories from the words"),
+    "as": ("level", "{}", "topics and sections from the smoothed vectors, subtopics from the words"),
     "k": ("clusters", "{:,}", "the number of clusters"),
     "largest": ("largest", "{:.0%}", "share of the documents in the largest cluster"),
     "agreement": (
@@ -46,7 +45,12 @@ COLUMNS = {
 @click.command("choose-k", cls=Verb, short_help="Find how many clusters the data support.")
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", metavar="DIR", help="A folder for the table and the figure.")
-@granularity_option
+@click.option(
+    "--granularity",
+    type=click.Choice(["sections", "topics", "subtopics"]),
+    help="Which number to recommend: that of sections (broad), topics or subtopics (narrow). By default subtopics "
+    "where the documents are dated, else the broadest that are found.",
+)
 @click.option(
     "--k",
     "ks",
@@ -62,9 +66,9 @@ COLUMNS = {
 @threads_option
 @json_option
 def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
-    """Find how many sections, topics and stories there are: clusters that are stable in random samples.
+    """Find how many sections, topics and subtopics there are: clusters that are stable in random samples.
 
-    `doccluster run` without -k chooses the same number.
+    `doccluster run` without -k chooses the same number; of dated articles of three outlets or more it shows stories.
     """
     from doccluster.pipeline.choosing import choose_clusters
 
@@ -87,7 +91,7 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
         "k": found.k,
         "sections": found.sections,
         "topics": found.topics,
-        "stories": found.stories,
+        "subtopics": found.subtopics,
         "granularity": found.granularity,
         "reason": found.reason,
         "has_structure": found.has_structure,
@@ -105,6 +109,10 @@ def print_choice(choice: Choice) -> None:
     found = choice.recommendation
     for line in textwrap.wrap(f"{found.sentence}.", table_room()["width"] - 2, **WHOLE_WORDS):
         say(f"  {line}")
+    if choice.is_news:
+        say()
+        say("  Without -k, `doccluster run` shows the stories of these articles, which are")
+        say("  dated and come from several outlets.")
     say()
     if found.k is not None:
         names = list(found.numbers)

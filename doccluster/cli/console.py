@@ -216,9 +216,10 @@ clusters_option = click.option(
 )
 granularity_option = click.option(
     "--granularity",
-    type=click.Choice(["sections", "topics", "stories"]),
-    help="How fine the clusters are when their number is chosen: sections (broad), topics or stories "
-    "(narrow). Default: stories if the documents are dated, otherwise the broadest level.",
+    type=click.Choice(["sections", "topics", "subtopics", "stories"]),
+    help="How fine the clusters are when their number is chosen: sections (broad), topics or subtopics (narrow), or "
+    "stories (dated articles of at least three outlets). Default: stories where there are such, subtopics of other "
+    "dated documents, otherwise the broadest level.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")
 

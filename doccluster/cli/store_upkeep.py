@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from doccluster.streams.settings import parse_duration
 
 MOST_FINDINGS = 20
 # what a check finds wrong that follows from the documents
-MADE_BY_CLUSTERING = {"story", "lineage", "lead", "placed", "first-story", "family", "vectors", "shingles", "terms"}
+MADE_BY_CLUSTERING = {"story", "lineage", "lead", "placed", "first-story", "family", "words", "terms"}
 
 store_option = click.option(
     "--store", required=True, metavar="FILE", help="The SQLite file that keeps the articles and their stories."
@@ -33,17 +32,13 @@ def check_command(store: str, as_json: bool) -> None:
     Exit code 0 if it is, 1 if not.
     """
     from doccluster.streams.check import check_store
-    from doccluster.streams.database import copied, reading
-    from doccluster.streams.schema import OLDEST, VERSION, upgrade_tables, version_of
+    from doccluster.streams.database import reading
+    from doccluster.streams.schema import VERSION
 
-    with reading(Path(store)) as connection, ExitStack() as stack:
-        version = version_of(connection, store, oldest=OLDEST)
-        if version < VERSION:  # it is checked as `upgrade` would have it
-            connection = stack.enter_context(closing(copied(connection)))
-            upgrade_tables(connection)
+    with reading(Path(store)) as connection:
         findings = check_store(connection)
     if as_json:
-        told = {"store": store, "is_sound": not findings, "tables": version}
+        told = {"store": store, "is_sound": not findings, "tables": VERSION}
         print_json({**told, "findings": list(map(asdict, findings))})
     else:
         for one in findings[:MOST_FINDINGS]:
@@ -54,8 +49,7 @@ def check_command(store: str, as_json: bool) -> None:
         advice = "not sound; put a copy that `doccluster stream backup` made in its place"
         if {one.check for one in findings} <= MADE_BY_CLUSTERING:
             advice += ", or make its stories anew with `doccluster stream rebuild --write`"
-        newer = f"; `doccluster stream upgrade` makes its tables {VERSION}, they are {version}"
-        say(f"  {store} is {advice if findings else 'sound'}{newer if version < VERSION else ''}")
+        say(f"  {store} is {advice if findings else 'sound'}")
     if findings:
         raise click.exceptions.Exit(1)
 
@@ -66,26 +60,38 @@ def check_command(store: str, as_json: bool) -> None:
 def upgrade_command(store: str, as_json: bool) -> None:
     """Bring the tables of a store that an older version wrote up to date; its articles and stories stay as they are.
 
-    Pages, exports and changes are read of such a store without this.
+    A copy of the store is made first, beside it. Until this is done, no other verb reads or writes the store; after it
+    older versions of doccluster do not.
     """
-    from doccluster.streams.database import upgrade
+    from doccluster.streams.upgrading import needs_of, upgrade
 
-    before, after = upgrade(Path(store))
+    path = Path(store)
+    needs = needs_of(path)
+    if needs and not as_json:
+        say_fact("needs", needs)
+    done = upgrade(path)
     if as_json:
-        print_json({"store": store, "before": before, "after": after})
-    else:
-        say(f"  tables     {f'{before} -> {after}' if before < after else f'{after}, as they were'}")
-        say(f"  {store}")
+        print_json({"store": store, **asdict(done)})
+        return
+    say_fact("tables", f"{done.before} -> {done.after}" if done.backup else f"{done.after}, as they were")
+    if done.backup:
+        say_fact("backup", f"{done.backup}, the store as it was")
+        say_fact(
+            "stories", f"of {done.n_articles:,} articles stay as they are; {done.n_read:,} articles were read again"
+        )
+    for one in done.gone:
+        say_fact("gone", one)
+    say(f"  {store}")
 
 
-@click.command("rebuild", cls=Verb, short_help="Make the stories anew, by this version's weights.")
+@click.command("rebuild", cls=Verb, short_help="Make the stories anew, by the rule of this version.")
 @store_option
 @click.option(
     "--write", is_flag=True, help="Write the new stories into the store; by default only say what would change."
 )
 @json_option
 def rebuild_command(store: str, write: bool, as_json: bool) -> None:
-    """Make the stories of a store anew of its documents, by the weights and words of this version.
+    """Make the stories of a store anew of its documents, by the rule of this version.
 
     Says how many stories would grow, merge, split, appear and vanish, and which are the largest of them; `--write` does
     it. A story keeps its id where most
@@ -146,33 +152,6 @@ def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> Non
         return
     say(f"  deleted    {done.n_texts:,} texts, {done.n_versions:,} earlier versions, {done.n_fetches:,} requests")
     say(f"  {store}  {format_size(done.n_bytes_before)} -> {format_size(done.n_bytes_after)}")
-
-
-@click.command("learn", cls=Verb, short_help="Learn from stories that you have labelled when articles join.")
-@click.argument("labels", metavar="LABELS.csv")
-@store_option
-@json_option
-def learn_command(labels: str, store: str, as_json: bool) -> None:
-    """Learn when an article joins a story, from a csv file with the columns id and story.
-
-    The ids are those of documents in the store, the stories any names; `stream export` writes a file to begin with. The
-    weights are kept in the store, and used from the next poll on; `stream rebuild` places what is there anew.
-    """
-    from doccluster.streams.database import changing
-    from doccluster.streams.learning import learn_weights
-
-    with changing(Path(store)) as connection:
-        done = learn_weights(connection, Path(labels))
-    if as_json:
-        print_json({"store": store, **asdict(done)})
-        return
-    say(
-        f"  learned    from {done.n_documents:,} documents of {done.n_stories:,} stories, {done.n_examples:,} decisions"
-    )
-    say(f"  right      {done.right_before:.1%} of them before, {done.right_after:.1%} with what was learned")
-    if not done.is_kept:
-        say("  kept       the weights as they were, which are right more often")
-    say(f"  {store}")
 
 
 @click.command("backup", cls=Verb, short_help="Copy a store, also while it is written to.")

@@ -16,7 +16,6 @@ import click
 
 from doccluster.cli.console import (
     json_option,
-    options,
     overwrite_option,
     print_json,
     print_json_lists,
@@ -25,12 +24,10 @@ from doccluster.cli.console import (
     say_fact,
 )
 from doccluster.cli.output import write_out
-from doccluster.cli.run import encoder_option
 from doccluster.cli.source_options import reader_arguments, reader_options
 from doccluster.cli.store_upkeep import (
     backup_command,
     check_command,
-    learn_command,
     prune_command,
     rebuild_command,
     store_option,
@@ -41,7 +38,7 @@ from doccluster.cli.values import checked
 from doccluster.cli.verb import Verb
 from doccluster.errors import DocclusterWarning
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.settings import DAY, PACES, StreamSettings, parse_duration
+from doccluster.streams.settings import DAY, parse_duration
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
@@ -64,21 +61,6 @@ def _command(_context: click.Context, _option: click.Parameter, value: str | Non
     except ValueError as error:
         raise click.BadParameter(f"{value!r} is not a command ({error}); close its quotes.") from error
     return value
-
-
-new_store_options = options(
-    click.option(
-        "--pace",
-        type=click.Choice(sorted(PACES)),
-        help="In a new store: stories that end sooner (fast), or that articles join longer and more easily (slow).",
-    ),
-    encoder_option,
-)
-
-
-def _settings(pace: str | None) -> StreamSettings | None:
-    """Return the settings of a pace for a new store; None without one, so that an old store can have any."""
-    return None if pace is None else StreamSettings(**PACES[pace])
 
 
 @stream_command.command("poll", cls=Verb, short_help="Poll the feeds of a list, and place new articles.")
@@ -111,7 +93,6 @@ def _settings(pace: str | None) -> StreamSettings | None:
     metavar="COMMAND",
     help="A program to begin for each thing that happens to a story, with a line of JSON on its standard input.",
 )
-@new_store_options
 @json_option
 def poll_command(
     feeds: tuple[str, ...],
@@ -121,8 +102,6 @@ def poll_command(
     allow_network: tuple[str, ...],
     spacing: float,
     on_event: str | None,
-    pace: str | None,
-    encoder: str | None,
     as_json: bool,
 ) -> None:
     """Poll the feeds of a list that are due, keep every new article, and add it to a story.
@@ -130,15 +109,14 @@ def poll_command(
     LIST is an OPML file, a text file with an address a line, or addresses. One call is one pass, fit for cron. Only
     the addresses in the list, and where they redirect to, are contacted; private, loopback and link-local ones are not.
 
-    --on-event tells another program that a story was born, grew, merged, split, closed or resumed. It is not run by a
-    shell; what it prints does not matter. An event whose command fails is sent again by the next poll.
+    --on-event tells another program that a story was born, grew, merged, split or closed. It is not run by a shell;
+    what it prints does not matter. An event whose command fails is sent again by the next poll.
     """
     from doccluster.streams import StoryStream
     from doccluster.streams.polling.options import PollOptions
 
-    settings = _settings(pace)
     options = PollOptions(spacing=spacing)
-    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings, encoder=encoder) as stream:
+    with progress_shown(quiet=as_json) as progress, StoryStream(store) as stream:
         given: dict[str, Any] = {"allow_network": allow_network, "options": options, "progress": progress}
         if on_event:
             stream.expect_events()
@@ -199,15 +177,12 @@ def _days(seconds: int) -> str:
     metavar="TIME",
     help="The time between two polls: what is dated within one step comes in together (30m, 1h, 1d).",
 )
-@new_store_options
 @reader_options
 @json_option
 def replay_command(
     sources: tuple[str, ...],
     store: str,
     batch: str,
-    pace: str | None,
-    encoder: str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -221,8 +196,7 @@ def replay_command(
     """
     from doccluster.streams import StoryStream
 
-    settings = _settings(pace)
-    with progress_shown(quiet=as_json) as progress, StoryStream(store, settings=settings, encoder=encoder) as stream:
+    with progress_shown(quiet=as_json) as progress, StoryStream(store) as stream:
         done = stream.replay(
             [Path(source) for source in sources],
             batch=parse_duration(batch),
@@ -247,10 +221,7 @@ def _print_replayed(done: Replayed, store: str) -> None:
     if done.n_late:
         is_one = done.n_late == 1
         older = f"{done.n_late:,} article{' is' if is_one else 's are'} older than the store's last"
-        again = "stories stay as they are, since earlier embeddings are gone"
-        if done.n_changed is not None:
-            again = f"stories were built again in order of dates: {done.n_changed:,} changed"
-        say_fact("late", f"{older}; {again}")
+        say_fact("late", f"{older}; stories were built again in order of dates: {done.n_changed or 0:,} changed")
     for one in done.lost:
         say_fact("lost", one)
     told = ", ".join(f"{count:,} {event}" for event, count in done.events.items())
@@ -340,7 +311,6 @@ for command in (
     check_command,
     upgrade_command,
     rebuild_command,
-    learn_command,
     prune_command,
     backup_command,
 ):

@@ -213,6 +213,8 @@ class CorpusBuilder:
     def add(self, draft: Draft, *, file: InputFile | None = None) -> None:
         """Take one document in, or list why not."""
         text, rows = clean_text(draft.text), self._open
+        if not text.strip(_BLANK) and not draft.is_whole_file:  # as in feeds that carry titles alone
+            text = clean_line(draft.title)
         refusal = self._why_refused(text)
         if refusal is not None:
             self.leave_out()

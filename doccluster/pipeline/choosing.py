@@ -17,6 +17,7 @@ from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.in_process import order_of
 from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
+from doccluster.pipeline.news_stories import news_among
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
@@ -34,6 +35,7 @@ class Choice:
     documents: DocumentTable
     vectors: DocumentVectors
     n_empty: int
+    is_news: bool = False  # whether a run shows stories, by another rule
 
     def __repr__(self) -> str:
         return repr(self.recommendation).replace("Recommendation(", "Choice(", 1)
@@ -73,7 +75,7 @@ def choose_clusters(
     Parameters
     ----------
     granularity, ks, max_documents, random_state
-        As for `doccluster.selection.choose_k`. Without a granularity stories of dated documents, the broadest of
+        As for `doccluster.selection.choose_k`. Without a granularity subtopics of dated documents, the broadest of
         others.
     output : path, optional
         A folder for choose_k.csv and its figure.
@@ -120,7 +122,8 @@ def choose_clusters(
         write_choice(found, Path(output))
         if encoded.model:
             encoded.write(Path(output) / ENCODED)
-    return Choice(found, documents, vectors, len(empty))
+    is_news = granularity is None and ks is None and news_among(documents, read.corpus) is not None
+    return Choice(found, documents, vectors, len(empty), is_news)
 
 
 def write_choice(found: Recommendation, folder: Path) -> None:

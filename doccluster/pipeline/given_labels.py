@@ -49,19 +49,23 @@ def given_fit(vectors: DocumentVectors, documents: DocumentTable) -> tuple[Fit, 
 
     Raises InputError if no document has a label.
     """
-    names = np.array(["".join(own) for own in documents.labels[COLUMN]], dtype=object)
-    has_none = np.isin(names.astype(str), NO_CLUSTER)
+    names = np.array(["".join(own) for own in documents.labels[COLUMN]], dtype=str)
+    has_none = np.isin(names, NO_CLUSTER)
     if has_none.all():
         raise InputError("no document has a cluster", remedy="give labels other than -1")
+    return fit_of_labels(vectors, names, has_none), has_none
+
+
+def fit_of_labels(vectors: DocumentVectors, names: npt.NDArray[Any], has_none: npt.NDArray[np.bool_]) -> Fit:
+    """Return labels as a fit, clusters in order of size; a document that has none goes to the nearest centroid."""
     rows, chosen = vectors.matrix, np.flatnonzero(~has_none)
-    partition, _ = largest_first(np.unique(names[chosen].astype(str), return_inverse=True)[1])
+    partition, _ = largest_first(np.unique(names[chosen], return_inverse=True)[1])
     centroids = centroids_of(rows[chosen], partition)
     labels = np.empty(names.size, dtype=np.int64)
     labels[chosen] = partition.labels
     if has_none.any():
         labels[has_none] = decide(None, rows[np.flatnonzero(has_none)], None, centroids)
-    fit = Fit(Partition(labels, partition.names), centroids, None, False, None)
-    return fit, has_none
+    return Fit(Partition(labels, partition.names), centroids, None, False, None)
 
 
 def labels_told(labels: Any) -> str | None:

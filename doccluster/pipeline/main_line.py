@@ -35,6 +35,7 @@ from doccluster.pipeline.given_labels import given_fit, labels_told, with_labels
 from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
+from doccluster.pipeline.news_stories import stories_of_run
 from doccluster.pipeline.provenance import Stages, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
@@ -94,9 +95,9 @@ def run_pipeline(
         What `read_corpus` or `read_matrix` can read.
     n_clusters : int or "auto"
         How many clusters; "auto" asks the data.
-    granularity : {"sections", "topics", "stories"}, optional
-        With "auto", how fine the clusters should be: broad or narrow. Without it stories of dated documents, of others
-        the broadest that are found.
+    granularity : {"sections", "topics", "subtopics", "stories"}, optional
+        With "auto", how fine the clusters should be: broad or narrow. Without it the stories of dated articles of three
+        outlets or more, subtopics of other dated documents, of others the broadest that are found.
     other : bool
         With "auto", show the documents that fit no cluster as Other, apart from their nearest clusters.
     fold_copies : bool
@@ -283,12 +284,16 @@ def _made(
     with clock.stage("cluster"):
         fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
         is_other = None
-        if settings.labels is None:
+        stories = stories_of_run(settings, vectors, documents, read.corpus, progress)
+        if stories is not None:
+            fit, wanted = stories.fit, Wanted(stories.fit.partition.n_clusters, told=stories.why)
+            is_other = stories.is_alone if settings.other else None
+        elif settings.labels is None:
             fit, wanted = work.cluster(fitted, documents, settings, seed, progress)
         else:
             fit, has_none = given_fit(vectors, documents)
             wanted, is_other = Wanted(fit.partition.n_clusters), has_none if settings.other else None
-        if settings.fold_copies:
+        if settings.fold_copies and stories is None:
             fit = spread_to_copies(fit, copy_of)
     with clock.stage("label"):
         placed = work.place(vectors, fit)
@@ -302,7 +307,7 @@ def _made(
         )
     with clock.stage("judge"):
         evaluation = _judged(documents, evidence, settings, progress)
-    folded = folding_note(copy_of) if settings.fold_copies else None
+    folded = folding_note(copy_of) if settings.fold_copies and stories is None else None
     told = wanted.why, meaning_note(vectors, settings), boilerplate_note(read.left_out), folded
     notes = *told, *read.notes, other_note(is_other), *_notes(fit, wanted.k)
     parameters = settings.as_parameters(source)

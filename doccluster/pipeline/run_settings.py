@@ -26,7 +26,7 @@ from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.validation import check_positive_int
 from doccluster.vectors.meaning import check_space
 
-GRANULARITIES = ("sections", "topics", "stories")
+GRANULARITIES = ("sections", "topics", "subtopics", "stories")
 FORMER_PARAMETERS = ("compatible",)  # in records of older versions; the values it stood for are there too
 MAY_BE_IN_MEMORY = ("embeddings", "encoder", "labels")  # files and a name; or arrays, an object, a function
 
@@ -206,7 +206,7 @@ def _check_number(n_clusters: Any, granularity: Any) -> None:
             "is not known",
             argument="granularity",
             received=granularity,
-            remedy="choose 'sections', 'topics' or 'stories', or leave it out",
+            remedy="choose 'sections', 'topics', 'subtopics' or 'stories', or leave it out",
         )
     if granularity is not None and not isinstance(n_clusters, str):
         raise InputError(

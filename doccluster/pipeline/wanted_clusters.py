@@ -1,4 +1,4 @@
-"""How many clusters `run` makes and `choose-k` tells without a number: topics, or stories of dated documents."""
+"""How many clusters `run` makes and `choose-k` tells without a number: topics, or subtopics of dated documents."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from doccluster.clustering.smoothed.document_clusters import DocumentParameters,
 from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.overview import days_of, outlets_of
+from doccluster.overview import outlets_of
 from doccluster.packed_strings import CodedColumn
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts
+from doccluster.pipeline.news_stories import is_dated
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.record import DocumentTable
@@ -25,7 +26,6 @@ from doccluster.selection import Recommendation, choose_k
 from doccluster.selection.recommendation import MOST_DOCUMENTS
 from doccluster.vectors import DocumentVectors
 
-DATED_SHARE = 0.5  # of the documents, for a collection that is dated
 N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
 MOST_ALONE = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
 MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
@@ -39,12 +39,13 @@ class Wanted:
     k: int
     choice: Recommendation | None = None  # where the data were asked
     smoothed: SmoothedRows | None = None
+    told: str | None = None  # where it is that of stories
 
     @property
     def why(self) -> str | None:
         """Why this number, in a sentence; None where it was given."""
         if self.choice is None:
-            return None
+            return self.told
         told = f"Chosen from the data: {self.choice.sentence}."
         if self.choice.k is None:
             told += " All documents are one cluster; give a number to divide them anyway."
@@ -63,7 +64,7 @@ def clusters_wanted(
         choice, smoothed = recommended(
             vectors,
             documents,
-            granularity=settings.granularity,
+            granularity="subtopics" if settings.granularity == "stories" else settings.granularity,
             smoothing={name: options[name] for name in names if options.get(name) is not None},
             seed=seed,
             n_threads=settings.n_threads,
@@ -107,7 +108,7 @@ def recommended(
         vectors.documents,
         counts=counts,
         granularity=granularity,
-        stories_because=reason_for_stories(documents),
+        subtopics_because=reason_for_subtopics(documents),
         ks=ks,
         max_documents=max_documents,
         meaning=vectors.meaning,
@@ -152,14 +153,12 @@ def with_examples(
     return replace(choice, examples=examples)
 
 
-def reason_for_stories(documents: DocumentTable) -> str | None:
-    """Return why stories are what one wants to see of these documents, None where one would rather see topics.
+def reason_for_subtopics(documents: DocumentTable) -> str | None:
+    """Return why subtopics are what one wants to see of these documents, None where one would rather see topics.
 
-    News tell stories: documents of different days, perhaps of several outlets.
+    Documents of different days, perhaps of several outlets, are about much that is small.
     """
-    days = days_of(documents.dates)
-    dated = days[days > 0]
-    if dated.size < DATED_SHARE * len(documents) or np.unique(dated).size < 2:
+    if not is_dated(documents):
         return None
     outlets = outlets_of(documents)
     names = {outlets.values[code] for code in np.unique(outlets.codes)} if isinstance(outlets, CodedColumn) else outlets

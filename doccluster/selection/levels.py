@@ -1,7 +1,7 @@
 """Levels of clusters: communities of a graph of neighbours at resolutions from coarse to fine, and which come back.
 
 A level comes back where random parts of the documents find the same communities. Coarse levels and fine ones can both:
-a collection has topics and stories.
+a collection has topics and subtopics.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from doccluster.validation import unit_rows
 Labels = npt.NDArray[np.int64]
 
 RESOLUTIONS = 2.0 ** np.arange(-3.5, 5.5, 0.5)
-STORIES_FROM = 2.5  # the resolution; coarser levels are not stories
+SUBTOPICS_FROM = 2.5  # the resolution; coarser levels are not subtopics
 N_DRAWS, DRAWN = 8, 0.7  # parts of the documents, and how large each is
 
 HEAP = 1 / 3  # a topic with more of the documents is none,
 SURE = 0.95  # unless its level comes back like this
 TOPICS_SHARE = 2 / 3  # of the best agreement: coarser levels that come back less are left out
-STORIES_SHARE = 0.95  # the same for stories, whose agreement rises to a plateau
+SUBTOPICS_SHARE = 0.95  # the same for subtopics, whose agreement rises to a plateau
 APART = 1.5  # how many times the clusters of a level make another one worth telling
 SMALLEST_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
-SURE_STORIES = 0.9  # what stories are that come back almost exactly
+SURE_SUBTOPICS = 0.9  # what subtopics are that come back almost exactly
 WORTH_GOING_ON = 0.7  # of the finest level, where it is the best: finer ones are looked at
 MOST_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
 LEAST_COSINE = 1e-3
@@ -170,19 +170,19 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
     return some[int(good[0] if good.size else np.argmax(has_no_heap))]
 
 
-def stories_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:
+def subtopics_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:
     """Return the finest of the levels whose agreement is nearly the best; None where no level has two clusters.
 
-    Levels with fewer clusters than there are topics are not stories.
+    Levels with fewer clusters than there are topics are not subtopics.
     """
     return next(reversed(_nearly_best(levels, topics)), None)
 
 
 def _nearly_best(levels: Sequence[Level], topics: Level | None) -> list[Level]:
     least = 2 if topics is None else topics.n_clusters
-    some = [level for level in _stories(levels) if level.n_clusters >= least]
+    some = [level for level in _subtopics(levels) if level.n_clusters >= least]
     best = max((level.agreement for level in some), default=0.0)
-    return [level for level in some if level.agreement >= STORIES_SHARE * best]
+    return [level for level in some if level.agreement >= SUBTOPICS_SHARE * best]
 
 
 def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -> Level | None:
@@ -194,7 +194,7 @@ def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -
         return None
     good = _nearly_best(levels, coarse)
     level = good[(len(good) - 1) // 2] if good else None
-    if level is None or coarse.agreement >= STORIES_SHARE * level.agreement:
+    if level is None or coarse.agreement >= SUBTOPICS_SHARE * level.agreement:
         return None
     is_apart = level.n_clusters >= APART * coarse.n_clusters and fine.n_clusters >= APART * level.n_clusters
     return level if is_apart else None
@@ -202,13 +202,13 @@ def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -
 
 def finer_wanted(levels: Sequence[Level]) -> bool:
     """Return whether finer levels than these are worth a look: the finest is the best of those that come back."""
-    some = _stories(levels)
+    some = _subtopics(levels)
     if not some or some[-1] is not levels[-1]:
         return False
     return levels[-1].agreement >= max(WORTH_GOING_ON, *(level.agreement for level in some))
 
 
-def _stories(levels: Sequence[Level]) -> list[Level]:
+def _subtopics(levels: Sequence[Level]) -> list[Level]:
     """Return the levels with at least two clusters, and at most one for each two documents."""
     return [level for level in levels if 1 < level.n_clusters <= level.labels.size // 2]
 
@@ -228,7 +228,7 @@ def find_both(
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, tuple[list[Level], Labels]]:
-    """Return the levels among which topics, and those among which stories are chosen.
+    """Return the levels among which topics, and those among which subtopics are chosen.
 
     With each come the node of every row in their graph, -1 where it has none.
     """
@@ -244,10 +244,10 @@ def find_both(
     else:
         some = drawn(size, MOST_DENSE, rng)
         graph, nodes = neighbour_edges(points[some], n_threads=n_threads), _nodes_of(some, size)
-    stories = _usual(graph, stories_among, RESOLUTIONS[RESOLUTIONS >= STORIES_FROM], **told)
-    while finer_wanted(stories):
-        stories += find_levels(graph, [2 * stories[-1].resolution], **told)
-    return {"topics": topics, "stories": (stories, nodes)}
+    subtopics = _usual(graph, subtopics_among, RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM], **told)
+    while finer_wanted(subtopics):
+        subtopics += find_levels(graph, [2 * subtopics[-1].resolution], **told)
+    return {"topics": topics, "subtopics": (subtopics, nodes)}
 
 
 def _usual(graph: Any, choose: Callable[[list[Level]], Level | None], *given: Any, **told: Any) -> list[Level]:
@@ -265,8 +265,8 @@ def _usual(graph: Any, choose: Callable[[list[Level]], Level | None], *given: An
 def sharpened(common: Graph, points: Any) -> Any:
     """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
-    Documents of one story share neighbours besides terms, so their smoothed rows are nearer than those of two stories
-    of one kind.
+    Documents of one subtopic share neighbours besides terms, so their smoothed rows are nearer than those of two
+    subtopics of one kind.
     """
     graph = sparse.csr_array(common.symmetric())
     rows = unit_rows(points[common.first], warn=False)

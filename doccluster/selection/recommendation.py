@@ -1,4 +1,4 @@
-"""How many clusters: sections, topics or stories, which of them to show, and why."""
+"""How many clusters: sections, topics or subtopics, which of them to show, and why."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.selection.levels import (
     MOST_FOR_TOPICS,
-    SURE_STORIES,
+    SURE_SUBTOPICS,
     Level,
     between,
     drawn,
     find_both,
     spread,
-    stories_among,
+    subtopics_among,
     topics_among,
 )
 from doccluster.selection.structure import find_structure
@@ -36,8 +36,8 @@ from doccluster.vectors.meaning import Meaning
 if TYPE_CHECKING:
     import pandas as pd
 
-Granularity = Literal["sections", "topics", "stories"]
-GRANULARITIES: tuple[Granularity, ...] = ("sections", "topics", "stories")
+Granularity = Literal["sections", "topics", "subtopics"]
+GRANULARITIES: tuple[Granularity, ...] = ("sections", "topics", "subtopics")
 Labels = npt.NDArray[np.int64]
 
 LEAST_DOCUMENTS = 4
@@ -52,10 +52,10 @@ class Recommendation:
     ----------
     k : int or None
         The recommended number of clusters; None when there is no structure beyond chance.
-    sections, topics, stories : int or None
+    sections, topics, subtopics : int or None
         The numbers of the broadest, of broad and of narrow clusters; `k` is one of them unless it was limited. There
         are sections only where topics are more stable than what is above them.
-    granularity : {"sections", "topics", "stories"}
+    granularity : {"sections", "topics", "subtopics"}
         Which of them `k` is.
     reason : str
         Why that one.
@@ -64,9 +64,9 @@ class Recommendation:
     p_value : float
         Of that agreement, against shuffled documents.
     columns : mapping of name to array
-        The evidence, one entry per level that was looked at: as (topics or stories), k, resolution, largest (the share
-        of the documents in the largest cluster), agreement, and chosen (what the level was taken for, else empty);
-        `table` is the same as a DataFrame.
+        The evidence, one entry per level that was looked at: as (topics or subtopics), k, resolution, largest (the
+        share of the documents in the largest cluster), agreement, and chosen (what the level was taken for, else
+        empty); `table` is the same as a DataFrame.
     n_documents, n_looked_at : int
         All documents, and those that were looked at: a random sample where there are very many.
     asked : tuple of int
@@ -82,7 +82,7 @@ class Recommendation:
     k: int | None
     sections: int | None
     topics: int | None
-    stories: int | None
+    subtopics: int | None
     granularity: Granularity
     reason: str
     has_structure: bool
@@ -150,8 +150,8 @@ class Recommendation:
         found = [f"{_counted(number, name)}" for name, number in self.numbers.items()]
         if self._is_limited:
             return f"{self.k:,} clusters, the best of your numbers; without them {one_of(found)}{seen}"
-        if self.topics == self.stories:
-            return f"{self.k:,} clusters, whether topics or stories{seen}"
+        if self.topics == self.subtopics:
+            return f"{self.k:,} clusters, whether topics or subtopics{seen}"
         others = [f"{_counted(n, name)} (--granularity {name})" for name, n in self.numbers.items() if n != self.k]
         also = f"; also {' and '.join(others)}" if others else ""
         return f"{_counted(self.k, self.granularity)}, {self.reason}{also}{seen}"
@@ -162,19 +162,18 @@ class Recommendation:
         known: dict[Granularity, int | None] = {
             "sections": self.sections,
             "topics": self.topics,
-            "stories": self.stories,
+            "subtopics": self.subtopics,
         }
         return {name: number for name, number in known.items() if number}
 
 
 def _counted(number: int, name: str) -> str:
-    """Return a number of topics, stories or documents in words.
+    """Return a number of topics, subtopics or documents in words.
 
-    >>> _counted(1, "stories"), _counted(1200, "topics")
-    ('1 story', '1,200 topics')
+    >>> _counted(1, "subtopics"), _counted(1200, "topics")
+    ('1 subtopic', '1,200 topics')
     """
-    one = {"stories": "story"}.get(name, name.removesuffix("s"))
-    return f"1 {one}" if number == 1 else f"{number:,} {name}"
+    return f"1 {name.removesuffix('s')}" if number == 1 else f"{number:,} {name}"
 
 
 def _readable(value: Any) -> str:
@@ -188,7 +187,7 @@ def choose_k(
     *,
     counts: Any | None = None,
     granularity: str | None = None,
-    stories_because: str | None = None,
+    subtopics_because: str | None = None,
     ks: Iterable[int] | None = None,
     max_documents: int | None = None,
     meaning: Meaning | None = None,
@@ -200,7 +199,7 @@ def choose_k(
     """Return the recommended number of clusters with its evidence.
 
     The rows are smoothed over the graph of `DocumentClustering`, but once: more steps blur small clusters. Topics are
-    communities of the nearest neighbours of these rows, stories communities of the graph of common terms, its weights
+    communities of the nearest neighbours of these rows, subtopics communities of the graph of common terms, its weights
     times the squared cosines of these rows, both at levels from coarse to fine; those that random parts of the
     documents find again are taken (see `doccluster.selection.levels`).
 
@@ -209,11 +208,11 @@ def choose_k(
     matrix : csr or dense array of shape (n_documents, n_terms), or Documents
     counts : csr array of the same shape, optional
         How often each term occurs in each document, where that is known.
-    granularity : {"sections", "topics", "stories"}, optional
-        Few broad clusters, or many narrow ones. Without it stories where `stories_because` says so or they come back
-        almost exactly, else the broadest there are.
-    stories_because : str, optional
-        Why stories are wanted where nothing was asked for, such as "because the documents are dated".
+    granularity : {"sections", "topics", "subtopics"}, optional
+        Few broad clusters, or many narrow ones. Without it subtopics where `subtopics_because` says so or they come
+        back almost exactly, else the broadest there are.
+    subtopics_because : str, optional
+        Why subtopics are wanted where nothing was asked for, such as "because the documents are dated".
     ks : numbers of clusters to choose from, optional
         The one nearest to the number that would be chosen freely is taken.
     max_documents : int, optional
@@ -245,7 +244,7 @@ def choose_k(
             "is not known",
             argument="granularity",
             received=granularity,
-            expected="'sections', 'topics' or 'stories', or leave it out",
+            expected="'sections', 'topics' or 'subtopics', or leave it out",
         )
     rng = as_generator(random_state)
     documents = as_documents(matrix)
@@ -274,14 +273,14 @@ def choose_k(
     if meaning is not None and not structure.is_there:
         structure = find_structure(meaning.rows[some], rng, n_threads=n_threads)
     levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
-    (broad, of_broad), (narrow, of_narrow) = levels["topics"], levels["stories"]
+    (broad, of_broad), (narrow, of_narrow) = levels["topics"], levels["subtopics"]
     coarse = topics_among(broad)
-    stories = stories_among(narrow, coarse)
-    middle = between(broad, coarse, stories)
+    subtopics = subtopics_among(narrow, coarse)
+    middle = between(broad, coarse, subtopics)
     best: dict[Granularity, Level] = {}
-    for name, one in zip(GRANULARITIES, (middle and coarse, middle or coarse, stories), strict=True):
+    for name, one in zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True):
         best |= {} if one is None else {name: one}
-    chosen, reason = _shown(granularity, stories_because, best)
+    chosen, reason = _shown(granularity, subtopics_because, best)
     level = best.get(chosen) if structure.is_there else None
     k = free = None if level is None else level.n_clusters
     if asked and free is not None:
@@ -289,17 +288,17 @@ def choose_k(
     counted: dict[Granularity, Labels] = {}
     for name, one in best.items() if level is not None else ():
         counted[name] = np.full(n_documents, -1)
-        counted[name][looked_at] = spread(one, of_narrow if one is stories else of_broad, rows.shape[0])
+        counted[name][looked_at] = spread(one, of_narrow if one is subtopics else of_broad, rows.shape[0])
     return Recommendation(
         k=k,
         sections=_number(best.get("sections")),
         topics=_number(best.get("topics")),
-        stories=_number(best.get("stories")),
+        subtopics=_number(best.get("subtopics")),
         granularity=chosen,
         reason=reason,
         has_structure=level is not None,
         p_value=structure.p_value,
-        columns=_columns({"topics": broad, "stories": narrow}, best),
+        columns=_columns({"topics": broad, "subtopics": narrow}, best),
         n_documents=n_documents,
         n_looked_at=int(looked_at.size),
         asked=asked,
@@ -327,7 +326,7 @@ def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
 
 
 def _shown(
-    asked: Granularity | None, stories_because: str | None, best: Mapping[Granularity, Level]
+    asked: Granularity | None, subtopics_because: str | None, best: Mapping[Granularity, Level]
 ) -> tuple[Granularity, str]:
     """Return which of the levels is shown, and why."""
     broadest: Granularity = next(iter(best), "topics")
@@ -335,10 +334,10 @@ def _shown(
         return asked, "as you asked"
     if asked is not None:
         return broadest, f"because no {asked} are stable"
-    if stories_because is not None and "stories" in best:
-        return "stories", stories_because
-    if "stories" in best and best["stories"].agreement >= SURE_STORIES:
-        return "stories", "because random parts of the documents have nearly the same ones"
+    if subtopics_because is not None and "subtopics" in best:
+        return "subtopics", subtopics_because
+    if "subtopics" in best and best["subtopics"].agreement >= SURE_SUBTOPICS:
+        return "subtopics", "because random parts of the documents have nearly the same ones"
     return broadest, "the broadest ones" if len(best) > 2 else "the broader ones"
 
 

@@ -15,8 +15,10 @@ ON_EACH_SIDE = 100  # that a typical article has as many others before and after
 BAR = 0.18  # likeness from which two stories become one, in a large crowd
 HALF_BAR_AT = 200  # articles in a window: the bar is half of that
 LEAST_BAR = 0.06
+HALF_AT_ONCE = 20  # articles in 72 hours: the bar for what has just come in is half of that
 YOUNG = 0.75  # by which a single pair counts less, in a large crowd
 HALF_YOUNG_AT = 500
+MOST_TIMES = 24  # by which the articles of less than a window are multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +33,33 @@ class Crowd:
         The likeness from which two stories become one.
     young : float
         The share by which a single pair counts less.
+    at_once : float
+        The bar for an article of a stream that has just come in: those that are likest to it may still be to come.
     """
 
     window: int
     bar: float
     young: float
+    at_once: float = 1.0
 
     @classmethod
-    def of(cls, times: npt.NDArray[np.int64]) -> Crowd:
-        """Return the window and bars for articles of these times, which are sorted."""
-        window = WINDOW
-        if n_in_window(times, WINDOW) < SPARSE:
+    def of(cls, times: npt.NDArray[np.int64], *, is_part: bool = False) -> Crowd:
+        """Return the window and bars for articles of these times, which are sorted.
+
+        Where the articles of less than a window are only a part of a stream, they stand for a whole window.
+        """
+        window, span = WINDOW, int(times[-1] - times[0]) if times.size else 0
+        n_times = min(WINDOW / span, MOST_TIMES) if is_part and 0 < span < WINDOW else 1.0
+        in_72_hours = n_in_window(times, WINDOW) * n_times
+        if in_72_hours < SPARSE:
             places = np.arange(times.size)
             before = times - times[np.maximum(places - ON_EACH_SIDE, 0)]
             after = times[np.minimum(places + ON_EACH_SIDE, times.size - 1)] - times
             window = int(min(max(WINDOW, np.median(np.maximum(before, after))), WIDEST))
-        n_articles = n_in_window(times, window)
+        n_articles = n_in_window(times, window) * n_times
         bar = max(LEAST_BAR, BAR * n_articles / (n_articles + HALF_BAR_AT))
-        return cls(window, float(bar), float(YOUNG * n_articles / (n_articles + HALF_YOUNG_AT)))
+        at_once = max(bar, BAR * in_72_hours / (in_72_hours + HALF_AT_ONCE))
+        return cls(window, float(bar), float(YOUNG * n_articles / (n_articles + HALF_YOUNG_AT)), float(at_once))
 
 
 def n_in_window(times: npt.NDArray[np.int64], window: int) -> float:

@@ -87,11 +87,10 @@ def stories_of(rows: ArticleRows, n_terms: int, *, n_threads: int | None = None)
     crowd, likeness = Crowd.of(rows.times), ArticleLikeness(vectors, rows.times, rows.outlets, slice(0, len(rows)))
     in_window = np.searchsorted(rows.times, rows.times + crowd.window, "right")
     in_window -= np.searchsorted(rows.times, rows.times - crowd.window)
-    taken_off = BACKGROUND * likeness.background(0, crowd.window, in_window, n_threads=n_threads)
-    parts = [links for _, links in likeness.links(0, crowd.window, taken_off, n_threads=n_threads)]
-    later = np.repeat(np.arange(len(rows)), np.concatenate([one.n_links for one in parts]))
-    earlier = np.concatenate([one.earlier for one in parts])
-    graph = symmetric(later, earlier, np.concatenate([one.likeness for one in parts]), len(rows))
+    every = np.arange(len(rows))
+    taken_off = BACKGROUND * likeness.background(every, crowd.window, in_window, n_threads)
+    links = likeness.links(every, crowd.window, taken_off, every, n_threads)
+    graph = symmetric(np.repeat(every, links.n_links), links.earlier, links.likeness, len(rows))
     return stories_in(graph, rows.times, crowd)
 
 

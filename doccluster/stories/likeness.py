@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,17 +52,25 @@ class ArticleRows:
         return int(self.times.size)
 
     def weighted(self, n_with_term: npt.NDArray[np.int64], n_articles: int) -> sparse.csr_array:
-        """Return rows of length 1: (1 + ln tf) ln((N + 10) / (df + 1)), names and numbers 1.4 times that.
+        """Return rows of length 1, of the weights of their words.
 
         n_with_term : df, by term; n_articles : N.
         """
-        rarity = np.maximum(np.log((n_articles + 10) / (n_with_term + 1.0)), 0.0)
-        values = _DAMPED[np.abs(self.counts.astype(np.int16))] * rarity[self.terms]
-        values[self.counts < 0] *= NAMES
+        values = word_weights(self.counts, n_with_term[self.terms], n_articles)
         row_of = np.repeat(np.arange(len(self)), np.diff(self.starts))
         lengths = np.sqrt(np.bincount(row_of, values**2, minlength=len(self)))
         values = (values / np.where(lengths > 0, lengths, 1.0)[row_of]).astype(np.float32)
         return sparse.csr_array((values, self.terms, self.starts), shape=(len(self), n_with_term.size))
+
+
+def word_weights(
+    counts: npt.NDArray[np.int8], n_with_term: npt.NDArray[np.int64], n_articles: int
+) -> npt.NDArray[np.float64]:
+    """Return (1 + ln tf) ln((N + 10) / (df + 1)) of words, 0 at least; of names and numbers 1.4 times that."""
+    values = _DAMPED[np.abs(counts.astype(np.int16))]
+    values = values * np.maximum(np.log((n_articles + 10) / (n_with_term + 1.0)), 0.0)
+    values[counts < 0] *= NAMES
+    return values
 
 
 class EarlierLinks(NamedTuple):
@@ -83,6 +90,9 @@ class EarlierLinks(NamedTuple):
     earlier: npt.NDArray[np.int32]
     likeness: Floats
     first_copy: npt.NDArray[np.int64]
+
+
+NO_LINKS = EarlierLinks(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.int64))
 
 
 class ArticleLikeness:
@@ -112,9 +122,9 @@ class ArticleLikeness:
         self.rows, self.times, self.outlets = rows, times, outlets
 
     def background(
-        self, first: int, window: float, n_in_window: npt.NDArray[np.int64], *, n_threads: int | None = 1
+        self, rows: npt.NDArray[np.int64], window: int, n_in_window: npt.NDArray[np.int64], n_threads: int | None = 1
     ) -> Floats:
-        """Return, for each row from `first` on, the likeness that as few articles of other weeks reach as one in w.
+        """Return, for each of some rows, the likeness that as few articles of other weeks reach as one in w.
 
         w is how many articles the row's own window holds: the likeness that chance would find there. 0 for an article
         of a time without other weeks.
@@ -124,31 +134,36 @@ class ArticleLikeness:
         matrix, facts = self._matrix, self._facts
 
         def elsewhere(block: slice) -> Floats:
-            rows = block.start, block.stop
-            found: Floats = likeness_elsewhere(rows, matrix, postings, facts, others, int(window), n_in_window[block])
+            some = rows[block]
+            found: Floats = likeness_elsewhere(some, matrix, postings, facts, others, window, n_in_window[some])
             return found
 
-        parts = map_blocks(elsewhere, self._blocks(first), n_threads=n_threads)
+        parts = map_blocks(elsewhere, row_blocks(rows.size, ROWS_AT_ONCE), n_threads=n_threads)
         return np.concatenate([np.zeros(0, np.float32), *parts])
 
     def links(
-        self, first: int, window: float, taken_off: Floats, *, n_threads: int | None = 1
-    ) -> Iterator[tuple[slice, EarlierLinks]]:
-        """Yield, block by block, the links of the rows from `first` on to earlier articles within the window.
+        self,
+        rows: npt.NDArray[np.int64],
+        window: int,
+        taken_off: Floats,
+        arrival: npt.NDArray[np.int64],
+        n_threads: int | None = 1,
+    ) -> EarlierLinks:
+        """Return the links of some rows to articles within the window that came before them.
 
         taken_off : float32 array of shape (n_articles,), half of it is taken off the likeness of each pair.
+        arrival : int64 array of shape (n_articles,), smaller for what came before.
         """
-        oldest = np.searchsorted(self.times, self.times - int(window)).astype(np.int64)
-        matrix, postings, facts, blocks = self._matrix, _postings(self.rows), self._facts, self._blocks(first)
+        first = np.searchsorted(self.times, self.times - window)
+        end = np.searchsorted(self.times, self.times + window, "right")
+        matrix, postings, facts = self._matrix, _postings(self.rows), self._facts
+        spans = np.column_stack([first, end]).astype(np.int64)
 
         def linked(block: slice) -> EarlierLinks:
-            return EarlierLinks(*earlier_links((block.start, block.stop), matrix, postings, facts, oldest, taken_off))
+            return EarlierLinks(*earlier_links(rows[block], matrix, postings, facts, spans, taken_off, arrival))
 
-        yield from zip(blocks, map_blocks(linked, blocks, n_threads=n_threads), strict=True)
-
-    def _blocks(self, first: int) -> list[slice]:
-        n_rows = self.times.size - first
-        return [slice(block.start + first, block.stop + first) for block in row_blocks(n_rows, ROWS_AT_ONCE)]
+        parts = list(map_blocks(linked, row_blocks(rows.size, ROWS_AT_ONCE), n_threads=n_threads))
+        return EarlierLinks(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_LINKS
 
     @property
     def _matrix(self) -> tuple[Any, Any, Any]:
@@ -192,28 +207,27 @@ def add_products(i, matrix, postings, first, end, products):
 
 
 @jit
-def earlier_links(block, matrix, postings, facts, oldest, taken_off):
-    """Return the links of a block of rows, its first and the one after its last, as the parts of `EarlierLinks`."""
-    begin, end = block
+def earlier_links(rows, matrix, postings, facts, spans, taken_off, arrival):
+    """Return the links of some rows as the parts of `EarlierLinks`; `spans` say where the window of a row is."""
     widest = 0
-    for i in range(begin, end):
-        widest = max(widest, i - oldest[i])
+    for i in rows:
+        widest = max(widest, spans[i, 1] - spans[i, 0])
     products, values = np.zeros(widest, np.float32), np.zeros(widest, np.float32)
-    n_links, first_copy = np.zeros(end - begin, np.int64), np.full(end - begin, -1)
-    room = (end - begin) * min(widest, MOST_LINKS)
+    n_links, first_copy = np.zeros(rows.size, np.int64), np.full(rows.size, -1)
+    room = rows.size * min(widest, MOST_LINKS)
     earlier, likeness, total = np.zeros(room, np.int32), np.zeros(room, np.float32), 0
-    for i in range(begin, end):
-        n_before = i - oldest[i]
-        products[:n_before] = 0.0
-        add_products(i, matrix, postings, oldest[i], i, products)
+    for row in range(rows.size):
+        i = rows[row]
+        first, n_near = spans[i, 0], spans[i, 1] - spans[i, 0]
+        products[:n_near] = 0.0
+        add_products(i, matrix, postings, first, first + n_near, products)
         n_like = 0
-        for place in range(n_before):
-            value = np.float32(0.0)
-            if products[place] > 0:
-                j = oldest[i] + place
+        for place in range(n_near):
+            j, value = first + place, np.float32(0.0)
+            if products[place] > 0 and arrival[j] < arrival[i]:
                 value = centred(products[place], i, j, facts)
-                if value >= SAME_TEXT and first_copy[i - begin] < 0:
-                    first_copy[i - begin] = j
+                if value >= SAME_TEXT and (first_copy[row] < 0 or arrival[j] < arrival[first_copy[row]]):
+                    first_copy[row] = j
                 value -= (taken_off[i] + taken_off[j]) / 2
             products[place] = value
             if value >= FLOOR:
@@ -222,24 +236,21 @@ def earlier_links(block, matrix, postings, facts, oldest, taken_off):
         least = np.float32(FLOOR)
         if n_like > MOST_LINKS:
             least = np.partition(values[:n_like], n_like - MOST_LINKS)[n_like - MOST_LINKS]
-        for place in range(n_before):
-            if products[place] >= least and n_links[i - begin] < MOST_LINKS:
-                earlier[total], likeness[total] = oldest[i] + place, products[place]
-                n_links[i - begin] += 1
+        for place in range(n_near):
+            if products[place] >= least and n_links[row] < MOST_LINKS:
+                earlier[total], likeness[total] = first + place, products[place]
+                n_links[row] += 1
                 total += 1
     return n_links, earlier[:total].copy(), likeness[:total].copy(), first_copy
 
 
 @jit
-def likeness_elsewhere(block, matrix, postings, facts, others, window, n_in_window):
-    """Return `ArticleLikeness.background` of a block of rows; `postings` are of the `others`."""
-    (begin, end), times = block, facts[0]
-    found, products, values = (
-        np.zeros(end - begin, np.float32),
-        np.zeros(others.size, np.float32),
-        np.zeros(others.size),
-    )
-    for i in range(begin, end):
+def likeness_elsewhere(rows, matrix, postings, facts, others, window, n_in_window):
+    """Return `ArticleLikeness.background` of some rows; `postings` are of the `others`."""
+    times, values = facts[0], np.zeros(others.size)
+    found, products = np.zeros(rows.size, np.float32), np.zeros(others.size, np.float32)
+    for row in range(rows.size):
+        i = rows[row]
         products[:] = 0.0
         add_products(i, matrix, postings, 0, others.size, products)
         n_outside = 0
@@ -249,6 +260,6 @@ def likeness_elsewhere(block, matrix, postings, facts, others, window, n_in_wind
                 values[n_outside] = -centred(products[place], i, j, facts) if products[place] > 0 else 0.0
                 n_outside += 1
         if n_outside:
-            rank = max(int(np.ceil(n_outside / max(n_in_window[i - begin], 1))), 1) - 1
-            found[i - begin] = max(-np.partition(values[:n_outside], rank)[rank], 0.0)
+            rank = max(int(np.ceil(n_outside / max(n_in_window[row], 1))), 1) - 1
+            found[row] = max(-np.partition(values[:n_outside], rank)[rank], 0.0)
     return found

@@ -121,6 +121,11 @@ class ArticlesInOrder:
 def article(*, time: Moment, id: str, date: str, title: str, text: str, source: str, link: str, guid: str) -> Article:
     """Return an article with its key; a text that begins with its own title is what follows it."""
     title, text = title.strip(), text.strip()
-    body = text[len(title) :].lstrip() if title and text.startswith(title) else text
+    body = body_of(title, text)
     key = document_key(link=link, guid=guid, source=source, title=title, text=body)
     return Article(key, id or link or key, time, date, title, body, source, link, guid)
+
+
+def body_of(title: str, text: str) -> str:
+    """Return a text without the title that it begins with."""
+    return text[len(title) :].lstrip() if title and text.startswith(title) else text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from doccluster.stories.looking_again import DeskArticle
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.frequencies import WeightedTerms
 from doccluster.streams.story import Story
 
 
@@ -17,15 +17,18 @@ class Event:
     ----------
     when : int
     event : str
-        born, grew, merged, split, moved, closed, resumed, renamed or pinned. (The store writes a line `moved` for each
-        document that goes to another story.)
+        born, grew, merged, split, moved, closed, renamed or pinned. (The store writes a line `moved` for each document
+        that goes to another story.)
     story, other : str
-        For `merged` the story that goes on and the one that ended; for `split` the story and the new one; for `resumed`
-        the new story and its parent.
+        For `merged` the story that goes on and the one that ended; for `split` the story and the new one.
     n_documents : int
         How many documents it is about.
+    similarity : float
+        The mean likeness with the other articles of the story.
     number : int
         The number of the document, for `born` and `grew`.
+    reason : str
+        Why documents went to another story.
     """
 
     when: Moment
@@ -35,21 +38,28 @@ class Event:
     n_documents: int = 0
     similarity: float = 0.0
     number: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StoryPlacement:
-    """Where an article went; `margin` is by how much the probability exceeds the next story's and the threshold."""
+    """Where an article went; `similarity` is its mean likeness with the others there, None of the first one."""
 
-    number: int
     article: Article
     language: str
-    family: int
+    outlet: str
     story: str
-    is_in_sums: bool
     similarity: float | None
-    margin: float | None
-    vectors: WeightedTerms
+    placed: DeskArticle
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Articles, by their numbers, that have gone from a story to another."""
+
+    source: str
+    target: str
+    numbers: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -59,57 +69,21 @@ class BatchResult:
     Attributes
     ----------
     placements : list of StoryPlacement
-        The new articles, in the order in which they were placed.
+        The new articles, in the order of the stream.
     events : list of Event
-    joined_families : list of (int, int)
-        A family, and the one that it is now a part of.
-    touched : dict of Story
-        Open stories that have changed, by id.
-    ended : dict of (Story, str)
-        Stories that are not open any more, and how they ended: closed or merged.
-    moves : list of (str, str, list of int)
-        From a story to another the families that have moved, for each event merged, split and moved, in their order;
-        from a story that was merged everything goes.
-    left : list of int
-        Numbers of members whose families turned out to be others'.
-    read_again : list of (WeightedTerms, int)
-        The vectors and numbers of articles whose texts have changed.
-    forgotten : list of str
-        Ids of stories that cannot be resumed any more.
-    copies_from : int or None
-        From when on articles can still have copies, if that has changed.
+    turns : list of Turn
+        One for each event merged, split and moved, in their order.
+    stories : dict of id to (Story, str)
+        Stories that have changed, and their states: open, closed or merged.
+    linked : dict of number to DeskArticle
+        Articles whose words or links are others than before.
+    forgotten : list of int
+        The numbers of articles that later ones are not compared with any more.
     """
 
     placements: list[StoryPlacement] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    joined_families: list[tuple[int, int]] = field(default_factory=list)
-    touched: dict[str, Story] = field(default_factory=dict)
-    ended: dict[str, tuple[Story, str]] = field(default_factory=dict)
-    moves: list[tuple[str, str, list[int]]] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-    read_again: list[tuple[WeightedTerms, int]] = field(default_factory=list)
-    forgotten: list[str] = field(default_factory=list)
-    copies_from: Moment | None = None
-
-    def note(self, story: Story, state: str) -> None:
-        """Record that a story has changed, and whether it is open, closed or merged now."""
-        if state == "open":
-            self.touched[story.id] = story
-        else:
-            self.touched.pop(story.id, None)
-            self.ended[story.id] = (story, state)
-
-    def record_turn(
-        self,
-        now: Moment,
-        event: str,
-        source: Story,
-        target: Story,
-        families: list[int],
-        n_documents: int,
-        likeness: float,
-    ) -> None:
-        """Record that families of a story have gone to another."""
-        self.moves.append((source.id, target.id, families))
-        pair = (source.id, target.id) if event == "split" else (target.id, source.id)
-        self.events.append(Event(now, event, *pair, n_documents, likeness))
+    turns: list[Turn] = field(default_factory=list)
+    stories: dict[str, tuple[Story, str]] = field(default_factory=dict)
+    linked: dict[int, DeskArticle] = field(default_factory=dict)
+    forgotten: list[int] = field(default_factory=list)

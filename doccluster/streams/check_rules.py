@@ -102,31 +102,16 @@ _DOCUMENTS = (
     _documents(
         "document",
         f"d.published NOT {_MOMENTS} OR d.first_seen NOT {_MOMENTS} OR d.similarity NOT {_SHARE}"
-        f" OR d.margin NOT {_SHARE} OR d.in_sums NOT IN (0, 1) OR d.is_edited NOT IN (0, MIN(1, d.n_versions - 1))",
+        " OR d.is_edited NOT IN (0, MIN(1, d.n_versions - 1))",
         "has a number that cannot be",
     ),
     _documents(
         "document",
         "(SELECT COUNT(*) FROM document_version v WHERE v.doc_id = d.doc_id AND v.version < d.n_versions)"
-        " <> d.n_versions - 1 AND NOT (d.n_versions > 1 AND d.vectors IS NULL AND d.shingles IS NULL AND NOT EXISTS"
-        " (SELECT 1 FROM document_version v WHERE v.doc_id = d.doc_id))",
+        " NOT IN (d.n_versions - 1, IIF(d.number IS NULL, d.n_versions - 1, 0))",  # of old ones they are deleted
         "has not the versions that it should have",
     ),
-    _documents("vectors", "d.in_sums = 1 AND d.vectors IS NULL", "counts in its story and has no vectors"),
-    _documents(
-        "family",
-        "d.in_sums = 0 AND d.family = d.number AND EXISTS (SELECT 1 FROM membership m JOIN story s USING (story_id)"
-        " WHERE m.doc_id = d.doc_id AND m.to_batch IS NULL AND s.is_forgotten = 0"
-        " AND NOT EXISTS (SELECT 1 FROM lineage e WHERE e.event = 'merged' AND e.story_id = s.story_id))",
-        "does not count in its story, and is neither a copy nor old",
-    ),
-    _documents(
-        "vectors",
-        "d.vectors IS NULL AND d.batch_id > (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'settled_batch')"
-        " AND NOT EXISTS (SELECT 1 FROM membership m JOIN story s USING (story_id) WHERE m.doc_id = d.doc_id"
-        " AND s.is_forgotten = 1)",
-        "has no vectors, and its terms are not counted yet",
-    ),
+    _documents("words", "(d.words IS NULL) <> (d.links IS NULL)", "has words without links, or links without words"),
 )
 _STORIES = (
     _stories(
@@ -139,17 +124,9 @@ _STORIES = (
     ),
     _stories(
         "story",
-        "(s.state <> 'merged' AND s.n_families NOT BETWEEN 1 AND s.n_documents) OR s.led_at < 0 OR s.split_checked < 0"
-        " OR s.is_forgotten NOT IN (0, 1) OR (s.state = 'merged' AND s.is_forgotten = 0)"
-        " OR (s.state = 'open' AND s.is_forgotten = 1) OR s.state NOT IN ('open', 'closed', 'merged')",
+        "(s.state <> 'merged' AND s.n_families NOT BETWEEN 1 AND s.n_documents) OR s.led_at < 0"
+        " OR s.state NOT IN ('open', 'closed', 'merged')",
         "has a number or a state that cannot be",
-    ),
-    _stories(
-        "story",
-        "s.state <> 'merged' AND s.is_forgotten = 0 AND NOT EXISTS (SELECT 1 FROM membership m JOIN document d"
-        " USING (doc_id) WHERE m.story_id = s.story_id AND m.to_batch IS NULL AND d.in_sums = 1"
-        " AND d.published BETWEEN s.first AND s.last)",
-        "has no article in its sums",
     ),
     _stories(
         "story", "NOT EXISTS (SELECT 1 FROM document d WHERE d.doc_key = s.founder)", "was founded by no document"

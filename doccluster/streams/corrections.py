@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
 from fnmatch import fnmatchcase
 
 from doccluster.errors import InputError
+from doccluster.stories.looking_again import Bonds
 from doccluster.streams.changes import BatchResult, Event
 from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.regrouping import Links, new_story, regroup
 from doccluster.streams.story import STORY_FIELDS, Story
 
 MUTED_BY = ("title", "outlet")
@@ -79,12 +79,15 @@ def correction_of(
         ended = [story for story in distinct if story != goal]
         return Correction(verb, _documents_of(connection, ended), _documents_of(connection, [goal]))
     named = [_document_named(connection, name) for name in documents]
-    sources = [story for story in _families_by_story(connection, named) if verb == "split" or story != stories[0]]
+    sources = [story for story in _documents_by_story(connection, named) if verb == "split" or story != stories[0]]
     if not sources or (verb == "split" and sources != [stories[0]]):
         where = f"not all in story {stories[0]}" if verb == "split" else f"in story {stories[0]} already"
         raise InputError(f"these documents are {where}; `doccluster stream show` lists the documents of a story.")
     chosen = _with_copies(connection, named)
     rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
+    if not rest:  # they part copies
+        chosen = tuple(dict.fromkeys(named))
+        rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
     if verb == "split":
         if not rest:
             raise InputError(f"these are all documents of story {stories[0]}; name some of them.")
@@ -95,29 +98,32 @@ def correction_of(
 def apply(
     connection: sqlite3.Connection, clusterer: Clusterer, correction: Correction, result: BatchResult
 ) -> BatchResult:
-    """Bring stories to what a correction says; return, in `result`, what has changed, which is not written yet.
-
-    Raises InputError if one of the stories ended so long ago that its articles are not compared any more.
-    """
-    now = clusterer.time
-    moving = _families_by_story(connection, correction.documents)
-    apart = _families_by_story(connection, correction.apart)
-    beside = _families_by_story(connection, correction.together)
+    """Bring stories to what a correction says; return, in `result`, what has changed, which is not written yet."""
+    moving = _documents_by_story(connection, correction.documents)
+    apart = _documents_by_story(connection, correction.apart)
+    beside = _documents_by_story(connection, correction.together)
     if correction.verb in ("rename", "pin"):
-        result.events.append(Event(now, _TOLD[correction.verb], next(iter(moving)), n_documents=1))
+        event = Event(clusterer.time, _TOLD[correction.verb], next(iter(moving)), n_documents=1)
+        result.events.append(event)
     elif beside and not apart.keys() & beside.keys():
-        goal = next(iter(beside))
-        for story in moving:
-            if story != goal:
-                _take(clusterer, result, story, moving[story], _living(clusterer, goal))
+        goal = _story(connection, clusterer, next(iter(beside)))
+        for name, numbers in moving.items():
+            if name != goal.id:
+                _take(connection, clusterer, result, numbers, _story(connection, clusterer, name), goal)
     else:
         new: Story | None = None
-        for story in moving.keys() & apart.keys():
-            source = _living(clusterer, story)
-            members = [one for one in source.members if one.family in moving[story] | beside.get(story, set())]
-            new = new or (new_story(clusterer.stories, source, members, now) if members else None)
-            _take(clusterer, result, story, {one.family for one in members}, new or source, whole=False)
-    clusterer.settle(result)
+        for name in moving.keys() & apart.keys():
+            source = _story(connection, clusterer, name)
+            numbers = sorted({*moving[name], *beside.get(name, ())})
+            if len(numbers) == source.n_documents:
+                raise InputError(f"story {name} cannot be parted like this: none of its documents would stay.")
+            is_new = new is None
+            if new is None:
+                key = _key_of(connection, numbers[0])
+                new = clusterer.found(numbers[0], source.language, key, is_new=False, parent=source.id)
+                new.touched = source.touched
+            _take(connection, clusterer, result, numbers, source, new, is_new=is_new)
+    clusterer.choose_leads(result)
     return result
 
 
@@ -131,14 +137,15 @@ def inverse(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) ->
         moved[old].append(doc_id)
     for old, documents in moved.items():
         is_ended = _state_of(connection, old) == "merged"
-        target = _revived(connection, old) if is_ended else _living(clusterer, old)
-        for story, families in _families_by_story(connection, documents).items():
-            if story != old:  # where they are now: the story that they were taken to can have merged
-                _take(clusterer, result, story, families, target, whole=not is_ended)
-        if is_ended and _was_closed(connection, old):
-            clusterer.stories.close(target)
-            result.note(target, "closed")
-    clusterer.settle(result)
+        target = _story(connection, clusterer, old)
+        if is_ended and not _was_closed(connection, old):
+            clusterer.stories[old] = target
+        for name, numbers in _documents_by_story(connection, documents).items():
+            if name != old:  # where they are now: the story that they were taken to can have merged
+                source = _story(connection, clusterer, name)
+                _take(connection, clusterer, result, numbers, source, target, is_new=is_ended)
+                is_ended = False
+    clusterer.choose_leads(result)
     return result
 
 
@@ -169,24 +176,28 @@ def active(connection: sqlite3.Connection, batch: int = _NOW) -> list[Correction
     return [Correction.of_row(*row) for row in connection.execute(_ACTIVE, (batch,))]
 
 
-def links_of(connection: sqlite3.Connection) -> Links:
-    """Return the families of documents that the corrections keep together and apart."""
-    links = Links()
+def bonds_of(connection: sqlite3.Connection) -> Bonds:
+    """Return the documents, by their numbers, that the corrections keep where they are, together and apart."""
+    bonds = Bonds()
     for one in active(connection):
-        sides = (set[int]().union(*_families_by_story(connection, ids).values()) for ids in astuple(one)[1:4])
-        documents, together, apart = sides
+        if one.verb not in ("merge", "split", "move"):
+            continue
+        documents, together, apart = (
+            set(_numbers_of(connection, chosen)) for chosen in (one.documents, one.together, one.apart)
+        )
+        bonds.fixed |= documents | together | apart
         if together:
-            links.together.append(documents | together)
+            bonds.together.append(documents | together)
         if apart:
-            links.apart.append((documents, apart - documents))
-    return links
+            bonds.apart.append((documents, apart - documents))
+    return bonds
 
 
 def stories_apart(connection: sqlite3.Connection) -> set[frozenset[str]]:
     """Return the pairs of stories that corrections have taken apart."""
     pairs = set()
     for one in active(connection):
-        moved, rest = (_families_by_story(connection, documents) for documents in (one.documents, one.apart))
+        moved, rest = (_documents_by_story(connection, documents) for documents in (one.documents, one.apart))
         pairs |= {frozenset((story, other)) for story in moved for other in rest if story != other}
     return pairs
 
@@ -197,7 +208,7 @@ def names_at(connection: sqlite3.Connection, verb: str, batch: int = _NOW) -> di
         story: one.text
         for one in active(connection, batch)
         if one.verb == verb
-        for story in _families_by_story(connection, one.documents, batch)
+        for story in _documents_by_story(connection, one.documents, batch)
     }
 
 
@@ -221,35 +232,47 @@ def _pattern(text: str) -> str:
 
 
 def _take(
+    connection: sqlite3.Connection,
     clusterer: Clusterer,
     result: BatchResult,
-    story: str,
-    families: Collection[int],
+    numbers: Sequence[int],
+    source: Story,
     target: Story,
     *,
-    whole: bool = True,
+    is_new: bool = False,
 ) -> None:
-    """Take families of a story to another one; `whole` says that none need stay."""
-    source = _living(clusterer, story)
-    members = [one for one in source.members if one.family in families]
-    if not members or (len(members) == len(source.members) and not whole):
-        what = "no other document" if members else "none of these documents"
-        raise InputError(f"story {story} cannot be parted like this: {what} counts in it any more, being too old.")
-    regroup(clusterer.stories, result, source, members, target, clusterer.time, 1.0)
+    """Take documents of a story to another one."""
+    is_whole = len(numbers) == source.n_documents
+    event = "merged" if is_whole else "split" if is_new else "moved"
+    pair = (source.id, target.id) if event == "split" else (target.id, source.id)
+    line = Event(clusterer.time, event, *pair, len(numbers), 1.0, reason="an editor has said so")
+    clusterer.turn(numbers, source, target, line, result)
 
 
-def _living(clusterer: Clusterer, story: str) -> Story:
-    found = clusterer.stories.named(story)
-    if found is None:
-        raise InputError(f"story {story} ended too long ago to be corrected: its articles are not compared any more.")
-    return found
+def _story(connection: sqlite3.Connection, clusterer: Clusterer, name: str) -> Story:
+    """Return a story, open or not; one that had become part of another has no documents."""
+    if name in clusterer.stories:
+        return clusterer.stories[name]
+    n_documents, *values = connection.execute(
+        f"SELECT (SELECT COUNT(*) FROM membership m WHERE m.story_id = s.story_id AND m.to_batch IS NULL),"
+        f" {', '.join(STORY_FIELDS)} FROM story s WHERE story_id = ?",
+        (name,),
+    ).fetchone()
+    story = Story(name, **dict(zip(STORY_FIELDS, values, strict=True)), n_documents=n_documents)
+    rows = connection.execute(
+        "SELECT d.number FROM membership m JOIN document d USING (doc_id) WHERE m.story_id = ? AND m.to_batch IS NULL"
+        " AND d.words IS NOT NULL",
+        (name,),
+    )
+    story.members = {number for (number,) in rows}
+    if not n_documents:
+        story.lead = story.led_at = 0
+    return story
 
 
-def _revived(connection: sqlite3.Connection, name: str) -> Story:
-    """Return a story that had become part of another, without articles."""
-    row = connection.execute(f"SELECT {', '.join(STORY_FIELDS)} FROM story WHERE story_id = ?", (name,)).fetchone()
-    story = Story(name, **dict(zip(STORY_FIELDS, row, strict=True)))
-    return replace(story, n_documents=0, n_families=0, led_at=0)
+def _key_of(connection: sqlite3.Connection, number: int) -> str:
+    (key,) = connection.execute("SELECT doc_key FROM document WHERE number = ?", (number,)).fetchone()
+    return str(key)
 
 
 def _was_closed(connection: sqlite3.Connection, story: str) -> bool:
@@ -313,16 +336,23 @@ def _with_copies(connection: sqlite3.Connection, documents: Sequence[int]) -> tu
     return tuple(doc_id for (doc_id,) in rows)
 
 
-def _families_by_story(
+def _numbers_of(connection: sqlite3.Connection, documents: Iterable[int]) -> list[int]:
+    rows = connection.execute(
+        "SELECT d.number FROM json_each(?) JOIN document d ON d.doc_id = value", (json.dumps(list(documents)),)
+    )
+    return [number for (number,) in rows]
+
+
+def _documents_by_story(
     connection: sqlite3.Connection, documents: Iterable[int], batch: int = _NOW
-) -> dict[str, set[int]]:
-    """Return the families of documents by the stories they are in, or were in after a batch."""
-    found: dict[str, set[int]] = defaultdict(set)
-    for story, family in connection.execute(
-        "SELECT m.story_id, d.family FROM json_each(?1) JOIN document d ON d.doc_id = value"
+) -> dict[str, list[int]]:
+    """Return the numbers of documents by the stories they are in, or were in after a batch."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for story, number in connection.execute(
+        "SELECT m.story_id, d.number FROM json_each(?1) JOIN document d ON d.doc_id = value"
         " JOIN membership m ON m.doc_id = value AND m.from_batch <= ?2 AND (m.to_batch IS NULL OR m.to_batch > ?2)"
         " ORDER BY key",
         (json.dumps(list(documents)), batch),
     ):
-        found[story].add(family)
+        found[story].append(number)
     return found

@@ -14,7 +14,7 @@ from pathlib import Path
 from doccluster.base.file_names import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.streams.check import check_store
-from doccluster.streams.schema import OLDEST, VERSION, make_tables, upgrade_tables, version_of
+from doccluster.streams.schema import VERSION, make_tables, version_of
 
 try:
     import fcntl
@@ -69,7 +69,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     with described(path):
         connection = _connect_to_read(path)
         connection.execute("PRAGMA query_only = ON")
-        version = version_of(connection, str(path), oldest=OLDEST)
+        version = version_of(connection, str(path))
     if version == 0:
         raise InputError(f"{path} is empty; fill it with `doccluster stream poll` or `stream replay`.")
     return connection
@@ -92,17 +92,6 @@ def changing(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with described(path, connection):
             yield connection
-    finally:
-        close(connection, lock)
-
-
-def upgrade(path: Path) -> tuple[int, int]:
-    """Bring the tables of a store up to date; return the version they had, and the one they have."""
-    check_is_there(path)
-    connection, lock = open_to_write(path, oldest=OLDEST)
-    try:
-        with described(path), transaction(connection):
-            return upgrade_tables(connection), VERSION
     finally:
         close(connection, lock)
 

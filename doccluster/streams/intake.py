@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
+from doccluster.stories.cleaning import outlet_of
+from doccluster.stories.words import MOST_CHARACTERS
 from doccluster.streams.article import BEGINNING, Article, Moment
-from doccluster.streams.article_terms import MOST_CHARACTERS
 from doccluster.streams.database import packed
 from doccluster.streams.identity import document_key, text_hash
 
@@ -89,7 +90,7 @@ def _renamed(article: Article) -> Article:
 def _insert(connection: sqlite3.Connection, article: Article, seen: Moment) -> int:
     row = connection.execute(
         "INSERT INTO document (doc_key, id, published, date, first_seen, language, source, link, guid, title, text,"
-        " text_hash, n_versions, in_sums) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, 1, 0)",
+        " text_hash, n_versions, outlet) VALUES (?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, 1, ?)",
         (
             article.key,
             article.id,
@@ -102,6 +103,7 @@ def _insert(connection: sqlite3.Connection, article: Article, seen: Moment) -> i
             article.title,
             packed(article.text),
             text_hash(article.title, article.text),
+            outlet_of(article.source),
         ),
     )
     assert row.lastrowid is not None
@@ -152,5 +154,8 @@ def _edit(connection: sqlite3.Connection, article: Article, doc_id: int, seen: M
         "UPDATE document SET title = ?, text = ?, text_hash = ?, n_versions = ?, is_edited = is_edited | ?"
         " WHERE doc_id = ?",
         (article.title, packed(article.text), new_hash, n_versions + 1, is_edited, doc_id),
+    )
+    connection.execute(  # what an outlet repeats is read anew
+        "INSERT INTO meta VALUES ('n_edits', '1') ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1"
     )
     return True

@@ -8,17 +8,14 @@ from contextlib import contextmanager
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment
-from doccluster.streams.article_meaning import ArticleMeaning
 from doccluster.streams.changes import BatchResult
 from doccluster.streams.clock import StreamClock
-from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.corrections import Correction, apply, correction_of, inverse, keep, last_correction, links_of
+from doccluster.streams.corrections import Correction, apply, bonds_of, correction_of, inverse, keep, last_correction
 from doccluster.streams.database import transaction
 from doccluster.streams.diff import compare_sides, side_of
 from doccluster.streams.rebuilding import rebuilt
-from doccluster.streams.restoring import restore
-from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import edited_articles, waiting_articles, weights_of, write_batch
+from doccluster.streams.restoring import restored
+from doccluster.streams.store import edited_articles, read_meta, waiting_articles, write_batch
 
 
 class KeptStories:
@@ -28,21 +25,12 @@ class KeptStories:
     ----------
     connection : sqlite3.Connection
         A store that is open to be written to.
-    settings : StreamSettings
-        Those of the store.
-    meaning : ArticleMeaning, optional
-        What makes the rows of its articles.
     """
 
-    def __init__(
-        self, connection: sqlite3.Connection, settings: StreamSettings, meaning: ArticleMeaning | None = None
-    ) -> None:
-        self._connection, self._settings, self.meaning = connection, settings, meaning
-        self._clusterer = self._restored()
-
-    def mean(self, meaning: ArticleMeaning) -> None:
-        """Let the rows of articles be made by this from now on."""
-        self.meaning, self._clusterer.meaning_of = meaning, meaning
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._clusterer = restored(connection)
+        self._n_edits = self._count_edits()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -51,7 +39,7 @@ class KeptStories:
             with transaction(self._connection):
                 yield
         except BaseException:
-            self._clusterer = self._restored()
+            self._clusterer = restored(self._connection)
             raise
 
     @property
@@ -69,6 +57,9 @@ class KeptStories:
             kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)
         ):
             return 0
+        if self._n_edits != self._count_edits():
+            self._clusterer.forget_cleaning()
+            self._n_edits = self._count_edits()
         result = self._clusterer.run_batch(waiting, moment, is_sure=is_sure, edited=edited)
         write_batch(self._connection, self._clusterer, result, moment, kind)
         return len(waiting)
@@ -83,7 +74,7 @@ class KeptStories:
             correction = correction_of(self._connection, verb, stories, documents, text)
             result = apply(self._connection, self._clusterer, correction, BatchResult())
             keep(self._connection, self._write_edit(result), correction)
-            self._clusterer.links = links_of(self._connection)
+            self._clusterer.bonds = bonds_of(self._connection)
         return correction
 
     def undo(self) -> Correction:
@@ -92,7 +83,7 @@ class KeptStories:
             made, correction = last_correction(self._connection)
             taken = self._write_edit(inverse(self._connection, self._clusterer, made))
             self._connection.execute("UPDATE correction SET undone = ? WHERE batch_id = ?", (taken, made))
-            self._clusterer.links = links_of(self._connection)
+            self._clusterer.bonds = bonds_of(self._connection)
         return correction
 
     def rebuild(self, known: int) -> tuple[int, list[str]]:
@@ -100,16 +91,15 @@ class KeptStories:
 
         Stories keep the ids that they had after batch `known`.
         """
-        with rebuilt(self._connection, self.meaning, known) as (copy, lost):
+        with rebuilt(self._connection, known) as (copy, lost):
             found = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))
             copy.backup(self._connection)
-        self._clusterer = self._restored()
+        self._clusterer = restored(self._connection)
         return sum(one.kind != "stayed" for one in found.changes), lost
 
     def _write_edit(self, result: BatchResult) -> int:
         return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")
 
-    def _restored(self) -> Clusterer:
-        clusterer = Clusterer(self._settings, weights_of(self._connection), self.meaning)
-        restore(self._connection, clusterer)
-        return clusterer
+    def _count_edits(self) -> int:
+        """Return how many texts have changed so far."""
+        return int(read_meta(self._connection).get("n_edits", 0))

@@ -7,22 +7,20 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Article
-from doccluster.streams.article_meaning import ArticleMeaning, kept_meaning
 from doccluster.streams.changes import BatchResult
 from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.corrections import Correction, apply, keep, links_of
+from doccluster.streams.corrections import Correction, apply, bonds_of, keep
 from doccluster.streams.database import copied, transaction
 from doccluster.streams.identity import story_id, text_hash
 from doccluster.streams.model import model_version
-from doccluster.streams.schema import upgrade_tables
+from doccluster.streams.restoring import StoredPast
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import ARTICLE, settings_of, weights_of, write_batch, write_meta
+from doccluster.streams.store import ARTICLE, settings_of, write_batch, write_meta
 
 # what clustering has made of the documents
 _MADE = (
@@ -35,8 +33,8 @@ _MADE = (
     "batch",
 )  # by clustering, in an order to go
 _UNPLACED = """
-UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL, in_sums = 0,
-    similarity = NULL, margin = NULL, vectors = NULL, meaning = NULL, shingles = NULL, is_edited = 0
+UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL,
+    similarity = NULL, words = NULL, links = NULL, background = 0, is_edited = 0
 """
 _ARTICLE = f"SELECT {ARTICLE} FROM document WHERE doc_id = ?"
 _IDS = (
@@ -53,43 +51,37 @@ _STORIES = "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND I
 
 
 @contextmanager
-def rebuilt(
-    connection: sqlite3.Connection, meaning: ArticleMeaning | None = None, known: int = ALL_BATCHES
-) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
+def rebuilt(connection: sqlite3.Connection, known: int = ALL_BATCHES) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
     """Yield a copy of a store whose stories are made anew, batch by batch, and the corrections that it cannot follow.
 
     The batches are in the order of their moments, so that it does not matter in which order an archive was imported.
     The corrections that hold are made again where they were made. Articles whose texts were deleted stay with those of
     their story. A story takes over the id of an earlier one that gives most of its own documents to it, and more than
-    any other does. `meaning` makes the rows of articles, if the store knows its encoder only by name; ids
-    are those of the stories after batch `known`.
+    any other does; ids are those of the stories after batch `known`.
     """
     with closing(copied(connection)) as copy:
         with transaction(copy):
-            upgrade_tables(copy)
             copy.execute("PRAGMA defer_foreign_keys = ON")
             copy.execute(_UNPLACED)
             for table in _MADE:
                 copy.execute(f"DELETE FROM {table}")
-            stays = "'settings', 'encoder', 'confirmed', 'retention', 'weights', 'remade_without_texts'"
+            stays = "'settings', 'confirmed', 'retention', 'n_edits'"
             copy.execute(f"DELETE FROM meta WHERE key NOT IN ({stays})")
             write_meta(copy, models=json.dumps({"1": model_version()}))
-            lost = _place_again(connection, copy, meaning or kept_meaning(connection))
+            lost = _place_again(connection, copy)
             _keep_ids(connection, copy, known)
         yield copy, lost
 
 
-def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection, meaning: ArticleMeaning | None) -> list[str]:
+def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
     lost = []
-    clusterer = Clusterer(settings_of(old) or StreamSettings(), weights_of(old), meaning)
+    clusterer = Clusterer(settings_of(old) or StreamSettings(), StoredPast(copy))
     corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
     rows = old.execute(
         "SELECT doc_key, story_id, title, plain(text), text_hash FROM document JOIN membership USING (doc_id)"
-        " WHERE to_batch IS NULL AND vectors IS NULL AND shingles IS NULL"
+        " WHERE to_batch IS NULL AND number IS NOT NULL"
     )
     mates = {key: story for key, story, title, text, kept in rows if text_hash(title, text) != kept}  # it was deleted
-    if mates:
-        write_meta(copy, remade_without_texts=1)
     rows = old.execute(
         "SELECT batch_id, doc_id FROM document WHERE batch_id IS NOT NULL ORDER BY batch_id, published, doc_key"
     )
@@ -111,7 +103,7 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection, meaning: Art
         write_batch(copy, clusterer, result, moment, kind)
         if correction is not None:
             keep(copy, numbers[batch], correction, numbers.get(undone))
-            clusterer.links = replace(links_of(copy), groups=clusterer.links.groups)
+            clusterer.bonds = bonds_of(copy)
     return lost
 
 

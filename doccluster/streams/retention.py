@@ -10,8 +10,11 @@ from doccluster.streams.database import transaction
 from doccluster.streams.settings import DAY
 from doccluster.streams.store import read_meta, write_meta
 
-# placed long ago, and no batch will ask for its words: not in the sums of a story, nor where copies are looked for
-_DONE_WITH = "published < ? AND batch_id IS NOT NULL AND vectors IS NULL AND shingles IS NULL"
+# placed long ago, in a story that has ended
+_DONE_WITH = (
+    "published < ? AND doc_id IN (SELECT doc_id FROM membership JOIN story USING (story_id)"
+    " WHERE to_batch IS NULL AND state = 'closed')"
+)
 # what is kept of a text: where there is no title, the beginning names a story and tells whether an entry is known
 _KEPT = f"CASE WHEN title = '' THEN SUBSTR(plain(text), 1, {BEGINNING}) ELSE '' END"
 

@@ -7,10 +7,34 @@ import sqlite3
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
-VERSION = 7
-# what makes the tables of a version those of the next one; stores from the first of these on can be read as they are
-UPGRADES = {6: ("ALTER TABLE document ADD COLUMN meaning BLOB",)}
-OLDEST = min(UPGRADES)
+VERSION = 8
+OLDEST = 6  # stores from this version on can be brought up to date
+# what makes the tables of an older version those of this one; `upgrading` fills them
+UPGRADE = """
+DROP INDEX document_vectors;
+DROP INDEX document_shingles;
+DROP INDEX story_living;
+ALTER TABLE document DROP COLUMN vectors;
+ALTER TABLE document DROP COLUMN shingles;
+ALTER TABLE document DROP COLUMN in_sums;
+ALTER TABLE document DROP COLUMN margin;
+ALTER TABLE document ADD COLUMN outlet TEXT NOT NULL DEFAULT '';
+ALTER TABLE document ADD COLUMN words BLOB;
+ALTER TABLE document ADD COLUMN links BLOB;
+ALTER TABLE document ADD COLUMN background REAL NOT NULL DEFAULT 0;
+ALTER TABLE story DROP COLUMN split_checked;
+ALTER TABLE story DROP COLUMN is_forgotten;
+ALTER TABLE lineage ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+DROP TABLE term;
+CREATE TABLE term (
+    language TEXT NOT NULL, number INTEGER NOT NULL, term TEXT NOT NULL, n_articles INTEGER NOT NULL,
+    PRIMARY KEY (language, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX term_words ON term (language, term);
+CREATE INDEX document_words ON document (number) WHERE words IS NOT NULL;
+CREATE INDEX document_outlet ON document (outlet, number) WHERE number IS NOT NULL;
+CREATE INDEX story_state ON story (state);
+"""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -40,15 +64,15 @@ CREATE TABLE document (
     date TEXT NOT NULL, first_seen INTEGER NOT NULL, batch_id INTEGER REFERENCES batch, number INTEGER,
     language TEXT NOT NULL, source TEXT NOT NULL, link TEXT NOT NULL, guid TEXT NOT NULL, title TEXT NOT NULL,
     text ANY NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
-    in_sums INTEGER NOT NULL, similarity REAL, margin REAL, vectors BLOB, shingles BLOB,
-    is_edited INTEGER NOT NULL DEFAULT 0, meaning BLOB
+    similarity REAL, is_edited INTEGER NOT NULL DEFAULT 0, outlet TEXT NOT NULL DEFAULT '', words BLOB, links BLOB,
+    background REAL NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX document_waiting ON document (published, doc_key) WHERE batch_id IS NULL;
 CREATE INDEX document_number ON document (number) WHERE number IS NOT NULL;
 CREATE INDEX document_family ON document (family);
-CREATE INDEX document_vectors ON document (doc_id) WHERE vectors IS NOT NULL;
+CREATE INDEX document_words ON document (number) WHERE words IS NOT NULL;
+CREATE INDEX document_outlet ON document (outlet, number) WHERE number IS NOT NULL;
 CREATE INDEX document_edited ON document (number) WHERE is_edited = 1;
-CREATE INDEX document_shingles ON document (batch_id) WHERE shingles IS NOT NULL;
 
 CREATE TABLE document_version (
     doc_id INTEGER NOT NULL REFERENCES document, version INTEGER NOT NULL, seen INTEGER NOT NULL, title TEXT NOT NULL,
@@ -66,11 +90,10 @@ CREATE TABLE story (
     story_id TEXT PRIMARY KEY, founder TEXT NOT NULL, born INTEGER NOT NULL, first INTEGER NOT NULL,
     last INTEGER NOT NULL, language TEXT NOT NULL, parent TEXT NOT NULL,
     lead INTEGER NOT NULL, led_at INTEGER NOT NULL, n_documents INTEGER NOT NULL, n_families INTEGER NOT NULL,
-    changed INTEGER NOT NULL, split_checked INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')), is_forgotten INTEGER NOT NULL,
+    changed INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')),
     touched INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX story_living ON story (is_forgotten, state);
+CREATE INDEX story_state ON story (state);
 -- the document that names a story, from a batch on
 CREATE TABLE story_lead (
     story_id TEXT NOT NULL REFERENCES story, from_batch INTEGER NOT NULL REFERENCES batch,
@@ -87,7 +110,7 @@ CREATE INDEX membership_story ON membership (story_id, to_batch);
 CREATE TABLE lineage (
     seq INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batch, moment INTEGER NOT NULL,
     event TEXT NOT NULL, story_id TEXT NOT NULL REFERENCES story, other_id TEXT NOT NULL, n_documents INTEGER NOT NULL,
-    similarity REAL NOT NULL, doc_id INTEGER REFERENCES document
+    similarity REAL NOT NULL, doc_id INTEGER REFERENCES document, reason TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX lineage_batch ON lineage (batch_id);
 CREATE INDEX lineage_story ON lineage (story_id);
@@ -98,7 +121,11 @@ CREATE TABLE correction (
     apart TEXT NOT NULL, text TEXT NOT NULL, undone INTEGER REFERENCES batch
 ) STRICT;
 
-CREATE TABLE term (number INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, settled INTEGER NOT NULL) STRICT;
+CREATE TABLE term (
+    language TEXT NOT NULL, number INTEGER NOT NULL, term TEXT NOT NULL, n_articles INTEGER NOT NULL,
+    PRIMARY KEY (language, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX term_words ON term (language, term);
 """
 
 
@@ -133,9 +160,7 @@ def version_of(connection: sqlite3.Connection, name: str, *, oldest: int = VERSI
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables in an empty file; the caller commits."""
-    for statement in TABLES.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _execute_all(connection, TABLES)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -143,8 +168,17 @@ def make_tables(connection: sqlite3.Connection) -> None:
 def upgrade_tables(connection: sqlite3.Connection) -> int:
     """Bring the tables of a store up to date, inside a transaction of the caller; return the version they had."""
     (before,) = connection.execute("PRAGMA user_version").fetchone()
-    for version in range(before, VERSION):
-        for statement in UPGRADES[version]:
-            connection.execute(statement)
+    if before == VERSION:
+        return VERSION
+    has_meaning = connection.execute("SELECT 1 FROM pragma_table_info('document') WHERE name = 'meaning'").fetchone()
+    if has_meaning:
+        connection.execute("ALTER TABLE document DROP COLUMN meaning")
+    _execute_all(connection, UPGRADE)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     return int(before)
+
+
+def _execute_all(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.kept_words import words_of_stories
 from doccluster.streams.settings import StreamSettings
 
 N_TERMS = 8
-_MEMBERS = """
-SELECT d.family, d.published, d.vectors FROM membership m JOIN document d USING (doc_id)
-WHERE m.story_id = ? AND m.to_batch IS NULL AND d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number
-"""
 
 
 def shared_terms(
@@ -27,7 +22,7 @@ def shared_terms(
     families : sequence of int
         Of which articles; copies share the terms of the first article of their family.
     settings : StreamSettings
-        Articles weigh half after its half-life, as in the sums of the stream.
+        Articles weigh half after its half-life.
     n : int
         The most terms of an article.
 
@@ -36,34 +31,22 @@ def shared_terms(
     terms : dict of family to mapping of term to float
         The products of an article's weights with those of the rest of the story. Families without any are left out.
     """
-    rows = connection.execute(_MEMBERS, (story,)).fetchall()
-    if len(rows) < 2:
+    articles = {one.family: one for one in reversed(words_of_stories(connection, [story]).get(story, []))}
+    if len(articles) < 2:
         return {}
-    latest = max(published for _, published, _ in rows)
-    n_terms = np.iinfo(np.int32).max  # what is looked up below may be any number
-    vectors = {family: WeightedTerms.from_bytes(data, n_terms=n_terms) for family, _, data in rows}
-    weights = {family: 2.0 ** ((published - latest) / settings.half_life) for family, published, _ in rows}
-    ids, places = np.unique(np.concatenate([one.ids for one in vectors.values()]), return_inverse=True)
-    sums = np.zeros(ids.size)
-    np.add.at(sums, places, np.concatenate([weights[family] * one.values for family, one in vectors.items()]))
-    best: dict[int, list[tuple[int, float]]] = {}
+    latest = max(one.time for one in articles.values())
+    weighed: dict[int, dict[str, float]] = {}
+    sums: Counter[str] = Counter()
+    for family, one in articles.items():
+        halved = 2.0 ** ((one.time - latest) / settings.half_life)
+        weighed[family] = dict(zip(one.words, (halved * one.weights).tolist(), strict=True))
+        sums.update(weighed[family])
+    found = {}
     for family in families:
-        if family not in vectors:
+        if family not in articles:
             continue
-        own = vectors[family]
-        rest = sums[np.searchsorted(ids, own.ids)] - weights[family] * own.values
-        products = own.values * np.maximum(rest, 0.0)
-        first = np.argsort(-products, kind="stable")[:n]
-        best[family] = [(int(own.ids[place]), float(products[place])) for place in first if products[place] > 1e-9]
-    names = names_of(connection, {number for found in best.values() for number, _ in found})
-    return {
-        family: {names[number]: value for number, value in found if number in names}
-        for family, found in best.items()
-        if found
-    }
-
-
-def names_of(connection: sqlite3.Connection, numbers: set[int]) -> dict[int, str]:
-    """Return the terms of numbers; one that was forgotten has none."""
-    marks = ", ".join("?" * len(numbers))
-    return dict(connection.execute(f"SELECT number, term FROM term WHERE number IN ({marks})", sorted(numbers)))
+        own = zip(articles[family].words, articles[family].weights.tolist(), strict=True)
+        products = {word: weight * (sums[word] - weighed[family][word]) for word, weight in own}
+        best = sorted(products, key=lambda word: -products[word])[:n]
+        found[family] = {word: products[word] for word in best if products[word] > 1e-9}
+    return {family: terms for family, terms in found.items() if terms}

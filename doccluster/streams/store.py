@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import sqlite3
 import warnings
-from dataclasses import asdict
-
-import numpy as np
+from collections.abc import Iterable
 
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.stories.looking_again import DeskArticle
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.changes import BatchResult
+from doccluster.streams.changes import BatchResult, Turn
 from doccluster.streams.clock import N_TO_BELIEVE, StreamClock
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.corrections import muting
 from doccluster.streams.database import transaction
-from doccluster.streams.joining import Floats, shipped_coefficients
+from doccluster.streams.kept_words import links_as_bytes, words_as_bytes
 from doccluster.streams.model import differences, model_version
 from doccluster.streams.settings import DAY, StreamSettings
 from doccluster.streams.story import STORY_FIELDS
 
+DESK_FIELDS = ("n_articles", "n_when_linked", "looked_at", "next_term")
 ARTICLE = "doc_key, id, published, date, title, plain(text), source, link, guid"  # the columns of an `Article`
 
 
@@ -41,13 +41,6 @@ def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
     return None if kept is None else StreamSettings.from_dict(json.loads(kept))
 
 
-def weights_of(connection: sqlite3.Connection) -> Floats:
-    """Return the weights of the join of a store: its own, if it has learned some, else those that are shipped."""
-    kept = read_meta(connection).get("weights")
-    own = [] if kept is None else json.loads(kept)  # of an older version without the last ones
-    return np.array([*own, *shipped_coefficients()[len(own) :]], dtype=np.float64)
-
-
 def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | None) -> StreamSettings:
     """Return the settings of a store, which are the given ones (or the defaults) if it is new.
 
@@ -57,12 +50,10 @@ def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | N
     if kept is None:
         chosen = settings or StreamSettings()
         with transaction(connection):
-            write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True), models=_with_model({}, 1))
+            write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True), models=with_model({}, 1))
         return chosen
     if settings is not None and settings != kept:
-        raise InputError(
-            "the store was made with other settings, or another pace; leave them out, or begin a new store."
-        )
+        raise InputError("the store was made with other settings; leave them out, or begin a new store.")
     _note_model(connection)
     return kept
 
@@ -77,7 +68,7 @@ def _note_model(connection: sqlite3.Connection) -> None:
     if former is not None and not other:
         return
     with transaction(connection):
-        write_meta(connection, models=_with_model(models, following))
+        write_meta(connection, models=with_model(models, following))
     if other:
         warnings.warn(
             DocclusterWarning(
@@ -88,7 +79,7 @@ def _note_model(connection: sqlite3.Connection) -> None:
         )
 
 
-def _with_model(models: dict[str, dict[str, str]], batch: int) -> str:
+def with_model(models: dict[str, dict[str, str]], batch: int) -> str:
     """Return the models of a store by the first batch of each, with the one of this version."""
     return json.dumps({**models, str(batch): model_version()})
 
@@ -106,15 +97,14 @@ def all_articles(connection: sqlite3.Connection) -> list[Article]:
     return [Article(*row) for row in rows]
 
 
-def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, str, Article]]:
-    """Return the placed documents that are to be filed anew, with their numbers and stories; each only once."""
+def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, Article]]:
+    """Return the placed documents that are to be filed anew, with their numbers; each only once."""
     rows = connection.execute(
-        f"SELECT number, story_id, {ARTICLE} FROM document"
-        " JOIN membership USING (doc_id) WHERE is_edited = 1 AND number > 0 AND to_batch IS NULL ORDER BY number"
+        f"SELECT number, {ARTICLE} FROM document WHERE is_edited = 1 AND number > 0 ORDER BY number"
     ).fetchall()
     if rows:
         connection.execute("UPDATE document SET is_edited = 0 WHERE is_edited = 1 AND number > 0")
-    return [(number, story, Article(*values)) for number, story, *values in rows]
+    return [(number, Article(*values)) for number, *values in rows]
 
 
 def clock_of(connection: sqlite3.Connection) -> StreamClock:
@@ -169,64 +159,66 @@ def write_batch(
     )
     batch = row.lastrowid
     assert batch is not None
-    _write_stories(connection, result, batch)
-    _write_placements(connection, clusterer, result, batch)
-    _write_leads(connection, result, batch)
-    connection.executemany(
-        "UPDATE document SET family = ? WHERE family = ?", [(new, old) for old, new in result.joined_families]
-    )
+    _write_stories(connection, result)
+    _write_placements(connection, result, batch)
     _write_lineage(connection, result, batch)
-    connection.executemany("UPDATE document SET in_sums = 0 WHERE number = ?", [(one,) for one in result.left])
+    write_links(connection, result.linked.values())
     connection.executemany(
-        "UPDATE document SET vectors = ?, meaning = ? WHERE number = ?",
-        [(one.to_bytes(), one.meaning_as_bytes(), number) for one, number in result.read_again],
+        "UPDATE document SET words = NULL, links = NULL WHERE number = ?", [(number,) for number in result.forgotten]
     )
-    has_settled = clusterer.frequencies.has_settled
-    _write_terms(connection, clusterer, batch)
-    _let_go(connection, clusterer, result, has_settled=has_settled)
+    _count_documents(connection, result)
+    _write_leads(connection, result, batch)
+    write_desks(connection, clusterer)
     return batch
 
 
-def _write_stories(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
-    states = {id(story): "open" for story in result.touched.values()}
-    states.update({id(story): state for story, state in result.ended.values()})
-    stories = [*result.touched.values(), *(story for story, _ in result.ended.values())]
-    names = ("story_id", "state", "is_forgotten", *STORY_FIELDS)
+def _write_stories(connection: sqlite3.Connection, result: BatchResult) -> None:
+    names = ("story_id", "state", *STORY_FIELDS)
     changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
     columns, marks = ", ".join(names), ", ".join("?" * len(names))
     connection.executemany(
-        f"INSERT INTO story ({columns}) VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}",
-        [(one.id, states[id(one)], 0, *(getattr(one, name) for name in STORY_FIELDS)) for one in stories],
+        f"INSERT INTO story ({columns}, first, last, n_documents, n_families) VALUES ({marks}, 0, 0, 0, 0)"
+        f" ON CONFLICT DO UPDATE SET {changes}",
+        [
+            (story.id, state, *(getattr(story, name) for name in STORY_FIELDS))
+            for story, state in result.stories.values()
+        ],
+    )
+
+
+def _count_documents(connection: sqlite3.Connection, result: BatchResult) -> None:
+    """Keep how many documents the stories have that have changed, and between which moments; merged ones had those."""
+    connection.executemany(
+        "UPDATE story SET (first, last, n_documents, n_families) = (SELECT MIN(d.published), MAX(d.published),"
+        " COUNT(*), COUNT(DISTINCT d.family) FROM membership m JOIN document d USING (doc_id)"
+        " WHERE m.story_id = ?1 AND m.to_batch IS NULL) WHERE story_id = ?1",
+        [(story.id,) for story, state in result.stories.values() if state != "merged"],
     )
 
 
 def _write_leads(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
     """Keep which article names a story, from the batch on in which that changed."""
-    stories = [*result.touched.values(), *(story for story, _ in result.ended.values())]
     connection.executemany(
         "INSERT INTO story_lead SELECT ?1, ?2, doc_id FROM document WHERE number = ?3 AND doc_id IS NOT"
         " (SELECT doc_id FROM story_lead WHERE story_id = ?1 ORDER BY from_batch DESC LIMIT 1)",
-        [(one.id, batch, one.lead) for one in stories if one.lead],
+        [(story.id, batch, story.lead) for story, _ in result.stories.values() if story.lead],
     )
 
 
-def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, batch: int) -> None:
+def _write_placements(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
+    first_story = {event.number: event.story for event in result.events if event.number}
     connection.executemany(
-        "UPDATE document SET batch_id = ?, number = ?, language = ?, family = ?, first_story = ?, in_sums = ?,"
-        " similarity = ?, margin = ?, vectors = ?, meaning = ?, shingles = ?, is_edited = 0 WHERE doc_key = ?",
+        "UPDATE document SET batch_id = ?, number = ?, language = ?, outlet = ?, family = ?, first_story = ?,"
+        " similarity = ?, is_edited = 0 WHERE doc_key = ?",
         [
             (
                 batch,
-                one.number,
+                one.placed.number,
                 one.language,
-                one.family,
-                one.story,
-                int(one.is_in_sums),
+                one.outlet,
+                one.placed.family,
+                first_story[one.placed.number],
                 one.similarity,
-                one.margin,
-                one.vectors.to_bytes(),
-                one.vectors.meaning_as_bytes(),
-                clusterer.families.shingles_as_bytes(one.number),
                 one.article.key,
             )
             for one in result.placements
@@ -234,93 +226,80 @@ def _write_placements(connection: sqlite3.Connection, clusterer: Clusterer, resu
     )
     connection.executemany(
         "INSERT INTO membership SELECT doc_id, ?, ?, NULL FROM document WHERE doc_key = ?",
-        [(one.story, batch, one.article.key) for one in result.placements],
+        [(first_story[one.placed.number], batch, one.article.key) for one in result.placements],
+    )
+
+
+def write_links(connection: sqlite3.Connection, articles: Iterable[DeskArticle]) -> None:
+    """Keep the words of articles that later ones are compared with, and what they have in common with earlier ones."""
+    connection.executemany(
+        "UPDATE document SET words = ?, links = ?, background = ? WHERE number = ?",
+        [(words_as_bytes(one), links_as_bytes(one), one.background, one.number) for one in articles],
     )
 
 
 def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
     """Write the events, after each that moves documents (or in its place) a line for each of them, and move those."""
-    moves = iter(result.moves)
+    turns = iter(result.turns)
     rows: list[tuple[object, ...]] = []
     for event in result.events:
         about = (event.story, event.other, event.n_documents, event.similarity)
         if event.event != "moved":
-            rows.append((batch, event.when, event.event, *about, event.number or None, None))
+            rows.append((batch, event.when, event.event, *about, event.number or None, None, event.reason))
         if event.event in ("merged", "split", "moved"):
-            old, new, families = next(moves)
-            moved = _move(connection, old, None if event.event == "merged" else families, new, batch)
-            rows += [(batch, event.when, "moved", new, old, 1, event.similarity, None, doc_id) for doc_id in moved]
+            turn = next(turns)
+            ends = turn.target, turn.source, 1, event.similarity, None
+            moved = _move(connection, turn, batch)
+            rows += [(batch, event.when, "moved", *ends, doc_id, event.reason) for doc_id in moved]
     connection.executemany(
-        "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity, doc_id)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, COALESCE(?9, (SELECT doc_id FROM document WHERE number = ?8)))",
+        "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity, doc_id, reason)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, COALESCE(?9, (SELECT doc_id FROM document WHERE number = ?8)), ?10)",
         rows,
     )
 
 
-def _move(connection: sqlite3.Connection, old: str, families: list[int] | None, new: str, batch: int) -> list[int]:
-    """Move documents from a story to another: those of some families, or all; return which."""
+def _move(connection: sqlite3.Connection, turn: Turn, batch: int) -> list[int]:
+    """Move documents from a story to another; return which."""
     rows = connection.execute(
-        "SELECT m.doc_id, d.family, m.from_batch FROM membership m JOIN document d USING (doc_id)"
-        " WHERE m.story_id = ? AND m.to_batch IS NULL ORDER BY m.doc_id",
-        (old,),
+        "SELECT m.doc_id, m.from_batch FROM json_each(?) JOIN document d ON d.number = value"
+        " JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL ORDER BY m.doc_id",
+        (json.dumps(turn.numbers),),
     ).fetchall()
-    wanted = None if families is None else set(families)
-    moved = [(doc_id, since) for doc_id, family, since in rows if wanted is None or family in wanted]
-    again = [(new, doc_id, batch) for doc_id, since in moved if since == batch]
+    again = [(turn.target, doc_id, batch) for doc_id, since in rows if since == batch]
     connection.executemany("UPDATE membership SET story_id = ? WHERE doc_id = ? AND from_batch = ?", again)
-    earlier = [doc_id for doc_id, since in moved if since != batch]
+    earlier = [doc_id for doc_id, since in rows if since != batch]
     connection.executemany(
         "UPDATE membership SET to_batch = ? WHERE doc_id = ? AND to_batch IS NULL", [(batch, one) for one in earlier]
     )
-    connection.executemany("INSERT INTO membership VALUES (?, ?, ?, NULL)", [(one, new, batch) for one in earlier])
-    return [doc_id for doc_id, _ in moved]
-
-
-def _write_terms(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) -> None:
-    frequencies = clusterer.frequencies
-    fresh = [frequencies.numbers[term] for term in frequencies.fresh]
-    counts = frequencies.settled_counts(fresh)
     connection.executemany(
-        "INSERT INTO term VALUES (?, ?, ?)", list(zip(fresh, frequencies.fresh, counts, strict=True))
+        "INSERT INTO membership VALUES (?, ?, ?, NULL)", [(one, turn.target, batch) for one in earlier]
     )
-    if frequencies.has_settled:
-        changed = sorted(frequencies.changed.difference(fresh))
-        counts = frequencies.settled_counts(changed)
-        connection.executemany("UPDATE term SET settled = ? WHERE number = ?", list(zip(counts, changed, strict=True)))
-        if frequencies.has_halved:
-            known = [(number,) for number in frequencies.numbers.values()]
-            connection.execute("CREATE TEMPORARY TABLE living (number INTEGER PRIMARY KEY)")
-            connection.executemany("INSERT INTO living VALUES (?)", known)
-            connection.execute("DELETE FROM term WHERE number NOT IN (SELECT number FROM living)")
-            connection.execute("DROP TABLE living")
-        write_meta(
-            connection,
-            settled_day=frequencies.settled_day,
-            settled_batch=batch,
-            n_settled=json.dumps(frequencies.n_settled, sort_keys=True),
-        )
-    frequencies.clear_changes()
-    scales = {language: asdict(one) for language, one in sorted(clusterer.stories.scales.items())}
-    following = {"next_term": frequencies.next_number, "next_number": clusterer.next_number}
-    write_meta(connection, **following, scales=json.dumps(scales))
+    return [doc_id for doc_id, _ in rows]
 
 
-def _let_go(connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, *, has_settled: bool) -> None:
-    """Empty what no later batch will ask for."""
-    connection.executemany("UPDATE story SET is_forgotten = 1 WHERE story_id = ?", [(one,) for one in result.forgotten])
-    connection.execute("UPDATE story SET is_forgotten = 1 WHERE state = 'merged' AND is_forgotten = 0")
-    connection.executemany(
-        "UPDATE document SET vectors = NULL, meaning = NULL, in_sums = 0 WHERE vectors IS NOT NULL AND doc_id IN"
-        " (SELECT doc_id FROM membership WHERE story_id = ? AND to_batch IS NULL)",
-        [(one,) for one in result.forgotten],
+def write_desks(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
+    """Keep the terms of each language, in how many articles they occur, and what else a batch goes on from."""
+    for language, desk in sorted(clusterer.desks.items()):
+        numbers = desk.numbers_of_terms
+        fresh = [(language, numbers[word], word, int(desk.n_with_term[numbers[word]])) for word in desk.fresh_terms]
+        connection.executemany("INSERT INTO term VALUES (?, ?, ?, ?)", fresh)
+        changed = sorted(desk.changed_terms - {number for _, number, *_ in fresh})
+        connection.executemany(
+            "UPDATE term SET n_articles = ? WHERE language = ? AND number = ?",
+            [(int(desk.n_with_term[number]), language, number) for number in changed],
+        )
+        if desk.has_halved:
+            connection.execute(
+                "DELETE FROM term WHERE language = ? AND number NOT IN (SELECT value FROM json_each(?))",
+                (language, json.dumps(sorted(numbers.values()))),
+            )
+        desk.fresh_terms, desk.changed_terms, desk.has_halved = [], set(), False
+    desks = {
+        language: {name: getattr(desk, name) for name in DESK_FIELDS} for language, desk in clusterer.desks.items()
+    }
+    write_meta(
+        connection,
+        next_number=clusterer.next_number,
+        desks=json.dumps(desks, sort_keys=True),
+        languages=json.dumps(clusterer.reader.languages, sort_keys=True),
     )
-    if has_settled:  # what is not in the sums is kept only until its terms are counted
-        connection.execute(
-            "UPDATE document SET vectors = NULL, meaning = NULL WHERE vectors IS NOT NULL AND in_sums = 0"
-        )
-    if result.copies_from is not None:
-        connection.execute(
-            "UPDATE document SET shingles = NULL WHERE shingles IS NOT NULL"
-            " AND batch_id <= (SELECT MAX(batch_id) FROM batch WHERE clock < ?)",
-            (result.copies_from,),
-        )

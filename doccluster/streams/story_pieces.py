@@ -10,18 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.streams.article import Moment
-from doccluster.streams.frequencies import WeightedTerms
+from doccluster.streams.kept_words import words_of_stories
 from doccluster.streams.settings import DAY
 
 LEAST_LIKENESS = 1 / 3  # the least cosine of a piece with the story that it is shown under
 N_LIKEST = 3  # of one of the two, the other has to be among this many
 LONGEST_SILENCE = 2 * DAY  # between the last article of one and the first of the other
 BLOCK = 512  # stories that are compared with all others at a time
-_VECTORS = """
-SELECT m.story_id, d.vectors FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
-CROSS JOIN document d ON d.doc_id = m.doc_id
-WHERE s.state = 'open' AND d.in_sums = 1 AND d.vectors IS NOT NULL ORDER BY d.number
-"""
 
 
 def pieces_of(
@@ -82,15 +77,17 @@ def _links(means: sparse.csr_array, spans: np.ndarray) -> Mapping[int, dict[int,
 
 def _means(connection: sqlite3.Connection, ranked: Sequence[str]) -> sparse.csr_array:
     """Return the mean of each story's articles, of length 1."""
-    own: dict[str, list[WeightedTerms]] = defaultdict(list)
-    for story, data in connection.execute(_VECTORS):
-        own[story].append(WeightedTerms.from_bytes(data, n_terms=np.iinfo(np.int32).max))
-    articles = [(place, one) for place, story in enumerate(ranked) for one in own[story]]
-    rows = np.concatenate([np.zeros(0, dtype=np.int64), *(np.full(one.ids.size, place) for place, one in articles)])
-    terms = np.concatenate([np.zeros(0, dtype=np.int64), *(one.ids for _, one in articles)])
-    values = np.concatenate([np.zeros(0), *(one.values for _, one in articles)])
-    shape = len(ranked), int(terms.max(initial=0)) + 1
-    means = sparse.csr_array((values, (rows, terms)), shape=shape)
+    columns: dict[str, int] = {}
+    rows: list[int] = []
+    places: list[int] = []
+    values = [np.zeros(0)]
+    articles_of = words_of_stories(connection, ranked)
+    for row, story in enumerate(ranked):
+        for article in articles_of.get(story, ()):
+            places += [columns.setdefault(word, len(columns)) for word in article.words]
+            rows += [row] * len(article.words)
+            values.append(article.weights)
+    means = sparse.csr_array((np.concatenate(values), (rows, places)), shape=(len(ranked), max(1, len(columns))))
     lengths = np.sqrt((means * means).sum(axis=1))
     means.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(means.indptr))
     return means

@@ -13,14 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import ArticlesInOrder, Moment
-from doccluster.streams.article_meaning import agreed_meaning
 from doccluster.streams.check import check_store
 from doccluster.streams.check_contents import Finding
 from doccluster.streams.corrections import Correction
@@ -54,9 +50,6 @@ class StoryStream:
         The SQLite file to keep the stream in, made if it is not there; without one it lives in memory.
     settings : StreamSettings, optional
         For a new store; an old one has its own.
-    encoder : str, object or function, optional
-        For a new store, what makes the meaning of its articles, which then counts beside their words: "static", or
-        another that `run` takes. An old store has its own, and refuses others.
 
     Examples
     --------
@@ -75,7 +68,6 @@ class StoryStream:
         store: str | os.PathLike[str] | None = None,
         *,
         settings: StreamSettings | None = None,
-        encoder: Any = None,
     ) -> None:
         self._path = Path(MEMORY if store is None else store)
         self._connection, self._lock = open_to_write(None if store is None else self._path)
@@ -83,8 +75,7 @@ class StoryStream:
         try:
             with self._described():
                 self.settings = agreed_settings(self._connection, settings)
-                meaning = agreed_meaning(self._connection, encoder)
-                self._stories = KeptStories(self._connection, self.settings, meaning)
+                self._stories = KeptStories(self._connection)
         except BaseException:
             self.close()
             raise
@@ -95,15 +86,13 @@ class StoryStream:
         *,
         batch: float = HOUR,
         now: Moment | None = None,
-        embeddings: Any = None,
         progress: Progress = silent,
         **reader: Any,
     ) -> Replayed:
         """Feed dated documents in the order of their dates, as if they had come in then.
 
         If some are a day or more older than what had come in before, all stories are built again at the end in the
-        order of dates, as `stream rebuild` does. Where embeddings are given, those of earlier replays are gone, so that
-        stories stay as they are.
+        order of dates, as `stream rebuild` does.
 
         Parameters
         ----------
@@ -112,9 +101,6 @@ class StoryStream:
             Seconds between two polls: what is dated between two moments of this grid comes in together.
         now : int, optional
             Seconds since 1970; a date later than this cannot be. Left out, the present.
-        embeddings : array of shape (n_documents, n_dimensions), optional
-            What the documents mean, a row for each in the order of the source, in place of an encoder: from a new
-            store's first replay on, with every one.
         progress : callable
             Called with the number of articles placed.
         **reader
@@ -132,8 +118,6 @@ class StoryStream:
             if corpus.dates.doubts:
                 warnings.warn(DocclusterWarning(corpus.dates.doubts), stacklevel=2)
             articles = ArticlesInOrder(corpus, now=int(time.time()) if now is None else now)
-            if embeddings is not None:
-                self._take_embeddings(articles.keys, np.asarray(embeddings))
             return self._replay(articles, int(batch), corpus.skipped, progress)
 
     def _replay(
@@ -143,8 +127,6 @@ class StoryStream:
         with self._described():
             begins = last_batch(self._connection)
             newest_before = newest_moment(self._connection)
-            meaning = self._stories.meaning
-            can_repeat = meaning is None or meaning.can_repeat
             n_late, known = json.loads(read_meta(self._connection).get("late", f"[0, {begins[0] if begins else 0}]"))
         n_done, before = 0, (newest_before or 0) - DAY
         with self._described():
@@ -156,7 +138,7 @@ class StoryStream:
                             outcomes[outcome] += 1
                             n_late += outcome == "new" and one.time < before
                         self._stories.place_waiting(moment, "replay")
-                        if n_late and can_repeat:
+                        if n_late:
                             write_meta(
                                 self._connection, late=json.dumps([n_late, known])
                             )  # until all stories are built again
@@ -164,20 +146,11 @@ class StoryStream:
                         progress(STAGE, n_done, len(articles))
         with self._described():
             n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
-            n_changed, lost = self._stories.rebuild(known) if n_late and can_repeat else (None, [])
+            n_changed, lost = self._stories.rebuild(known) if n_late else (None, [])
             clock, newest = self._stories.clock.time or 0, articles.newest
         ahead = newest - clock if newest > clock + DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
         return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late, n_changed, tuple(lost))
-
-    def _take_embeddings(self, keys: Sequence[str], embeddings: npt.NDArray[Any]) -> None:
-        n_dimensions = embeddings.shape[1] if embeddings.ndim == 2 else 0
-        with self._described():
-            meaning = agreed_meaning(self._connection, n_dimensions=n_dimensions)
-        if meaning is None:
-            raise InputError(f"embeddings of shape {embeddings.shape} are not a row for each article")
-        meaning.take(keys, embeddings)
-        self._stories.mean(meaning)
 
     def poll(
         self,

@@ -17,16 +17,16 @@ Table = Mapping[str, Sequence[Any]]
 Row = tuple[Any, ...]
 
 DOCUMENT_COLUMNS = (
-    *("id", "date", "first_seen", "source", "title", "link", "story", "first_story", "family", "similarity", "margin"),
+    *("id", "date", "first_seen", "source", "title", "link", "story", "first_story", "family", "similarity"),
 )
 STORY_COLUMNS = ("id", "label", "state", "born", "last", "documents", "families", "outlets", "parent")
-LINEAGE_COLUMNS = ("when", "event", "story", "other", "documents", "similarity")
+LINEAGE_COLUMNS = ("when", "event", "story", "other", "documents", "similarity", "reason")
 
 LEAD_LENGTH = 160  # characters of a text that stand for a title that is missing
 
 _DOCUMENTS = """
 SELECT d.id, d.published, d.first_seen, d.source, d.title, d.link, m.story_id, d.first_story, f.doc_key AS family,
-    d.similarity, d.margin
+    d.similarity
 FROM membership m JOIN document d USING (doc_id) LEFT JOIN document f ON f.number = d.family
 WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) AND (m.from_batch > :since OR EXISTS
     (SELECT 1 FROM document_version v JOIN batch b ON b.batch_id = :since
@@ -53,7 +53,7 @@ WHERE e.event = 'merged' AND e.batch_id <= :batch AND NOT EXISTS (SELECT 1 FROM 
 ORDER BY s.born, s.story_id
 """
 _LINEAGE = """
-SELECT moment, event, story_id, other_id, n_documents, similarity FROM lineage
+SELECT moment, event, story_id, other_id, n_documents, similarity, reason FROM lineage
 WHERE batch_id <= :batch AND batch_id > :since ORDER BY batch_id, seq
 """
 
@@ -67,14 +67,13 @@ class StreamTables:
     moment : int or None
         What the stream's clock says, or the last batch up to a moment that was asked for; None for a store without any.
     documents : mapping of column to list
-        id, date, first_seen, source, title, link, story, first_story, family, similarity, margin, in the order in which
-        they were placed; family is the key of its first document, as is known now: a later copy can show that two
-        families are one.
+        id, date, first_seen, source, title, link, story, first_story, family, similarity, in the order in which they
+        were placed; family is the key of the first document with its text.
     stories : mapping of column to list
         id, label, state, born, last, documents, families, outlets, parent: the open ones, those with most documents
         first, then the closed ones in the same order, then those that have become part of another.
     lineage : mapping of column to list
-        when, event, story, other, documents, similarity, in the order in which it happened.
+        when, event, story, other, documents, similarity, reason, in the order in which it happened.
     """
 
     moment: Moment | None

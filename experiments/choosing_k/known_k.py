@@ -103,7 +103,7 @@ def chosen(make: Callable[[], Labelled], *, is_dated: bool) -> dict[str, Any]:
     matrix, counts, labels = make()
     why = "because the documents are dated" if is_dated else None
     started = time.process_time()
-    found = choose_k(matrix, counts=counts, stories_because=why, random_state=0, n_threads=1)
+    found = choose_k(matrix, counts=counts, subtopics_because=why, random_state=0, n_threads=1)
     seconds = time.process_time() - started
     kept = None if found.labels is None else found.labels[found.labels >= 0]
     return {
@@ -113,7 +113,7 @@ def chosen(make: Callable[[], Labelled], *, is_dated: bool) -> dict[str, Any]:
         "granularity": found.granularity if found.k else "",
         "sections": (found.sections or 0) if found.k else 0,
         "topics": found.topics if found.k else 0,
-        "stories": found.stories if found.k else 0,
+        "stories": found.subtopics if found.k else 0,
         "largest": round(float(np.bincount(kept).max() / kept.size), 3) if kept is not None else 1.0,
         "cpu_seconds": round(seconds, 1),
     }

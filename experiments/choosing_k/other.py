@@ -64,7 +64,7 @@ def measured(matrix: Any, counts: Any, classes: Sequence[Any], *, is_dated: bool
     asked: dict[str, Any] = {"random_state": 0, "n_threads": 1}
     smoothed = smooth_documents(matrix, counts, DocumentParameters(n_clusters=1, **asked))
     why = "because the documents are dated" if is_dated else None
-    choice = choose_k(matrix, counts=counts, stories_because=why, smoothed=smoothed, **asked)
+    choice = choose_k(matrix, counts=counts, subtopics_because=why, smoothed=smoothed, **asked)
     parameters = DocumentParameters(n_clusters=choice.k or 1, **asked)
     fit = cluster_documents(matrix, counts, parameters, smoothed=smoothed, start=choice.labels)
     partition = largest_first(fit.labels)[0]

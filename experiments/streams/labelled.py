@@ -122,3 +122,29 @@ def newsroom() -> LabelledStream:
         found.append(article(time=as_moment(row["date"]) or 0, guid=row["id"], **told))
         story_of[row["id"]] = row["story"]
     return LabelledStream("newsroom sample", tuple(in_order(found)), story_of)
+
+
+def _of_lines(name: str, path: pathlib.Path) -> LabelledStream:
+    """Return the articles of a file of JSON lines."""
+    found, story_of = [], {}
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for place, row in enumerate(map(json.loads, lines)):
+            told = {key: row.get(key) or "" for key in ("date", "title", "text", "source", "link")}
+            moment = as_moment(told["date"])
+            if moment is None:
+                continue
+            one = article(time=moment, id=f"{place} {row['id']}", guid=f"{place} {row['id']}", **told)
+            found.append(one)
+            if row.get("story"):
+                story_of[one.id] = str(row["story"])
+    return LabelledStream(name, tuple(in_order(found)), story_of)
+
+
+def vietnamese(folder: pathlib.Path) -> LabelledStream:
+    """Return 628 articles of 200 stories, without outlets."""
+    return _of_lines("Vietnamese", folder / "news_stories_vietnamese" / "articles.jsonl.gz")
+
+
+def news_feeds_may(folder: pathlib.Path) -> LabelledStream:
+    """Return two weeks of 53 English feeds, without labels."""
+    return _of_lines("news_feeds_may", folder / "news_feeds_may" / "articles.jsonl.gz")

@@ -19,7 +19,7 @@ from doccluster.streams.settings import DAY, HOUR
 from doccluster.streams.store import agreed_settings
 from doccluster.streams.tables import read_tables
 from experiments.streams.labelled import LabelledStream, basil, itn, newsroom
-from experiments.streams.replaying import RememberingReader, judge, replay
+from experiments.streams.replaying import judge, replay
 
 AHEAD = 90 * DAY
 
@@ -37,18 +37,19 @@ def orders(articles: Sequence[Article]) -> Iterator[tuple[str, list[Sequence[Art
     yield "one article dated ahead first", [[ahead], articles]
 
 
-def scores(stream: LabelledStream, reader: RememberingReader) -> Iterator[tuple[str, float, float]]:
+def scores(stream: LabelledStream) -> Iterator[tuple[str, float, float]]:
     """Yield pair F and BCubed F of all stories for each order of import."""
     for name, parts in orders(stream.articles):
-        outcome = replay(stream, parts=parts, reader=reader)
-        found = judge(outcome.story_of, stream, frozenset(stream.story_of.values()))
+        outcome = replay(stream, parts=parts)
+        found = judge(outcome.story_of, stream)
         yield name, found["pair_f"], found["bcubed_f"]
 
 
 def edited(stream: LabelledStream) -> dict[str, str]:
     """Return the stories of articles whose titles come in first, and their texts an hour later."""
     connection, _ = open_to_write(None)
-    stories = KeptStories(connection, agreed_settings(connection, None))
+    agreed_settings(connection, None)
+    stories = KeptStories(connection)
     states = [(one.time, "", one) for one in stream.articles]
     states += [(one.time + HOUR, one.text, one) for one in stream.articles]
     states.sort(key=lambda state: (state[0], state[2].key, len(state[1])))
@@ -73,7 +74,6 @@ def measure_orders(folder: pathlib.Path) -> None:
                 f"  {stream.name:18} texts an hour after titles, {name} half: pair F {scores_of['pair_f']:.3f}",
                 flush=True,
             )
-    reader = RememberingReader()
     for stream in (newsroom(), basil(folder, among_noise=False), itn(folder, "en"), basil(folder, among_noise=True)):
-        for name, pair_f, bcubed_f in scores(stream, reader):
+        for name, pair_f, bcubed_f in scores(stream):
             print(f"  {stream.name:18} {name:30} pair F {pair_f:.3f}, BCubed F {bcubed_f:.3f}", flush=True)

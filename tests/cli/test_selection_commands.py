@@ -14,16 +14,17 @@ def test_choose_k_answers_in_its_first_lines_and_keeps_the_table(doccluster, new
     out = tmp_path / "k"
     done = doccluster("choose-k", newsroom, "-o", out)
     assert done.code == 0, done.err
-    first, levels = done.out.split("\n\n")[:2]
+    first, _, levels = done.out.split("\n\n")[:3]
     assert max(map(len, done.out.splitlines()[:-1])) <= 80  # the last has the name of the folder
-    answer = r"  (\d+) stories, because the documents are dated and come from 4 outlets; also (\d+) topics "
+    answer = r"  (\d+) subtopics, because the documents are dated and come from 4 outlets; also (\d+) topics "
     found, n_topics = map(int, re.match(answer, " ".join(["", *first.split()]).replace(" ", "  ", 1)).groups())
-    assert re.search(rf"\n  topics +{n_topics} +\d+  [^\n]+ \(\d+\)\n\* stories +{found} +5  [^\n]+ \(\d+\)$", levels)
+    assert re.search(rf"\n  topics +{n_topics} +\d+  [^\n]+ \(\d+\)\n\* subtopics +{found} +5  [^\n]+ \(\d+\)$", levels)
     assert 32 / 1.5 <= found <= 32 * 1.5  # the sample tells 32 stories
     with (out / "choose_k.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["k"]) for row in rows if row["chosen"] == "stories"] == [found]
+    assert [int(row["k"]) for row in rows if row["chosen"] == "subtopics"] == [found]
     assert {path.name for path in out.iterdir()} == {"choose_k.csv", "choose_k.svg"}
+    assert "Without -k, `doccluster run` shows the stories of these articles" in done.out
     told = json.loads(doccluster("choose-k", newsroom, "--json").out)
     assert told["k"] == found
     assert told["sentence"] in " ".join(done.out.split())
@@ -37,16 +38,22 @@ def test_choose_k_takes_a_list_of_numbers_and_says_what_it_would_be_without(docc
 
 
 def test_choose_k_takes_a_granularity(doccluster, newsroom):
-    finer = json.loads(doccluster("choose-k", newsroom, "--granularity", "stories", "--json").out)
+    finer = json.loads(doccluster("choose-k", newsroom, "--granularity", "subtopics", "--json").out)
     broad = json.loads(doccluster("choose-k", newsroom, "--granularity", "topics", "--json").out)
     assert finer["k"] > broad["k"]
-    assert f"{finer['k']} stories, as you asked; also" in finer["sentence"]
-    assert (finer["topics"], finer["stories"]) == (broad["k"], finer["k"])
+    assert f"{finer['k']} subtopics, as you asked; also" in finer["sentence"]
+    assert (finer["topics"], finer["subtopics"]) == (broad["k"], finer["k"])
 
 
 def test_choose_k_and_run_choose_the_same_number(doccluster, newsroom, tmp_path):
-    told = json.loads(doccluster("choose-k", newsroom, "--json").out)
-    plain = ("--no-other", "--no-report", "--json")  # a cluster whose documents all fit no cluster would go
+    told = json.loads(doccluster("choose-k", newsroom, "--granularity", "subtopics", "--json").out)
+    plain = (
+        "--granularity",
+        "subtopics",
+        "--no-other",
+        "--no-report",
+        "--json",
+    )  # a cluster whose documents all fit no cluster would go
     run = json.loads(doccluster("run", newsroom, "-o", tmp_path / "out", *plain).out)
     assert any(told["sentence"] in note for note in run["notes"])
     assert run["n_clusters"] == told["k"]

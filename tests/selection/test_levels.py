@@ -1,4 +1,4 @@
-"""Which levels of communities come back, and which of them are taken for topics and for stories."""
+"""Which levels of communities come back, and which of them are taken for topics and for subtopics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from doccluster.selection.levels import (
     between,
     find_levels,
     finer_wanted,
-    stories_among,
+    subtopics_among,
     topics_among,
 )
 from doccluster.selection.structure import find_structure, split_terms
@@ -66,15 +66,15 @@ def test_a_community_much_smaller_than_the_mean_is_no_topic():
 
 def test_stories_are_the_finest_of_the_levels_that_come_back_most():
     found = [even(10, 0.5), even(20, 0.78), even(30, 0.8), even(40, 0.79), even(60, 0.77), even(100, 0.6)]
-    assert stories_among(found).n_clusters == 60
-    assert stories_among([even(400, 1.0, n_nodes=400)]) is None
+    assert subtopics_among(found).n_clusters == 60
+    assert subtopics_among([even(400, 1.0, n_nodes=400)]) is None
 
 
 def test_stories_are_no_fewer_than_topics():
     found = [even(5, 0.98), even(8, 0.97), even(20, 0.6), even(30, 0.5)]
-    assert stories_among(found).n_clusters == 8
-    assert stories_among(found, even(11, 0.7)).n_clusters == 20
-    assert stories_among(found, even(40, 0.7)) is None
+    assert subtopics_among(found).n_clusters == 8
+    assert subtopics_among(found, even(11, 0.7)).n_clusters == 20
+    assert subtopics_among(found, even(40, 0.7)) is None
 
 
 def test_a_level_between_two_is_told_where_it_comes_back_better_and_is_apart_from_both():

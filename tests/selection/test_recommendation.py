@@ -32,56 +32,56 @@ def test_a_known_number_of_many_small_clusters_is_found():
     assert choose_k(points, random_state=0).k == pytest.approx(100, rel=0.2)
 
 
-def directions_within_directions(*, n_topics, n_stories, size):
-    """Return unit rows around stories, which lie around topics."""
+def directions_within_directions(*, n_topics, n_subtopics, size):
+    """Return unit rows around subtopics, which lie around topics."""
     rng = np.random.default_rng(0)
     topics = rng.normal(size=(n_topics, 60))
-    stories = np.repeat(topics, n_stories, axis=0) + 0.8 * rng.normal(size=(n_topics * n_stories, 60))
-    rows = np.repeat(stories, size, axis=0) + 0.4 * rng.normal(size=(n_topics * n_stories * size, 60))
+    subtopics = np.repeat(topics, n_subtopics, axis=0) + 0.8 * rng.normal(size=(n_topics * n_subtopics, 60))
+    rows = np.repeat(subtopics, size, axis=0) + 0.4 * rng.normal(size=(n_topics * n_subtopics * size, 60))
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def test_both_of_two_planted_levels_are_told():
-    rows = directions_within_directions(n_topics=5, n_stories=6, size=9)
+    rows = directions_within_directions(n_topics=5, n_subtopics=6, size=9)
     found = choose_k(rows, granularity="topics", random_state=0)
-    assert (found.topics, found.stories, found.k) == (5, 30, 5)
-    assert found.sentence == "5 topics, as you asked; also 30 stories (--granularity stories)"
-    assert found.numbers == {"topics": 5, "stories": 30}
+    assert (found.topics, found.subtopics, found.k) == (5, 30, 5)
+    assert found.sentence == "5 topics, as you asked; also 30 subtopics (--granularity subtopics)"
+    assert found.numbers == {"topics": 5, "subtopics": 30}
     assert len(set(found.labels.tolist())) == 5
     free = choose_k(rows, random_state=0)
-    assert (free.granularity, free.k) == ("stories", 30)
+    assert (free.granularity, free.k) == ("subtopics", 30)
     assert "random parts of the documents have nearly the same ones" in free.sentence
 
 
-def test_three_levels_are_sections_topics_and_stories(monkeypatch):
-    rows, every = directions_within_directions(n_topics=5, n_stories=6, size=9), np.arange(270)
+def test_three_levels_are_sections_topics_and_subtopics(monkeypatch):
+    rows, every = directions_within_directions(n_topics=5, n_subtopics=6, size=9), np.arange(270)
     levels = [Level(2.0**n, every * k // 270, 0.7 if k == 5 else 0.9) for n, k in enumerate((5, 20, 60))]
     monkeypatch.setattr(
-        recommendation, "find_both", lambda *_, **__: {"topics": (levels[:2], every), "stories": (levels[2:], every)}
+        recommendation, "find_both", lambda *_, **__: {"topics": (levels[:2], every), "subtopics": (levels[2:], every)}
     )
-    for name, k in (("sections", 5), ("topics", 20), ("stories", 60)):
+    for name, k in (("sections", 5), ("topics", 20), ("subtopics", 60)):
         found = choose_k(rows, granularity=name, random_state=0)
-        assert (found.sections, found.topics, found.stories, found.k) == (5, 20, 60, k)
+        assert (found.sections, found.topics, found.subtopics, found.k) == (5, 20, 60, k)
         assert len(set(found.labels.tolist())) == k
-        assert found.table["chosen"].tolist() == ["sections", "topics", "stories"]
+        assert found.table["chosen"].tolist() == ["sections", "topics", "subtopics"]
     also = "also 5 sections (--granularity sections) and 20 topics (--granularity topics)"
-    assert found.sentence == f"60 stories, as you asked; {also}"
+    assert found.sentence == f"60 subtopics, as you asked; {also}"
 
 
-def test_texts_of_planted_stories_are_stories():
+def test_texts_of_planted_stories_are_subtopics():
     corpus = make_zipf_corpus(1000, n_topics=5, n_stories=20, random_state=1)
     vectors = vectorize_texts(corpus, language="none", options={}, n_threads=1).vectors
     found = choose_k(vectors.matrix, counts=vectors.counts, random_state=0)
-    assert found.stories == pytest.approx(20, rel=0.2)
-    assert (found.granularity, found.k) == ("stories", found.stories)
+    assert found.subtopics == pytest.approx(20, rel=0.2)
+    assert (found.granularity, found.k) == ("subtopics", found.subtopics)
 
 
 def test_a_reason_for_stories_is_told_and_gives_way_to_what_was_asked():
-    points = directions_within_directions(n_topics=5, n_stories=6, size=9)
-    dated = choose_k(points, stories_because="because they are dated", random_state=0)
-    assert dated.k == dated.stories
-    assert dated.sentence.startswith(f"{dated.k} stories, because they are dated; also ")
-    asked = choose_k(points, granularity="topics", stories_because="because they are dated", random_state=0)
+    points = directions_within_directions(n_topics=5, n_subtopics=6, size=9)
+    dated = choose_k(points, subtopics_because="because they are dated", random_state=0)
+    assert dated.k == dated.subtopics
+    assert dated.sentence.startswith(f"{dated.k} subtopics, because they are dated; also ")
+    asked = choose_k(points, granularity="topics", subtopics_because="because they are dated", random_state=0)
     assert asked.k == asked.topics
 
 
@@ -133,7 +133,7 @@ def test_a_sample_bounds_the_work_and_is_told(ten):
 def test_what_cannot_be_used_is_refused(ten):
     with pytest.raises(InputError, match="too few"):
         choose_k(np.eye(3))
-    with pytest.raises(InputError, match="give 'sections', 'topics' or 'stories'"):
+    with pytest.raises(InputError, match="give 'sections', 'topics' or 'subtopics'"):
         choose_k(ten, granularity="themes")
     with pytest.raises(InputError, match="give numbers from 1 to 600"):
         choose_k(ten, ks=[601])

@@ -70,10 +70,9 @@ def test_links_are_centred_cosines_within_the_window_less_the_background(seed):
         rows.weighted(np.bincount(rows.terms, minlength=n_terms), len(rows)), rows.times, rows.outlets, slice(0, 60)
     )
     taken_off = np.random.default_rng(seed).random(60).astype(np.float32) * 0.1
-    made = np.zeros((60, 60))
-    for block, links in likeness.links(0, 3 * DAY, taken_off):
-        later = np.repeat(np.arange(block.start, block.stop), links.n_links)
-        made[later, links.earlier] = links.likeness
+    made, every = np.zeros((60, 60)), np.arange(60)
+    links = likeness.links(every, 3 * DAY, taken_off, every)
+    made[np.repeat(every, links.n_links), links.earlier] = links.likeness
     expected = naive_likeness(rows, n_terms) - (taken_off[:, None] + taken_off) / 2
     is_pair = (np.abs(rows.times[:, None] - rows.times) <= 3 * DAY) & np.tri(60, k=-1, dtype=bool)
     expected = np.where(is_pair & (expected >= 0.03), expected, 0)
@@ -86,7 +85,7 @@ def test_the_background_is_what_as_few_articles_of_other_weeks_reach_as_one_in_t
     likeness = ArticleLikeness(
         rows.weighted(np.bincount(rows.terms, minlength=n_terms), len(rows)), rows.times, rows.outlets, slice(0, 60)
     )
-    made = likeness.background(0, 3 * DAY, np.full(60, 10))
+    made = likeness.background(np.arange(60), 3 * DAY, np.full(60, 10))
     expected, centred = [], naive_likeness(rows, n_terms)
     for i in range(60):
         outside = np.sort(centred[i][np.abs(rows.times - rows.times[i]) > 3 * DAY])[::-1]
@@ -98,7 +97,7 @@ def test_a_dump_of_less_than_the_window_has_no_background():
     rows, n_terms = random_rows(1)
     vectors = rows.weighted(np.bincount(rows.terms, minlength=n_terms), len(rows))
     likeness = ArticleLikeness(vectors, rows.times // 30, rows.outlets, slice(0, 60))
-    assert not likeness.background(0, 3 * DAY, np.full(60, 10)).any()
+    assert not likeness.background(np.arange(60), 3 * DAY, np.full(60, 10)).any()
 
 
 def test_the_stories_of_the_sample_are_those_of_its_labels():

@@ -13,7 +13,6 @@ from doccluster.streams.store import clock_of
 from experiments.news_stream import make_news_stream
 from experiments.streams.lineage import as_labelled
 from experiments.streams.orders import scores
-from experiments.streams.replaying import RememberingReader
 from tests.streams.loopback import BANK, FERRY, NOW, FakeClock, FeedServer, options_for, rss
 from tests.streams.test_replay import written
 
@@ -47,7 +46,7 @@ def test_moments_of_days_in_any_order_do_not_move_the_clock_ahead():
 
 def test_the_order_of_import_makes_little_difference():
     stream = as_labelled(make_news_stream(16, days=14, random_state=3), "made")
-    found = {name: bcubed for name, _, bcubed in scores(stream, RememberingReader())}
+    found = {name: bcubed for name, _, bcubed in scores(stream)}
     assert found["in order"] > 0.9
     assert max(found.values()) - min(found.values()) <= 0.02, found
 

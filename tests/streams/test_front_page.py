@@ -83,7 +83,13 @@ def test_words_that_an_article_shares_with_its_story_are_marked_in_its_excerpt()
     shared = "Ferry runs aground off Skerrow harbour"
     articles = [
         ("2026-03-01T08:00:00Z", "Wire", "Ferry aground", f"It was foggy. {shared} zebra.", ""),
-        ("2026-03-01T09:00:00Z", "Courier", "Ferry aground", f"{shared} walrus.", ""),
+        (
+            "2026-03-01T09:00:00Z",
+            "Courier",
+            "Ferry aground",
+            f"{shared} walrus. Engine failure blamed, owner regrets delays",
+            "",
+        ),
         ("2026-03-01T09:30:00Z", "Today", "Alone", "Orchestra tours islands of glass.", ""),
     ]
     with filled(articles) as stream:

@@ -33,10 +33,10 @@ def test_another_model_than_that_of_the_store_is_warned_of_once_and_noted(tmp_pa
             stream.replay([(f"2026-03-0{day}", f"The ferry runs aground, day {day}", f"Ferry {day}")])
     assert len(recwarn) == 0
     now = model.model_version()
-    other = {**now, "weights": "000000000000"}
+    other = {**now, "rule": "0"}
     monkeypatch.setattr(store, "model_version", lambda: other)
     monkeypatch.setattr(model, "model_version", lambda: other)
-    with pytest.warns(DocclusterWarning, match=r"another version of doccluster \(weights\): from batch 3 on"):
+    with pytest.warns(DocclusterWarning, match=r"another version of doccluster \(rule\): from batch 3 on"):
         StoryStream(path).close()
     with StoryStream(path) as stream:
         assert stream.check() == []

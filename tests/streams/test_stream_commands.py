@@ -157,17 +157,6 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(doccluster, tmp_path, monk
     assert "Traceback" not in done.err
 
 
-def test_a_pace_is_chosen_once_for_a_store(doccluster, tmp_path):  # noqa: F811
-    store = tmp_path / "news.db"
-    told = json.loads(doccluster("stream", "replay", FEEDS, "--store", store, "--json", "--pace", "slow").out)
-    usual = json.loads(doccluster("stream", "replay", FEEDS, "--store", tmp_path / "usual.db", "--json").out)
-    assert told["events"]["born"] < usual["events"]["born"]
-    again = doccluster("stream", "replay", FEEDS, "--store", store, "--pace", "fast")
-    assert again.code == 2
-    assert "made with other settings" in again.err
-    assert doccluster("stream", "replay", FEEDS, "--store", store).code == 0
-
-
 LEAN = """
 import sys
 from doccluster.cli.main import main

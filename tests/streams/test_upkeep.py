@@ -20,13 +20,29 @@ from tests.streams.test_replay import FEEDS, NOW, QUICK, ROOT, dump, made_rows, 
 MIDDLE = 1_773_000_000  # 2026-03-08
 
 
+def late_rows():
+    """Articles of a time when all stories have ended: as many as it takes to believe that it has come."""
+    text = " ".join(f"orchestra{number} island{number} tour{number}" for number in range(30))
+    return [
+        {
+            "id": f"late{day}",
+            "date": f"2026-06-{day}",
+            "title": f"Orchestra {day}",
+            "text": f"{text} {day}",
+            "source": "x",
+        }
+        for day in (18, 19, 20)
+    ]
+
+
 def texts_of(connection):
     return dict(connection.execute("SELECT doc_id, plain(text) FROM document"))
 
 
 @pytest.mark.parametrize("is_titled", [True, False])
 def test_pruning_deletes_old_texts_and_changes_no_story(tmp_path, is_titled):
-    rows = made_rows(300) if is_titled else [{**row, "title": ""} for row in made_rows(300)]
+    rows = made_rows(300) + late_rows()  # stories end
+    rows = rows if is_titled else [{**row, "title": ""} for row in rows]
     source = written(rows, tmp_path / "all.jsonl")
     with StoryStream(tmp_path / "news.db", settings=QUICK) as stream:
         stream.replay(source, now=NOW)
@@ -49,9 +65,7 @@ def test_pruning_deletes_old_texts_and_changes_no_story(tmp_path, is_titled):
 def test_pruning_leaves_what_waits_and_what_a_story_still_needs(tmp_path):
     with StoryStream(tmp_path / "news.db") as stream:
         stream.replay(written(made_rows(60), tmp_path / "all.jsonl"), now=NOW)
-        stream._connection.execute(
-            "UPDATE document SET batch_id = NULL, vectors = NULL, shingles = NULL WHERE doc_id = 7"
-        )
+        stream._connection.execute("UPDATE document SET batch_id = NULL, words = NULL WHERE doc_id = 7")
         before = texts_of(stream._connection)
         assert stream.prune(NOW).n_texts == 0
         assert texts_of(stream._connection) == before
@@ -63,8 +77,7 @@ def test_pruning_deletes_earlier_versions_and_requests_of_that_age(tmp_path):
         for day, ending in ((1, ""), (1, " again"), (28, " and again")):
             one = {"id": f"a{day}", "date": f"2026-03-{day:02}", "title": f"Ferry {day}", "text": text + ending}
             stream.replay(written([one], tmp_path / "one.jsonl"), now=NOW)
-        days = (25, 26, 27)  # as many as it takes to believe that a month has gone by
-        stream.replay([(f"2026-04-{day}", f"Orchestra tours the islands, day {day}") for day in days], now=NOW)
+        stream.replay(written(late_rows(), tmp_path / "late.jsonl"), now=NOW)
         insert = "INSERT INTO feed VALUES (1, 'u', '', '', 'active', '', '', '', 1, 1, 0, '', 0, 0, 0, 0, '')"
         stream._connection.execute(insert)
         for at in (MIDDLE - 1, MIDDLE):
@@ -173,28 +186,72 @@ def test_a_store_that_cannot_be_copied_either_is_refused_with_what_to_do(store, 
     assert str(store) in str(caught.value)
 
 
-def made_older(store):
-    """Turn a store into one of the version before."""
-    with closing(sqlite3.connect(store)) as connection:
-        connection.execute("ALTER TABLE document DROP COLUMN meaning")
-        connection.execute("PRAGMA user_version = 6")
-        connection.commit()
+@pytest.fixture
+def older(tmp_path):
+    """A store of version 7: a pace of its own, learned weights, a name and a merge of an editor."""
+    path = tmp_path / "older.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((ROOT / "tests" / "samples" / "store-version-7.sql").read_text(encoding="utf-8"))
+    return path
 
 
-def test_a_store_of_an_older_version_is_checked_and_its_upgrade_named(doccluster, store):  # noqa: F811
-    made_older(store)
-    before = store.read_bytes()
-    said = doccluster("stream", "check", "--store", store)
-    assert said.code == 0
-    assert "is sound; `doccluster stream upgrade` makes its tables" in said.out
-    assert store.read_bytes() == before
-    with closing(sqlite3.connect(store)) as connection:
-        connection.execute("UPDATE document SET family = 99999 WHERE doc_id = 3")
-        connection.commit()
-    said = doccluster("stream", "check", "--store", store)
-    assert said.code == 1
-    assert "not sound" in said.out
-    assert "stream upgrade" in said.out
+def membership_of(path):
+    with closing(sqlite3.connect(path)) as connection:
+        tables = ("membership", "story_lead", "correction", "batch")
+        stories = connection.execute("SELECT story_id, founder, born, first, last, n_documents, state FROM story")
+        lineage = connection.execute(
+            "SELECT seq, batch_id, event, story_id, other_id, doc_id FROM lineage ORDER BY seq"
+        )
+        rows = {name: connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2, 3").fetchall() for name in tables}
+        return rows | {"story": sorted(stories.fetchall()), "lineage": lineage.fetchall()}
+
+
+@pytest.mark.parametrize("verb", [["check"], ["list"], ["export", "-o", "out"], ["rebuild"]])
+def test_a_store_of_an_older_version_names_its_upgrade_and_stays_as_it_is(doccluster, older, verb):  # noqa: F811
+    before = older.read_bytes()
+    said = doccluster("stream", *verb, "--store", older)
+    assert (said.code, "`doccluster stream upgrade` brings it up to date" in said.err) == (2, True)
+    assert older.read_bytes() == before
+
+
+def test_an_upgrade_leaves_stories_as_they_were_and_a_copy_of_the_store(doccluster, older):  # noqa: F811
+    before, bytes_before = membership_of(older), older.read_bytes()
+    done = doccluster("stream", "upgrade", "--store", older)
+    assert done.code == 0, done.err
+    for words in ("for a copy of the store", "7 -> 8", "14 articles stay", "weights that it had learned", "its pace"):
+        assert words in done.out
+    backup = older.with_name("older-version-7.db")
+    assert membership_of(backup) == before
+    assert membership_of(older) == before
+    with closing(sqlite3.connect(backup)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (7,)
+    assert len(bytes_before) > 0
+    assert doccluster("stream", "check", "--store", older).code == 0
+    again = doccluster("stream", "upgrade", "--store", older)
+    assert (again.code, "as they were" in again.out) == (0, True)
+
+
+def test_a_store_goes_on_after_its_upgrade(doccluster, older, tmp_path):  # noqa: F811
+    assert doccluster("stream", "upgrade", "--store", older).code == 0
+    with StoryStream(older) as stream:
+        documents = stream.tables().documents
+        title, story = documents["title"][-1], documents["story"][-1]
+        late = max(documents["date"])
+        stream.replay(
+            written([{"id": "n", "date": late, "title": title, "text": title, "source": "x"}], tmp_path / "n")
+        )
+        after = stream.tables().documents
+        assert after["story"][after["id"].index("n")] == story
+        assert stream.check() == []
+        assert "The quay" in stream.tables().stories["label"]
+
+
+def test_an_upgrade_that_would_write_over_a_file_is_refused(doccluster, older):  # noqa: F811
+    older.with_name("older-version-7.db").write_text("mine")
+    before = older.read_bytes()
+    said = doccluster("stream", "upgrade", "--store", older)
+    assert (said.code, "already exists" in said.err) == (2, True)
+    assert older.read_bytes() == before
 
 
 def test_a_disk_that_is_full_is_not_blamed_on_the_store(tmp_path):
@@ -262,17 +319,16 @@ def test_upkeep_of_what_is_no_store_is_refused_in_a_sentence(doccluster, tmp_pat
     ("damage", "check"),
     [
         ("DROP TABLE story_lead", "tables"),
-        ("UPDATE meta SET value = 'open' WHERE key = 'next_term'", "meta"),
-        ("UPDATE document SET vectors = SUBSTR(vectors, 1, 5) WHERE doc_id = 7", "vectors"),
-        ("UPDATE document SET shingles = X'0001' WHERE doc_id = 7", "shingles"),
-        ("DELETE FROM term WHERE number = 3", "terms"),
+        ("UPDATE meta SET value = 'open' WHERE key = 'next_number'", "meta"),
+        ("UPDATE document SET words = SUBSTR(words, 1, 7) WHERE doc_id = 7", "words"),
+        ("UPDATE document SET links = X'0001' WHERE doc_id = 7", "words"),
+        ("UPDATE term SET n_articles = -1 WHERE number = 3", "terms"),
         ("UPDATE batch SET clock = clock - 1 WHERE batch_id = 2", "batch"),
-        ("UPDATE document SET in_sums = 0 WHERE doc_id = 7", "family"),
-        ("UPDATE document SET family = 1, in_sums = 0 WHERE doc_id = 7", "family"),
+        ("UPDATE document SET family = 99 WHERE doc_id = 7", "family"),
         ("UPDATE membership SET story_id = 'nowhere' WHERE doc_id = 7", "reference"),
         ("UPDATE story SET state = '' WHERE state = 'open'", "story"),
         ("UPDATE story SET language = '' WHERE state = 'open'", "story"),
-        ("UPDATE document SET text_hash = 7, vectors = NULL, shingles = NULL WHERE doc_id = 7", "text"),
+        ("UPDATE document SET text_hash = 7, words = NULL, links = NULL WHERE doc_id = 7", "text"),
     ],
 )
 def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(tmp_path, damage, check):
@@ -282,13 +338,13 @@ def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(tmp_
         stream.replay([("2026-03-20", "It was the first of the ships that had been lost in the storm", "")], now=NOW)
         assert stream.check() == []
         assert stream._connection.execute("SELECT COUNT(*) FROM story WHERE language = 'english'").fetchone() == (1,)
-        assert stream._connection.execute("SELECT COUNT(vectors) FROM document WHERE doc_id = 7").fetchone() == (1,)
+        assert stream._connection.execute("SELECT COUNT(words) FROM document WHERE doc_id = 7").fetchone() == (1,)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         read_texts(connection)
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute(damage)
         assert check in {one.check for one in check_store(connection)}
-    if check in ("tables", "meta", "vectors", "shingles"):
+    if check in ("tables", "meta", "words"):
         with pytest.raises(
             SchemaError, match=r"is damaged: .*; `doccluster stream check` lists .* `doccluster stream backup`"
         ):

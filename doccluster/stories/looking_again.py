@@ -1,0 +1,379 @@
+"""The stories of a stream of one language: what is new is put to a story, and the last days are looked at again.
+
+It is the rule of a dump with inertia: links of two articles that are in one story already count more, links across two
+stories less, and a story keeps its name by overlap. An article that is older than the window never moves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.stories.crowd import Crowd
+from doccluster.stories.dump import stories_in, symmetric
+from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows
+
+STAYS, CROSSES = 1.5, 0.7  # what a link within a story that is there already, and one across two, counts
+KEPT = 4_000  # newest articles that are compared with, where two windows hold fewer
+CENTRE = 1_000  # newest articles that the centre is taken from
+TOUCHED = 0.5  # of the bar: a story that is so like a new article is looked at with it
+OF_LATE = 200  # newest articles from which the crowd of today is told
+COLD = 2_000  # articles: until a language has them, links are made anew when it has
+GROWTH = 1.05  # times as many as when that was done last
+HALVED_ABOVE = 100_000  # articles; then every count is halved, so that terms are forgotten with time
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class DeskArticle:
+    """An article that later ones are compared with.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the stream.
+    time : int, seconds
+    outlet : int, 0 for one that is not known
+    terms, counts : int32 and int8 arrays of shape (n_terms,)
+    earlier, likeness : int64 and float32 arrays of shape (n_links,)
+        The numbers of articles that were there before, and how like they are.
+    background : float
+        The likeness that it has to articles of other weeks by chance.
+    copy_of : int
+        The number of an earlier article with the same text, 0 if there is none.
+    family : int
+        The number of the first article of those with its text, its own where it is no copy.
+    story : str
+        "" for an article that is in none yet.
+    """
+
+    number: int
+    time: int
+    outlet: int
+    terms: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int8]
+    earlier: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    likeness: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    background: float = 0.0
+    copy_of: int = 0
+    family: int = 0
+    story: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An article that goes to another story, or to its first one.
+
+    Attributes
+    ----------
+    number : int
+    former : str
+        "" for an article that was in none.
+    story : str
+        "" for a new one.
+    founder : int
+        The number of the article that a new story is named after, 0 for a story that is there.
+    likeness, former_likeness : float
+        The mean likeness with the other articles of the story, and of the former one; 0 without any.
+    """
+
+    number: int
+    former: str
+    story: str
+    founder: int
+    likeness: float
+    former_likeness: float
+
+
+@dataclass(slots=True)
+class Bonds:
+    """What an editor has said of articles, by their numbers: which stay where they are, together, and apart."""
+
+    fixed: set[int] = field(default_factory=set)
+    together: list[set[int]] = field(default_factory=list)
+    apart: list[tuple[set[int], set[int]]] = field(default_factory=list)
+
+
+class Desk:
+    """The articles of one language that can still be compared, and how like they are.
+
+    Attributes
+    ----------
+    articles : dict of number to DeskArticle
+    numbers_of_terms : dict of word to number
+    n_with_term : int64 array
+        In how many articles each term occurs; terms are forgotten when that is halved to none.
+    n_articles : int
+        How many articles were counted; halved with the terms.
+    n_when_linked : int
+        `n_articles` when all links were made last.
+    looked_at : int
+        The moment of the last look at all articles.
+    fresh_terms, changed_terms : what is not stored yet
+    """
+
+    def __init__(self) -> None:
+        self.articles: dict[int, DeskArticle] = {}
+        self.numbers_of_terms: dict[str, int] = {}
+        self.n_with_term = np.zeros(1 << 10, dtype=np.int64)
+        self.next_term = self.n_articles = self.n_when_linked = self.looked_at = 0
+        self.fresh_terms: list[str] = []
+        self.changed_terms: set[int] = set()
+        self.has_halved = False
+
+    def numbered(self, words: Sequence[str], *, is_counted: bool = True) -> npt.NDArray[np.int32]:
+        """Return the numbers of the words of an article, and count it unless it was counted before."""
+        for word in words:
+            if word not in self.numbers_of_terms:
+                self.numbers_of_terms[word] = self.next_term
+                self.fresh_terms.append(word)
+                self.next_term += 1
+        terms = np.fromiter(map(self.numbers_of_terms.__getitem__, words), np.int32, len(words))
+        self.make_room()
+        if is_counted:
+            self.n_with_term[terms] += 1
+            self.changed_terms.update(terms.tolist())
+            self.n_articles += 1
+        return terms
+
+    def make_room(self) -> None:
+        """Have a count for each term."""
+        if self.n_with_term.size < self.next_term:
+            self.n_with_term = np.concatenate([self.n_with_term, np.zeros(self.next_term, dtype=np.int64)])
+
+    def add(self, articles: Iterable[DeskArticle]) -> list[DeskArticle]:
+        """Take in articles, and find their links; return those whose links are new, which can be others too."""
+        new = list(articles)
+        self.articles |= {one.number: one for one in new}
+        if self.n_articles > HALVED_ABOVE:
+            self._halve()
+        if self.n_articles < COLD and self.n_articles >= GROWTH * self.n_when_linked:
+            new, self.n_when_linked = [self.articles[number] for number in sorted(self.articles)], self.n_articles
+        self._link(new)
+        return new
+
+    def remove(self, number: int) -> DeskArticle:
+        """Take an article out, with the links to it."""
+        for one in self.articles.values():
+            if number in one.earlier:
+                is_other = one.earlier != number
+                one.earlier, one.likeness = one.earlier[is_other], one.likeness[is_other]
+        return self.articles.pop(number)
+
+    def crowd(self) -> Crowd:
+        """Return the window and the bars of today."""
+        times = np.sort([one.time for one in self.articles.values()]).astype(np.int64)
+        return Crowd.of(times[-OF_LATE:], is_part=True)
+
+    def forget(self, clock: int, window: int) -> list[int]:
+        """Let go of articles that are older than two windows and not among the newest; return their numbers."""
+        if len(self.articles) <= KEPT:
+            return []
+        by_time = sorted(self.articles.values(), key=lambda one: (one.time, one.number))
+        gone = [one.number for one in by_time[:-KEPT] if one.time < clock - 2 * window]
+        for number in gone:
+            del self.articles[number]
+        return gone
+
+    def look(
+        self, clock: int, crowd: Crowd, open_stories: Collection[str], bonds: Bonds, new: Collection[int] | None = None
+    ) -> list[Move]:
+        """Return which articles go to another story, or to their first one.
+
+        Looked at are the articles of open stories of the last two windows; where `new` are given, only these and the
+        stories that are like one of them.
+        """
+        least, seen = clock - 2 * crowd.window, None
+        if new is not None:
+            seen = self._touched(new, TOUCHED * crowd.bar) & set(open_stories)
+            crowd = replace(crowd, bar=crowd.at_once)
+        pool = [
+            one
+            for one in self.articles.values()
+            if not one.story or (one.time >= least and one.story in (open_stories if seen is None else seen))
+        ]
+        if not pool:
+            return []
+        pool.sort(key=lambda one: (one.time, one.number))
+        graph = self._graph(pool)
+        stories = stories_in(_with_inertia(graph, pool, bonds), np.array([one.time for one in pool], np.int64), crowd)
+        stays = [bool(one.story) and (one.time < clock - crowd.window or one.number in bonds.fixed) for one in pool]
+        return _moves(pool, graph, _named(pool, stories, stays, graph, bonds))
+
+    def _touched(self, new: Collection[int], least: float) -> set[str]:
+        """Return the stories that are like some articles."""
+        known = self.articles
+        found: set[str] = set()
+        for number in new:
+            one = known[number]
+            found.update(known[near].story for near in one.earlier[one.likeness >= least].tolist() if near in known)
+        return found
+
+    def _graph(self, pool: Sequence[DeskArticle]) -> sparse.csr_array:
+        """Return the links of some articles as a symmetric graph."""
+        numbers = np.array([one.number for one in pool], dtype=np.int64)
+        order = np.argsort(numbers)
+        later = np.repeat(np.arange(len(pool)), [one.earlier.size for one in pool])
+        earlier = np.concatenate([one.earlier for one in pool])
+        likeness = np.concatenate([one.likeness for one in pool])
+        at = np.minimum(np.searchsorted(numbers, earlier, sorter=order), len(pool) - 1)
+        is_there = numbers[order[at]] == earlier
+        return symmetric(later[is_there], order[at][is_there].astype(np.int32), likeness[is_there], len(pool))
+
+    def _link(self, new: list[DeskArticle]) -> None:
+        """Find the links of articles to those that were there before, or come before them in the list."""
+        order = sorted(self.articles.values(), key=lambda one: (one.time, one.number))
+        place_of = {one.number: place for place, one in enumerate(order)}
+        places = np.array([place_of[one.number] for one in new], dtype=np.int64)
+        arrival = np.full(len(order), -1, dtype=np.int64)
+        arrival[places] = np.arange(places.size)
+        rows = ArticleRows(
+            np.array([one.time for one in order], np.int64),
+            np.array([one.outlet for one in order], np.int32),
+            np.concatenate([[0], np.cumsum([one.terms.size for one in order])]).astype(np.int64),
+            np.concatenate([one.terms for one in order]),
+            np.concatenate([one.counts for one in order]),
+        )
+        vectors = rows.weighted(self.n_with_term, self.n_articles)
+        newest = slice(max(0, len(order) - CENTRE), len(order))
+        likeness, window = ArticleLikeness(vectors, rows.times, rows.outlets, newest), self.crowd().window
+        # what is to come in the window is as much as what was
+        n_in_window = 2 * (np.arange(len(order)) - np.searchsorted(rows.times, rows.times - window))
+        background = np.array([one.background for one in order], np.float32)
+        background[places] = likeness.background(places, window, n_in_window)
+        links = likeness.links(places, window, (BACKGROUND * background).astype(np.float32), arrival)
+        numbers = np.array([one.number for one in order], np.int64)
+        ends = np.cumsum(links.n_links)
+        for one, place, first_copy, end, n_links in zip(
+            new, places.tolist(), links.first_copy.tolist(), ends.tolist(), links.n_links.tolist(), strict=True
+        ):
+            one.background = float(background[place])
+            one.earlier = numbers[links.earlier[end - n_links : end]]
+            one.likeness = links.likeness[end - n_links : end]
+            one.copy_of = int(numbers[first_copy]) if first_copy >= 0 else 0
+
+    def _halve(self) -> None:
+        self.n_with_term >>= 1
+        self.n_articles //= 2
+        in_use = {term for one in self.articles.values() for term in one.terms.tolist()}
+        self.numbers_of_terms = {
+            word: number
+            for word, number in self.numbers_of_terms.items()
+            if self.n_with_term[number] > 0 or number in in_use
+        }
+        self.fresh_terms = [word for word in self.fresh_terms if word in self.numbers_of_terms]
+        self.changed_terms, self.has_halved = set(self.numbers_of_terms.values()), True
+
+
+Name = tuple[str, int]  # of a story that is there, and 0; or "", and the number of the article that founds a new one
+
+
+def _with_inertia(graph: sparse.csr_array, pool: Sequence[DeskArticle], bonds: Bonds) -> sparse.csr_array:
+    """Return a graph whose links count more within a story that is there, and less across two.
+
+    Links of articles that an editor has put together count 1, those of articles that do not belong together nothing.
+    """
+    known = {"": -1}
+    story = np.array([known.setdefault(one.story, len(known)) for one in pool])
+    row, column = np.repeat(np.arange(len(pool)), np.diff(graph.indptr)), graph.indices
+    is_known = (story[row] >= 0) & (story[column] >= 0)
+    counts = np.where(is_known, np.where(story[row] == story[column], STAYS, CROSSES), 1.0)
+    data = (graph.data * counts).astype(np.float32)
+    place_of = {one.number: place for place, one in enumerate(pool)}
+
+    def among(numbers: set[int]) -> npt.NDArray[np.bool_]:
+        found = np.zeros(len(pool), dtype=np.bool_)
+        found[[place_of[number] for number in numbers if number in place_of]] = True
+        return found
+
+    for group in bonds.together:
+        inside = among(group)
+        data[inside[row] & inside[column]] = 1.0
+    for one, other in bonds.apart:
+        here, there = among(one), among(other)
+        data[(here[row] & there[column]) | (there[row] & here[column])] = 0.0
+    return sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def _named(
+    pool: Sequence[DeskArticle], stories: Integers, stays: Sequence[bool], graph: sparse.csr_array, bonds: Bonds
+) -> list[Name]:
+    """Return the name of each article's story: each found story takes over that which it shares most articles with.
+
+    Of equal ones that whose first article came first. A story with articles that an editor has placed is theirs.
+    """
+    first: dict[str, int] = {}
+    shared: Counter[tuple[int, str]] = Counter()
+    placed: defaultdict[int, set[str]] = defaultdict(set)
+    for one, story in zip(pool, stories.tolist(), strict=True):
+        if one.story:
+            first[one.story] = min(first.get(one.story, one.number), one.number)
+            shared[story, one.story] += 1
+            if one.number in bonds.fixed:
+                placed[story].add(one.story)
+    name_of = {
+        story: min(names, key=lambda name: (-shared[story, name], first[name])) for story, names in placed.items()
+    }
+    taken = set(name_of.values())
+    for (story, name), _ in sorted(shared.items(), key=lambda pair: (-pair[1], first[pair[0][1]], pair[0][0])):
+        if story not in name_of and name not in taken:
+            name_of[story] = name
+            taken.add(name)
+    founder: dict[int, int] = {}
+    for one, story, is_fixed in zip(pool, stories.tolist(), stays, strict=True):
+        if not is_fixed:
+            founder.setdefault(story, one.number)
+    names = [
+        (one.story, 0) if is_fixed else (name_of[story], 0) if story in name_of else ("", founder[story])
+        for one, story, is_fixed in zip(pool, stories.tolist(), stays, strict=True)
+    ]
+    for story, several in placed.items():  # an editor has parted what is alike: the others go where they are likest
+        if len(several) > 1:
+            for place in np.flatnonzero(stories == story).tolist():
+                if not stays[place]:
+                    names[place] = (_likest(place, pool, graph, several) or name_of[story], 0)
+    return names
+
+
+def _likest(place: int, pool: Sequence[DeskArticle], graph: sparse.csr_array, several: Collection[str]) -> str:
+    """Return that of several stories whose articles are likest to an article; "" where it is like none."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    for near, value in zip(*_row(graph, place), strict=True):
+        if pool[near].story in several:
+            sums[pool[near].story] += value
+    return min(sums, key=lambda name: (-sums[name], name)) if sums else ""
+
+
+def _moves(pool: Sequence[DeskArticle], graph: sparse.csr_array, names: Sequence[Name]) -> list[Move]:
+    sizes, former_sizes = Counter(names), Counter(one.story for one in pool)
+    found = []
+    for place, (one, name) in enumerate(zip(pool, names, strict=True)):
+        if name == (one.story, 0):
+            continue
+        near, values = _row(graph, place)
+        likeness = sum(value for other, value in zip(near, values, strict=True) if names[other] == name)
+        former = sum(
+            value for other, value in zip(near, values, strict=True) if one.story and pool[other].story == one.story
+        )
+        found.append(
+            Move(
+                one.number,
+                one.story,
+                *name,
+                likeness / max(sizes[name] - 1, 1),
+                former / max(former_sizes[one.story] - 1, 1),
+            )
+        )
+    return found
+
+
+def _row(graph: sparse.csr_array, place: int) -> tuple[list[int], list[float]]:
+    own = slice(graph.indptr[place], graph.indptr[place + 1])
+    return graph.indices[own].tolist(), graph.data[own].tolist()

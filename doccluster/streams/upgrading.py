@@ -1,0 +1,164 @@
+"""A store of an older version brought up to date: a copy first, then its tables, then the words of its last articles.
+
+Articles, stories, their lineage and what an editor has said stay as they are. Later articles are compared with the last
+ones, so these are read again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from doccluster.base.sizes import format_size
+from doccluster.errors import InputError
+from doccluster.stories.cleaning import outlet_of
+from doccluster.stories.looking_again import KEPT
+from doccluster.streams.article import Article
+from doccluster.streams.clusterer import Clusterer
+from doccluster.streams.database import back_up, check_is_there, close, described, open_to_write, transaction
+from doccluster.streams.restoring import StoredPast
+from doccluster.streams.schema import OLDEST, VERSION, upgrade_tables, version_of
+from doccluster.streams.settings import StreamSettings
+from doccluster.streams.store import (
+    ARTICLE,
+    clock_of,
+    last_batch,
+    read_meta,
+    with_model,
+    write_desks,
+    write_links,
+    write_meta,
+)
+
+_PACE = {"join": 0.45, "close_after_least": 864_000}  # the default of the versions before
+ARTICLES_A_SECOND = 1_000  # that are read again, about
+# what the versions before knew of the words, and of the weights of the join
+_GONE = (
+    "weights",
+    "encoder",
+    "scales",
+    "n_settled",
+    "settled_day",
+    "settled_batch",
+    "next_term",
+    "remade_without_texts",
+)
+_LAST = f"""
+SELECT number, family, story_id, {ARTICLE} FROM document JOIN membership USING (doc_id)
+WHERE number IS NOT NULL AND to_batch IS NULL ORDER BY published DESC, number DESC LIMIT {KEPT}
+"""
+
+
+@dataclass(frozen=True)
+class Upgraded:
+    """What an upgrade has done.
+
+    Attributes
+    ----------
+    before, after : int
+        The versions of the tables.
+    backup : str
+        The copy of the store as it was; "" where nothing was to do.
+    n_articles, n_read : int
+        All of them, and how many were read again.
+    gone : tuple of str
+        Sentences on what the store does not have any more.
+    """
+
+    before: int
+    after: int
+    backup: str = ""
+    n_articles: int = 0
+    n_read: int = 0
+    gone: tuple[str, ...] = ()
+
+
+def needs_of(path: Path) -> str:
+    """Return in words what time and room the upgrade of a store needs; "" where it is up to date."""
+    check_is_there(path)
+    with described(path), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        if version_of(connection, str(path), oldest=OLDEST) in (0, VERSION):
+            return ""
+    n_bytes = path.stat().st_size
+    seconds = 2 + KEPT / ARTICLES_A_SECOND + n_bytes / 50e6
+    return f"{format_size(n_bytes)} for a copy of the store, as much again while it works, and about {seconds:.0f} s"
+
+
+def upgrade(path: Path) -> Upgraded:
+    """Bring a store up to date.
+
+    Raises InputError if there is no room for the copy, or a file of its name is there.
+    """
+    check_is_there(path)
+    connection, lock = open_to_write(path, oldest=OLDEST)
+    try:
+        with described(path):
+            (before,) = connection.execute("PRAGMA user_version").fetchone()
+            if before == VERSION:
+                return Upgraded(before, VERSION)
+            backup = _copy_of(path, connection, before)
+            with transaction(connection):
+                upgrade_tables(connection)
+                gone = _forget(connection)
+                n_read = _read_again(connection)
+            (n_articles,) = connection.execute("SELECT COUNT(*) FROM document WHERE number IS NOT NULL").fetchone()
+            return Upgraded(before, VERSION, str(backup), n_articles, n_read, gone)
+    finally:
+        close(connection, lock)
+
+
+def _copy_of(path: Path, connection: sqlite3.Connection, version: int) -> Path:
+    backup = path.with_name(f"{path.stem}-version-{version}{path.suffix}")
+    needed, free = 2 * path.stat().st_size, shutil.disk_usage(path.absolute().parent).free
+    if backup.exists():
+        raise InputError(f"{backup} already exists, where the copy of the store is to be; move it away.")
+    if free < needed:
+        raise InputError(f"the upgrade needs {format_size(needed)} beside {path}, and {format_size(free)} are free.")
+    back_up(connection, backup)
+    return backup
+
+
+def _forget(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Let go of what only the versions before had; return sentences on what a person may miss."""
+    meta = read_meta(connection)
+    gone = []
+    if "weights" in meta:
+        gone.append("the weights that it had learned: the rule of today has none")
+    if "encoder" in meta:
+        name = json.loads(meta["encoder"])["name"]
+        gone.append(f"the meaning of articles by the encoder {name}: stories go by words alone")
+    settings = json.loads(meta.get("settings", "{}"))
+    if any(settings.get(name, usual) != usual for name, usual in _PACE.items()):
+        gone.append("its pace: how long a story waits follows how many articles there are")
+    marks = ", ".join("?" * len(_GONE))
+    connection.execute(f"DELETE FROM meta WHERE key IN ({marks})", _GONE)
+    last = last_batch(connection)
+    if last is not None:
+        write_meta(connection, models=with_model(json.loads(meta.get("models", "{}")), last[0] + 1))
+    if "settings" in meta:
+        write_meta(connection, settings=json.dumps(StreamSettings().to_dict(), sort_keys=True))
+    return tuple(gone)
+
+
+def _read_again(connection: sqlite3.Connection) -> int:
+    """Read the last articles, so that later ones can be compared with them; return how many."""
+    meta = read_meta(connection)
+    if "next_number" not in meta:
+        return 0
+    connection.create_function("outlet_of", 1, outlet_of, deterministic=True)
+    connection.execute("UPDATE document SET outlet = outlet_of(source)")
+    clusterer = Clusterer(StreamSettings(), StoredPast(connection))
+    clusterer.clock, clusterer.next_number = clock_of(connection), int(meta["next_number"])
+    rows = connection.execute(_LAST).fetchall()[::-1]
+    linked = clusterer.add_known([(number, family, story, Article(*values)) for number, family, story, *values in rows])
+    connection.executemany(
+        "UPDATE document SET language = ? WHERE number = ?",
+        [(language, number) for language, desk in clusterer.desks.items() for number in desk.articles],
+    )
+    write_links(connection, linked.values())
+    write_desks(connection, clusterer)
+    return len(linked)
