@@ -13,7 +13,6 @@ from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, Wo
 from doccluster.streams.polling.fetching import MOST_BYTES
 from doccluster.streams.polling.scheduling import Hints, period_of
 
-MEMORY = 2**30  # bytes: a feed of the longest that is fetched may need so much
 MOST_ENTRIES = 2000
 MOST_TEXT = 1024**2
 MOST_TITLE = 1000
@@ -35,7 +34,7 @@ class FeedParser:
     """Reads feeds, one after the other, in a process that what they hold may harm."""
 
     def __init__(self, *, seconds: float = Allowance().seconds) -> None:
-        self._allowance = Allowance(MEMORY, seconds)
+        self._allowance = Allowance(seconds=seconds)
         self._process = LimitedProcess()
 
     def parse(self, body: bytes) -> Parsed:
