@@ -89,7 +89,7 @@ def test_the_command_says_whose_clusters_they_are(source, tmp_path, capsys):
         main([*asked, "--no-report"])
     shown = " ".join(capsys.readouterr().out.split())
     assert "the labels in" in shown
-    assert "k=3" in shown
+    assert "3 clusters" in shown
 
 
 @pytest.mark.parametrize(
