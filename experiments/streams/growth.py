@@ -7,6 +7,7 @@ processor time of the line and of the process that reads ahead together; the mem
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import resource
@@ -29,7 +30,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 N_ARTICLES = 5000  # of the stream that is timed, and in how many stories and days
 N_STORIES, DAYS = 3000, 3.0
 PER_STORY = 4
-N_COUNTED = 300_000  # articles at most, in the frequencies of terms: they are halved at 400,000
+N_COUNTED = 90_000  # articles at most, in the frequencies of terms: they are halved at 100,000
 EARLIER = 1_600_000_000  # 2020; the timed stream is of 2024
 TEXT = "The council of Port Ellery met on Monday and put off the vote on the new harbour wall again. " * 8
 
@@ -71,12 +72,15 @@ def fill(path: pathlib.Path, size: int) -> None:
     with transaction(connection):
         connection.executemany("INSERT INTO batch VALUES (?1, ?2, 'replay', 100, ?2)", _batches(size))
         connection.executemany(
-            "INSERT INTO document VALUES (?, ?, ?, ?, '', ?, ?, ?, 'english', ?, '', ?, ?, ?, ?, 1, ?, ?, 0,"
-            " NULL, NULL, NULL, NULL, 0, NULL)",
+            "INSERT INTO document (doc_id, doc_key, id, published, date, first_seen, batch_id, number, language,"
+            " source, link, guid, title, text, text_hash, n_versions, family, first_story)"
+            " VALUES (?, ?, ?, ?, '', ?, ?, ?, 'english', ?, '', ?, ?, ?, ?, 1, ?, ?)",
             _documents(size),
         )
         connection.executemany(
-            "INSERT INTO story VALUES (?1, ?2, ?3, ?3, ?4, 'english', '', ?5, ?3, 0, 0, 0, 0, 'closed', 1, ?4)",
+            "INSERT INTO story (story_id, founder, born, first, last, language, parent, lead, led_at, n_documents,"
+            " n_families, changed, state, touched)"
+            " VALUES (?1, ?2, ?3, ?3, ?4, 'english', '', ?5, ?3, 0, 0, 0, 'closed', ?4)",
             (
                 (_story(first), _key(first), _time(first), _time(min(size, first + PER_STORY - 1)), first)
                 for first in range(1, size + 1, PER_STORY)
@@ -93,7 +97,7 @@ def fill(path: pathlib.Path, size: int) -> None:
         connection.execute("INSERT INTO sighting SELECT source, guid, doc_id, first_seen FROM document")
         connection.execute(
             "INSERT INTO lineage SELECT doc_id, batch_id, published, CASE WHEN doc_id % 4 = 1 THEN 'born' ELSE 'grew'"
-            " END, first_story, '', 1, 0.5, doc_id FROM document"
+            " END, first_story, '', 1, 0.5, doc_id, '' FROM document"
         )
         connection.execute(
             "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity)"
@@ -101,10 +105,10 @@ def fill(path: pathlib.Path, size: int) -> None:
         )
         n_counted = min(size, N_COUNTED)
         n_terms = int(44 * (100 * n_counted) ** 0.5)  # Heaps' law with the constants of IIR, section 5.1.1
-        terms = ((one, f"term{one}", 1 + n_counted // (one + 1)) for one in range(n_terms))
-        connection.executemany("INSERT INTO term VALUES (?, ?, ?)", terms)
-        write_meta(connection, next_number=size + 1, next_term=n_terms, settled_day=19000, settled_batch=_batch(size))
-        write_meta(connection, scales="{}", n_settled=f'{{"english": {n_counted}}}')
+        terms = (("english", one, f"term{one}", n_counted // (one + 1)) for one in range(n_terms))
+        connection.executemany("INSERT INTO term VALUES (?, ?, ?, ?)", terms)
+        desk = {"n_articles": n_counted, "n_when_linked": n_counted, "looked_at": 0, "next_term": n_terms}
+        write_meta(connection, next_number=size + 1, desks=json.dumps({"english": desk}), languages="{}")
     connection.close()
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from doccluster.stories import NewsArticles, find_stories
+from doccluster.streams.settings import DAY
 from experiments.streams.labelled import (
     LabelledStream,
     basil,
@@ -64,6 +65,8 @@ def ways(stream: LabelledStream) -> Iterator[tuple[str, Outcome]]:
     """Yield the stories of each way to find them."""
     yield "rule, dump", dump(stream)
     yield "rule, stream", replay(stream)
+    if not stream.story_of:  # what an archive costs
+        yield "rule, stream by days", replay(stream, batch=DAY)
     yield "pass .25", single_pass(stream, 0.25)
     yield "pass .20", single_pass(stream, 0.20)
     yield "first come", single_pass(stream, FIRST_COME, is_first_come=True)

@@ -53,7 +53,7 @@ TOPICS = (
 def small_store() -> bytes:
     """Return a store of a few short articles, some of them copies, so small that mutations see all of it."""
     draw, path = random.Random(0), _folder() / "small.db"
-    settings = StreamSettings(close_after_least=DAY, close_after_most=2 * DAY, half_life=DAY / 2, resume_within=3 * DAY)
+    settings = StreamSettings(half_life=DAY / 2, look_every=HOUR)
     articles = [
         (as_text(BEGINS + hour * HOUR), " ".join(draw.choices(TOPICS[hour // 30].split(), k=9)), f"number {hour}")
         for hour in range(0, 90, 6)
@@ -214,20 +214,21 @@ def read_store(data: bytes) -> str:
 # what the store does not say twice, or only through what is not kept: any other value is as good
 _FREE = {
     "batch": {"kind", "moment"},
-    "document": {"id", "date", "first_seen", "similarity", "margin", "source", "link", "guid", "published", "title"},
+    "document": {"id", "date", "first_seen", "similarity", "source", "link", "guid", "published", "title"}
+    | {"outlet", "background"},
     "document_version": {"seen"},
     "feed": None,
     "feed_alias": None,
     "fetch": None,
-    "lineage": {"similarity", "moment", "seq"},
+    "lineage": {"similarity", "moment", "seq", "reason"},
     "story_lead": {"from_batch"},
     "sighting": {"source", "guid", "first_seen"},
-    "story": {"changed", "split_checked", "led_at", "last", "first", "n_families", "born", "is_forgotten"},
-    "term": {"term", "settled"},
+    "story": {"changed", "led_at", "last", "first", "n_families", "born", "touched"},
+    "term": {"term", "n_articles"},
 }
-# what another row has is as good here: who named a story in between, the hash of a text that is no longer kept, vectors
-# whose weights are those of a day that is over
-_SWAPPED = {"document": {"text_hash", "vectors"}, "story_lead": {"doc_id"}}
+# what another row has is as good here: who named a story in between, the hash of a text that is no longer kept, words
+# and links of another article
+_SWAPPED = {"document": {"text_hash", "words", "links"}, "story_lead": {"doc_id"}}
 _VALUES = ("open", "", -1, 0, 1, 2**31, 2**62, -(2**63), 1e308, None, b"\0\0\0\0\0", "nan", "[]", "{}", "9" * 30)
 
 
@@ -292,14 +293,14 @@ def _swap_values(connection: sqlite3.Connection, draw: random.Random) -> str:
 
 
 def _damage_a_blob(connection: sqlite3.Connection, draw: random.Random) -> str:
-    column = draw.choice(("vectors", "shingles"))
+    column = draw.choice(("words", "links"))
     rows = connection.execute(f"SELECT doc_id, {column} FROM document WHERE LENGTH({column}) > 20").fetchall()
     doc_id, data = draw.choice(rows)
     cut = bytearray(data)
     if draw.random() < 0.5:
         del cut[draw.choice((5, draw.randrange(len(cut)))) :]
-    else:  # a term that there is not, a weight that is no number, a shingle that is not in order
-        place = draw.randrange(0, len(cut) - 17) // 8 * 8 + (column == "shingles")
+    else:  # a term that there is not, a likeness that is no number
+        place = 0
         cut[place : place + 8] = b"\xff" * 8
     connection.execute(f"UPDATE document SET {column} = ? WHERE doc_id = ?", (bytes(cut), doc_id))
     return f"{column} of {doc_id}: {len(data)} bytes to {len(cut)}"
