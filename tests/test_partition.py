@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from doccluster.clustering.k_means.assign import place_documents
-from doccluster.clustering.k_means.sweep import place_rows
 from doccluster.errors import InputError
 from doccluster.partition import Partition
 
@@ -104,11 +102,3 @@ def test_a_partition_cannot_be_changed_in_place(copied):
     assert partition.labels.tolist() == [1, 0, 1, 2]
     assert partition.sizes.tolist() == [1, 2, 1]
     assert partition.members(1).tolist() == [0, 2]
-
-
-def test_no_kernel_is_compiled_once_more_for_labels_that_are_read_only():
-    rows = np.eye(4)
-    for labels in (np.array([1, 0, 1, 2]), Partition.from_labels([1, 0, 1, 2]).labels):
-        place_documents(rows, rows[:3], labels, n_threads=1)
-    signatures = {str(one[2]) for one in place_rows.signatures}
-    assert signatures == {"array(int64, 1d, C)"}

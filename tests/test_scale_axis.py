@@ -124,7 +124,7 @@ WORK = {
     "neighbours": (neighbours, "geometry.neighbours", "executors.map_blocks", "BLOCK_ROWS", 7),
     "semantic space": (space, "geometry.projection", "executors.map_blocks", "BLOCK_ROWS", 7),
     "weights": (weights, "vectors.weighting", "map_blocks", "_ROWS_PER_BLOCK", 7),
-    "means": (means, "clustering.k_means.running_means", "row_blocks", "BLOCK_CELLS", 16),
+    "means": (means, "clustering.k_means.unit_documents", "row_blocks", "BLOCK_ROWS", 16),
     "cells": (cells, "clustering.search_cells", "row_blocks", "BLOCK_SIMILARITIES", 60),
     "information": (information, "labeling.profiles", "entry_blocks", "ENTRIES_AT_ONCE", 60),
 }

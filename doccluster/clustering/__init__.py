@@ -14,7 +14,7 @@ _HOMES = {
     "BisectionTree": "doccluster.clustering.hierarchical.bisection_tree",
     "CriterionClustering": "doccluster.clustering.criterion_clustering",
     "DocumentClustering": "doccluster.clustering.smoothed.document_clustering",
-    "MemoryPlan": "doccluster.clustering.k_means.memory",
+    "MemoryPlan": "doccluster.clustering.k_means.memory_plan",
     "MultinomialMixture": "doccluster.clustering.mixtures.multinomial_mixture",
     "SphericalKMeans": "doccluster.clustering.k_means.spherical_k_means",
     "VonMisesFisherMixture": "doccluster.clustering.mixtures.vmf_mixture",
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from doccluster.clustering.hierarchical.bisection_tree import BisectionTree as BisectionTree
     from doccluster.clustering.k_means.assign import Assignment as Assignment
     from doccluster.clustering.k_means.assign import assign_to_centroids as assign_to_centroids
-    from doccluster.clustering.k_means.memory import MemoryPlan as MemoryPlan
+    from doccluster.clustering.k_means.memory_plan import MemoryPlan as MemoryPlan
     from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans as SphericalKMeans
     from doccluster.clustering.mixtures.multinomial_mixture import MultinomialMixture as MultinomialMixture
     from doccluster.clustering.mixtures.vmf_mixture import VonMisesFisherMixture as VonMisesFisherMixture

@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_limits
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
 from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits
-from doccluster.clustering.k_means.mean_table import in_given_columns
 from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, fit_of
 from doccluster.distributed.block_means import BlockMeans
@@ -100,7 +99,7 @@ def cluster_blocks(
             if begun is not None and number == n_done:
                 start = BlockMeans(rows, begun.means, folder, keep_bytes=keep_bytes, labels=begun.labels)
             else:
-                start = BlockMeans(rows, in_given_columns(next(seeds), rows.original), folder, keep_bytes=keep_bytes)
+                start = BlockMeans(rows, next(seeds), folder, keep_bytes=keep_bytes)
             yield start
             shutil.rmtree(start.folder, ignore_errors=True)
             if checkpoints is not None:

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.k_means.lloyd import Snapshot
-from doccluster.clustering.k_means.refill import choose_refills
+from doccluster.clustering.k_means.lloyd import Snapshot, choose_refills
 from doccluster.distributed.block_rows import BlockRows
 from doccluster.distributed.block_steps import (
     KEPT_VERSIONS,
@@ -59,10 +58,7 @@ class BlockMeans:
         self.folder = Path(scratch) / f"fit-{uuid.uuid4().hex[:12]}"
         self.folder.mkdir(parents=True)
         self.table = sparse.csr_array(means, dtype=np.float32)
-        frequencies = rows.frequencies
-        self.version = TableVersion(
-            str(self.folder), 0, np.full(self.table.shape[0], np.inf), rows.original, frequencies[rows.original]
-        )
+        self.version = TableVersion(str(self.folder), 0, np.full(self.table.shape[0], np.inf), rows.frequencies)
         self.version.write(self.table)
         self._moved: Moved | None = None  # all moves so far: sums, sizes
         self._done = self.version, self.table

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, frequency_order, reorder
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.distributed.block_steps import has_terms
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.executors import Executor, added
@@ -40,10 +40,10 @@ class BlockRows:
         """In how many documents each term is."""
         return self.executor.reduce(block_frequencies, added, self.blocks)
 
-    @cached_property
-    def original(self) -> npt.NDArray[np.int32]:
-        """The columns of the rows that are taken, as the blocks number them: the most frequent first."""
-        return frequency_order(self.frequencies)
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return int(self.frequencies.size)
 
     @cached_property
     def usable(self) -> Integers:
@@ -51,17 +51,17 @@ class BlockRows:
         flags = np.concatenate(list(self.executor.map(has_terms, self.blocks)))
         return np.flatnonzero(flags[self.order])
 
-    def whole(self) -> DocumentMatrix:
+    def whole(self) -> UnitDocuments:
         """Return all rows, in the order."""
         return self.take(np.arange(self.n_documents))
 
-    def take(self, places: Integers) -> DocumentMatrix:
+    def take(self, places: Integers) -> UnitDocuments:
         """Return the rows at some places of the order, as the iterations of one process would read them."""
         wanted = self.order[places]
         ascending = np.sort(wanted)
         parts = list(self.executor.map(rows_at, self.blocks, ascending))
-        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))
-        return reorder(rows[np.searchsorted(ascending, wanted)], self.original, np.ones(places.size))
+        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.searchsorted(ascending, wanted)]
+        return UnitDocuments(sparse.csr_array(rows, dtype=np.float32), np.ones(places.size))
 
 
 def rows_at(block: MatrixBlock, wanted: Integers) -> Any:

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.k_means.assign import place_documents
-from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, reorder
-from doccluster.clustering.k_means.mean_table import head_length, lane_table, means_of_matrix
-from doccluster.clustering.k_means.sweep import LaneTable
+from doccluster.clustering.k_means.sparse_means import SparseMeans
+from doccluster.clustering.k_means.sweep import NearestCentroids
+from doccluster.clustering.k_means.term_places import TermPlaces
+from doccluster.clustering.k_means.unit_documents import unit_documents
 from doccluster.distributed.cluster_table import TableVersion
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums, joined, sum_block
@@ -100,7 +100,7 @@ def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[npt.NDA
     """Return for each document what `choose_refills` asks: exact cosine to its centroid, label, digest, usable."""
     labels = block_labels(block, version)
     own = place_documents(block.documents, version.read(), labels, n_threads=1)[1]
-    return own, labels, as_given(block.documents)[0].digests, has_terms(block)
+    return own, labels, unit_documents(block.documents)[0].digests, has_terms(block)
 
 
 def block_labels(block: MatrixBlock, version: TableVersion) -> Labels:
@@ -116,32 +116,26 @@ def labels_path(block: MatrixBlock, version: TableVersion) -> Path:
 @lru_cache(maxsize=4096)
 def has_terms(block: MatrixBlock) -> npt.NDArray[np.bool_]:
     """Return whether each document of a block has a term."""
-    return as_given(block.documents)[0].is_usable
+    return unit_documents(block.documents)[0].is_usable
 
 
 class _Followed:
     """A block whose rows and bounds are in memory, at the version of the table that it was labelled by last."""
 
-    def __init__(self, block: MatrixBlock, order: npt.NDArray[np.int32]) -> None:
-        self.documents: DocumentMatrix = reorder(block.matrix, order, np.ones(block.n_rows))
-        self.assigner: Assigner | None = None
-        self.number = -1
+    def __init__(self, block: MatrixBlock, places: TermPlaces) -> None:
+        self.nearest, self.number = NearestCentroids(unit_documents(block.documents)[0], places), -1
 
     @staticmethod
-    def size(block: MatrixBlock, n_clusters: int) -> int:
+    def size(block: MatrixBlock) -> int:
         """Return about how many bytes it takes: the rows and the bounds."""
-        return 8 * block.n_entries + (64 + 4 * min(MOST_GROUPS, n_clusters)) * block.n_rows + 4 * block.n_columns
+        return 8 * block.n_entries + 80 * block.n_rows  # rows are padded to fours
 
-    def assign(self, version: TableVersion, table: LaneTable, most_groups: int = MOST_GROUPS) -> Labels:
+    def assign(self, version: TableVersion, centroids: SparseMeans) -> Labels:
         """Return the nearest centroid of each document, by the bounds where they are those of the iteration before."""
-        chords = None
-        if self.assigner is None or self.number != version.number - 1:
-            self.assigner = Assigner(self.documents, table, most_groups=most_groups)
-        else:
-            self.assigner.table = table
-            chords = self.assigner.chords(version.movements, version.movements > 0)
+        follows = self.number >= 0 and self.number == version.number - 1
         self.number = version.number
-        return self.assigner.assign(chords)
+        self.nearest.search(centroids, version.movements if follows else None)
+        return self.nearest.labels.copy()
 
 
 class _KeptBlocks:
@@ -153,37 +147,40 @@ class _KeptBlocks:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._blocks: OrderedDict[tuple[str, str], tuple[_Followed, int]] = OrderedDict()
-        self._tables: dict[str, tuple[int, LaneTable]] = {}
+        self._tables: dict[str, tuple[int, SparseMeans]] = {}
 
     def assign(self, block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Labels:
         """Return the labels of a block."""
-        key, table = (block.folder, version.folder), self._table(version)
+        key, centroids = (block.folder, version.folder), self._table(version)
         with self._lock:
             followed, _ = self._blocks.pop(key, (None, 0))  # taken out while it is worked on
-        size = _Followed.size(block, version.n_clusters)
+        size = _Followed.size(block)
         if followed is None and not self._has_room(size, keep_bytes):
-            return _Followed(block, version.order).assign(version, table, most_groups=0)
-        followed = followed or _Followed(block, version.order)
-        labels = followed.assign(version, table)
+            return _Followed(block, centroids.places).assign(version, centroids)
+        followed = followed or _Followed(block, centroids.places)
+        labels = followed.assign(version, centroids)
         with self._lock:
             self._blocks[key] = followed, size
         return labels
 
-    def _table(self, version: TableVersion) -> LaneTable:
+    def _table(self, version: TableVersion) -> SparseMeans:
         with self._lock:
-            number, table = self._tables.get(version.folder, (-1, None))
-            if table is None or number != version.number:
-                n_head = head_length(version.frequencies, version.n_clusters)
-                table = lane_table(means_of_matrix(version.read(), version.order), n_head)
-                self._tables[version.folder] = version.number, table
-            return table
+            number, centroids = self._tables.get(version.folder, (-1, None))
+            if centroids is None or number != version.number:
+                places = (
+                    TermPlaces.of(version.frequencies, version.n_clusters) if centroids is None else centroids.places
+                )
+                centroids = SparseMeans(version.read(), places)
+                self._tables[version.folder] = version.number, centroids
+            return centroids
 
     def forget(self, block: MatrixBlock, version: TableVersion, rows: Integers, labels: Labels) -> None:
         """Take over labels that were changed from outside for these rows."""
         with self._lock:
             followed, _ = self._blocks.get((block.folder, version.folder), (None, 0))
-        if followed is not None and followed.assigner is not None:
-            followed.assigner.forget(rows, labels)
+        if followed is not None:
+            followed.nearest.labels[rows] = labels[rows]
+            followed.nearest.forget(rows)
 
     def release(self, folder: str) -> None:
         """Let go what is kept of fits in a folder."""

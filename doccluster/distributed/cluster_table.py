@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import entry_blocks
-from doccluster.clustering.k_means.running_means import CANCELLED
+from doccluster.clustering.k_means.sparse_means import CANCELLED
 from doccluster.geometry.sums import ExactSums
 from doccluster.scratch_files import open_array, write_arrays
 
@@ -32,9 +32,7 @@ class TableVersion:
     # of shape (n_clusters,): the chord between the centroids before and now; 0 where nothing changed, infinite for the
     # seeds
     movements: Floats
-    # of shape (n_columns,): the columns in descending order of document frequency: as sweeps read them
-    order: npt.NDArray[np.int32]
-    frequencies: Integers  # of shape (n_columns,): in how many documents each column in that order is
+    frequencies: Integers  # of shape (n_columns,): in how many documents each column is
 
     @property
     def n_clusters(self) -> int:
@@ -54,7 +52,7 @@ class TableVersion:
     def read(self) -> Any:
         """Return the table, float32 csr array of shape (n_clusters, n_columns) over its files."""
         parts = tuple(open_array(self.path / f"{name}.npy") for name in ("data", "indices", "starts"))
-        return sparse.csr_array(parts, shape=(self.n_clusters, self.order.size))
+        return sparse.csr_array(parts, shape=(self.n_clusters, self.frequencies.size))
 
     def remove(self) -> None:
         """Remove the table, if it is there."""

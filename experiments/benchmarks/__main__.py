@@ -1,4 +1,7 @@
-"""Run benchmarks: `python -m experiments.benchmarks [MODULE ...] [--only ROW] [--quick] [--again] [--list] [--page]`"""
+"""Run benchmarks: `python -m experiments.benchmarks [MODULE ...] [--only ROW] [--quick] [--again] [--list] [--page]`
+
+`--against COMMIT` is the commit that the module `engine` compares with.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small data, one round: to see that it works")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     parser.add_argument("--again", action="store_true", help="measure again what was measured before")
+    parser.add_argument("--against", metavar="COMMIT", default="HEAD~1", help="the commit that `engine` compares with")
     parser.add_argument("--page", action="store_true", help="write the page from what was measured, and stop")
     asked = parser.parse_args(arguments)
     unknown = sorted(set(asked.modules) - set(modules()))
@@ -45,7 +49,7 @@ def main(arguments: list[str] | None = None) -> None:
             for row in ROWS.get(f"experiments.benchmarks.{module}", []):
                 print(f"{module}\t{row.name}\t{row.title}")
         else:
-            run_rows(module, only=tuple(asked.only), quick=asked.quick, again=asked.again)
+            run_rows(module, only=tuple(asked.only), quick=asked.quick, again=asked.again, against=asked.against)
     if not (asked.list or asked.quick):
         print(f"written: {write_page(modules())}")
 

@@ -8,7 +8,8 @@ import numba
 import numpy as np
 
 from doccluster.blocks import map_blocks, row_blocks
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
+from doccluster.clustering.k_means.term_places import TermPlaces
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
 STREAM_BYTES = 2**29
 
@@ -40,16 +41,15 @@ def stream_bandwidth(n_threads: int) -> float:
     )
 
 
-def gather_bandwidth(documents: DocumentMatrix, width: int, n_threads: int) -> float:
+def gather_bandwidth(documents: UnitDocuments, places: TermPlaces, width: int, n_threads: int) -> float:
     """Return bytes a second of reading, entry by entry, the rows of a dense table of `width` bytes a row."""
-    table = np.ones((documents.n_columns, width // 4), np.float32)
-    blocks = documents.blocks()
+    table = np.ones((documents.n_terms, width // 4), np.float32)
+    columns, starts = places.number[documents.rows.indices].astype(np.int32), documents.rows.indptr
 
     def one(block: slice) -> float:
-        entries = slice(documents.starts[block.start], documents.starts[block.stop])
-        return float(_touch_rows(documents.columns[entries], table))
+        return float(_touch_rows(columns[starts[block.start] : starts[block.stop]], table))
 
-    return _best(one, blocks, n_threads, documents.columns.size * (width + 4))
+    return _best(one, documents.blocks(), n_threads, columns.size * (width + 4))
 
 
 def _best(function, blocks, n_threads: int, n_bytes: int) -> float:

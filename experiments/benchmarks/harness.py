@@ -82,6 +82,7 @@ class Session:
     path: pathlib.Path
     quick: bool = False
     say: Callable[[str], None] = print
+    against: str = ""  # the earlier commit that is timed beside this checkout, where a row compares two
     figures: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def compare(
@@ -186,6 +187,7 @@ def run_rows(
     only: tuple[str, ...] = (),
     quick: bool = False,
     again: bool = False,
+    against: str = "HEAD~1",
     say: Callable[[str], None] = print,
 ) -> None:
     """Run the rows of a module of this folder that have no figures yet (all with `again`)."""
@@ -199,7 +201,7 @@ def run_rows(
         if chosen_row.name in done:
             say("  measured before; --again measures again")
             continue
-        session = Session(chosen_row.name, path, quick, say)
+        session = Session(chosen_row.name, path, quick, say, against)
         chosen_row.run(session)
         session.record("harness", "finished", 1.0)
         forget_earlier(path, chosen_row.name)

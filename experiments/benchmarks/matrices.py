@@ -30,7 +30,7 @@ SIZES = {  # name: documents, terms, topics
     "made-25k-wide": (25_000, 200_000, 200),
 }
 
-REAL = {"reuters": 66, "la1": 6, "k1b": 6, "hitech": 6, "re0": 13, "tr11": 9}  # name: classes
+REAL = {"reuters": 66, "la1": 6, "k1b": 6, "hitech": 6, "re0": 13, "tr11": 9, "newsgroups": 20}  # name: classes
 
 
 def matrix_path(name: str) -> pathlib.Path:

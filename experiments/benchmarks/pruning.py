@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from doccluster.clustering.k_means.assigner import MOST_GROUPS
+from doccluster.clustering.k_means.sweep import MOST_GROUPS
 from experiments.benchmarks.clustering import FULL, data, load_kernels
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, random_rows, real_names
@@ -21,16 +21,16 @@ WAYS = {"every row": 0, "bounds": MOST_GROUPS}
 TITLE = "sweeps over every row over those that bounds leave, until nothing moves, one thread: {}"
 
 
-def fit_seconds(name: str, n_clusters: int, most_groups: int) -> float:
+def fit_seconds(name: str, n_clusters: int, n_groups: int) -> float:
     """Return the processor seconds of a whole fit."""
-    from doccluster.clustering.k_means.document_matrix import prepare
     from doccluster.clustering.k_means.lloyd import Limits, run_start
-    from doccluster.clustering.k_means.running_means import RunningMeans
+    from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+    from doccluster.clustering.k_means.unit_documents import unit_documents
 
-    documents, _ = prepare(load_matrix(name))
-    means = documents.take(random_rows(name, n_clusters)).to_csr()
+    documents, _ = unit_documents(load_matrix(name))
+    means = documents.matrix[random_rows(name, n_clusters)]
     started = time.process_time()
-    run_start(RunningMeans(documents, means, most_groups=most_groups), Limits(tol=FULL))
+    run_start(LloydSteps(documents, means, n_groups=n_groups), Limits(tol=FULL))
     return time.process_time() - started
 
 
@@ -40,8 +40,8 @@ def compare_ways(session: Session, name: str) -> None:
     for k in (5, 66) if session.quick else CLUSTERS:
         taken: dict[str, list[float]] = {way: [] for way in WAYS}
         for _ in range(1 if session.quick else REPEATS):
-            for way, most_groups in WAYS.items():
-                taken[way].append(fit_seconds(name, k, most_groups))
+            for way, n_groups in WAYS.items():
+                taken[way].append(fit_seconds(name, k, n_groups))
         every, bounds = taken.values()
         session.record(f"k = {k}", "with bounds, processor_seconds", statistics.median(bounds), bounds)
         session.record(f"k = {k}", "every row over bounds", statistics.median(every) / statistics.median(bounds))

@@ -63,9 +63,10 @@ def _em_step(session: Session, concentration: str | float) -> None:
     fit does once before all steps is outside the clock for both: documents renumbered, and sorted by term.
     """
     from doccluster.blocks import available_threads
-    from doccluster.clustering.k_means.assigner import Assigner
-    from doccluster.clustering.k_means.document_matrix import prepare
-    from doccluster.clustering.k_means.mean_table import means_of_matrix, table_for
+    from doccluster.clustering.k_means.sparse_means import SparseMeans
+    from doccluster.clustering.k_means.sweep import NearestCentroids
+    from doccluster.clustering.k_means.term_places import TermPlaces
+    from doccluster.clustering.k_means.unit_documents import unit_documents
     from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize, unit_blocks
     from doccluster.synthetic import make_sparse_vmf
 
@@ -75,13 +76,13 @@ def _em_step(session: Session, concentration: str | float) -> None:
     rule: dict[str, Any] = {"concentration_rule": concentration, "largest": 1e7}
     before = maximize(expect_labels(documents, truth, 50), before=None, **rule)
 
-    plain, _ = prepare(vectors.matrix, n_threads=available_threads())
-    means = means_of_matrix(sparse.csr_array(before.means.T), plain.original)
-    assigner = Assigner(plain, table_for(plain, means), most_groups=0)
+    plain, _ = unit_documents(vectors.matrix, n_threads=available_threads())
+    places = TermPlaces.of(plain.frequencies, 50)
+    nearest, centroids = NearestCentroids(plain, places), SparseMeans(sparse.csr_array(before.means.T), places)
 
     contenders = {
         "soft EM step": lambda: maximize(expect(documents, before, n_threads=threads), before=before, **rule),
-        "assignment step of k-means": assigner.assign,
+        "assignment step of k-means": lambda: nearest.search(centroids),
     }
     for contender in contenders.values():
         contender()  # compile outside the clock
@@ -89,7 +90,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     seconds = session.compare(contenders, repeats=15)["assignment step of k-means"]
     session.record("soft EM step", "assignment steps (at most 3 wanted)", 1 / seconds)
     session.record("soft EM step", "mean entropy of the probabilities in nats", float(np.nanmean(found.entropies)))
-    agreement = float(np.mean(assigner.assign() == np.asarray(truth)))
+    agreement = float(np.mean(nearest.labels == np.asarray(truth)))
     session.record("assignment step of k-means", "share of labels that are the truth", agreement)
 
 

@@ -11,13 +11,13 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.k_means import document_matrix
+from doccluster.clustering.k_means import unit_documents
 
 
 @pytest.fixture
 def documents(monkeypatch):
-    monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)  # threads even for data of this size
-    monkeypatch.setattr(document_matrix, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(unit_documents, "SERIAL_WORK", 0)  # threads even for data of this size
+    monkeypatch.setattr(unit_documents, "BLOCK_ROWS", 50)
     rng = np.random.default_rng(0)
     rows = rng.poisson(0.3, size=(400, 60)).astype(np.float32)
     rows[rows.sum(axis=1) == 0, 0] = 1

@@ -6,19 +6,25 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means import assigner, document_matrix, running_means
+from doccluster.clustering.k_means import sweep, unit_documents
 from doccluster.clustering.k_means.assign import nearest_centroids
-from doccluster.clustering.k_means.assigner import MOST_GROUPS, Assigner, rows_left_open
-from doccluster.clustering.k_means.document_matrix import prepare
 from doccluster.clustering.k_means.lloyd import Limits, run_start
-from doccluster.clustering.k_means.mean_table import in_given_columns, means_of_matrix, table_for
-from doccluster.clustering.k_means.running_means import RunningMeans
+from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+from doccluster.clustering.k_means.running_sums import RunningSums
+from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
-from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
-from doccluster.clustering.k_means.sweep import LINE, Bounds
+from doccluster.clustering.k_means.sweep import NearestCentroids
+from doccluster.clustering.k_means.term_places import TermPlaces
 from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 
-ALGORITHMS = ["every row", "bounds", "lists"]
+WAYS = {
+    "every row": {"n_groups": 0},
+    "bounds": {},
+    "two groups": {"n_groups": 2},
+    "lists": {},
+    "without sums": {"keeps_sums": False},
+}
+ALGORITHMS = list(WAYS)
 
 
 def unit(dense):
@@ -94,17 +100,15 @@ def naive_run(matrix, start, weights):
 
 def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=None, **limits):
     """Run both to the end and compare every iteration."""
-    documents, _ = prepare(matrix, n_threads=n_threads, weights=weights)
+    documents, _ = unit_documents.unit_documents(matrix, n_threads=n_threads, weights=weights)
     start = sparse.csr_array(matrix[start_rows])
     seen = []
-    limits = {"most_groups": 0 if algorithm == "every row" else MOST_GROUPS} | limits
-    if algorithm == "lists":
-        limits = {"n_head": matrix.shape[1] // 3} | limits
-    steps = RunningMeans(documents, means_of_matrix(start, documents.original), **limits)
+    options = WAYS[algorithm] | ({"n_head": matrix.shape[1] // 3} if algorithm == "lists" else {}) | limits
+    steps = LloydSteps(documents, start, **options)
     found = run_start(
         steps,
         Limits(max_iter=60, tol=0.0),
-        observe=lambda _: seen.append((in_given_columns(steps.means, documents.original), steps.labels.copy())),
+        observe=lambda _: seen.append((steps.means, steps.labels.copy())),
     )
     naive = naive_run(matrix, start.toarray(), weights)
     for number, ((means, labels), (naive_means, naive_labels)) in enumerate(zip(seen, naive, strict=False)):
@@ -129,9 +133,8 @@ def test_every_iteration_equals_the_naive_definition(data, k, algorithm):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(("n_threads", "block_rows"), [(1, 1), (2, 7), (3, 64), (5, 100)])
 def test_threads_and_block_sizes_change_nothing(n_threads, block_rows, algorithm, monkeypatch):
-    monkeypatch.setattr(document_matrix, "BLOCK_ROWS", block_rows)
-    monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
-    monkeypatch.setattr(running_means, "BLOCK_CELLS", 16 * block_rows)
+    monkeypatch.setattr(unit_documents, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(unit_documents, "SERIAL_WORK", 0)
     compare(topics(), np.arange(12), n_threads=n_threads, algorithm=algorithm)
 
 
@@ -161,6 +164,46 @@ def test_weights_change_means_as_defined(algorithm):
     compare(topics(), np.arange(8), weights=weights, algorithm=algorithm)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("data", ["ties", "duplicates", "signs", "sparse_signed", "empty_rows", "orthogonal"])
+def test_weights_over_twelve_decades_change_no_label(data, algorithm):
+    matrix, rng = DATA[data](), np.random.default_rng(3)
+    weights = 10.0 ** rng.uniform(-6, 6, size=matrix.shape[0])
+    compare(matrix, rng.permutation(matrix.shape[0])[:9], weights=weights, algorithm=algorithm)
+
+
+@pytest.mark.parametrize("data", ["topics", "ties", "sparse_signed"])
+def test_the_order_of_the_documents_changes_nothing(data):
+    matrix, rng = DATA[data](), np.random.default_rng(4)
+    start, order = matrix[:9], rng.permutation(matrix.shape[0])
+    parameters = SphericalParameters(9, init=start, tol=0.0)
+    found = spherical_k_means(matrix, parameters)
+    in_order = spherical_k_means(sparse.csr_array(matrix[order]), parameters)
+    assert np.array_equal(in_order.labels, found.labels[order])
+    assert in_order.centroids.data.tobytes() == found.centroids.data.tobytes()
+
+
+def test_a_cluster_that_shrinks_to_one_document_keeps_an_exact_length():
+    """The square of a length follows by additions, which a long sum leaves too coarse for a short one."""
+    matrix, weights = topics(n=400), np.full(400, 100.0)
+    weights[7] = 1
+    documents, _ = unit_documents.unit_documents(matrix, weights=weights)
+    assert documents.has_exact_sums
+    places = TermPlaces.of(documents.frequencies, 2)
+    sums = RunningSums(documents, places, documents.laid_out(places))
+    everywhere, one = np.zeros(400, np.int32), np.ones(400, np.int32)
+    one[7] = 0
+    for labels in (everywhere, one) * 200:
+        sums.follow(labels)
+    assert sums.lengths[0] == pytest.approx(np.linalg.norm(matrix[[7]].toarray().astype(np.float64)), rel=1e-9)
+
+
+def test_centroids_with_signs_are_swept_in_cells_with_signs():
+    matrix, rng = topics(), np.random.default_rng(9)
+    means = unit(rng.normal(size=(12, matrix.shape[1])))
+    assert np.array_equal(nearest_centroids(matrix, means), naive_similarities(matrix, means.toarray()).argmax(axis=1))
+
+
 @pytest.mark.real
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(("name", "k"), [("tr11", 9), ("tr23", 30), ("re0", 60)])
@@ -171,55 +214,54 @@ def test_real_matrices_equal_the_naive_definition_at_every_iteration(real_corpor
 
 
 @pytest.mark.parametrize("data", ["signed", "long_rows", "signs"])
-def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(data):
-    matrix = DATA[data]()
-    k = min(24, matrix.shape[0])
-    head = np.zeros((matrix.shape[1], 32), np.float32)
-    head[:, :k] = matrix[:k].toarray().T
-    exact = naive_similarities(matrix, matrix[:k].toarray())
-    labels, lower = np.full(matrix.shape[0], -1, np.int32), np.empty(matrix.shape[0], np.float32)
-    upper, every = np.empty((matrix.shape[0], 8), np.float32), np.arange(matrix.shape[0])
-    left = rows_left_open(matrix.toarray(), head, every, k, Bounds(labels, lower, upper))
-    sure = np.setdiff1d(every, left)
-    assert np.array_equal(labels[sure], exact[sure].argmax(axis=1))
-    assert (left.size > 0) == (data == "signs")
-    assert (lower[sure] <= exact[sure].max(axis=1)).all()
-    for group in range(2):
-        lanes = np.arange(16 * group, min(16 * group + 16, k))
-        others = np.where(lanes[None, :] == labels[sure, None], -2, exact[np.ix_(sure, lanes)])
-        assert (upper[sure, group] >= others.max(axis=1)).all()
-    assert np.array_equal(nearest_centroids(matrix.toarray(), matrix[:k].toarray()), exact.argmax(axis=1))
+def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(data, monkeypatch):
+    matrix, left_open, settle_products = DATA[data](), [], sweep.settle_products
+
+    def settled(*arguments):
+        left_open.append(settle_products(*arguments))
+        return left_open[-1]
+
+    monkeypatch.setattr(sweep, "settle_products", settled)
+    start = matrix[: min(24, matrix.shape[0])].toarray()
+    exact = naive_similarities(matrix, start)
+    assert np.array_equal(nearest_centroids(matrix.toarray(), start), exact.argmax(axis=1))
+    assert len(left_open) == 1
+    assert (left_open[0].size > 0) == (data == "signs")
+    compare(matrix, np.arange(min(24, matrix.shape[0])))
+    assert len(left_open) > 1
 
 
-def assert_bounds(followed, exact, labels):
-    """Compare the bounds of every document with the exact similarities; return the number of groups."""
-    lower, upper, group_of = followed.bounds
-    assert (lower <= np.take_along_axis(exact, labels[:, None].astype(np.int64), 1).ravel()).all()
-    for group in range(upper.shape[1]):
-        members = np.flatnonzero(group_of == group)
-        others = np.where(members[None, :] == labels[:, None], -np.inf, exact[:, members])
-        assert (upper[:, group] >= others.max(axis=1)).all()
-    return upper.shape[1]
+def assert_bounds(nearest, exact):
+    """Compare the bounds of every document with the exact similarities."""
+    labels, own, others_of_groups, width = nearest.bounds
+    assert np.array_equal(labels, exact.argmax(axis=1))
+    has_value = nearest.documents.has_value
+    rows = np.arange(labels.size)
+    assert (own <= exact[rows, labels])[has_value].all()
+    others = exact.copy()
+    others[rows, labels] = -np.inf
+    for group in range(others_of_groups.shape[1]):
+        highest = others[:, group * width : (group + 1) * width].max(axis=1, initial=-np.inf)
+        assert (others_of_groups[:, group] >= highest)[has_value].all()
 
 
 def check_bounds(matrix, k, *, n_head=None):
-    """Run every iteration and compare bounds, labels and means with the truth; count the bounds."""
-    documents, _ = prepare(matrix)
+    """Run every iteration and compare bounds, labels and means with the truth; count the iterations."""
+    documents, _ = unit_documents.unit_documents(matrix)
     rows = np.random.default_rng(3).permutation(matrix.shape[0])[:k]
-    followed, labels, checked = RunningMeans(documents, documents.take(rows).to_csr(), n_head=n_head), None, 0
+    steps, labels, checked = LloydSteps(documents, sparse.csr_array(matrix[rows]), n_head=n_head), None, 0
     for _ in range(25):
-        found = followed.assigner.assign(followed._chords)
-        if labels is not None and np.array_equal(found, labels):
+        steps.nearest.search(steps.centroids, steps._movements)
+        if labels is not None and np.array_equal(steps.labels, labels):
             break
-        exact = naive_similarities(matrix, in_given_columns(followed.means, documents.original).toarray())
-        assert np.array_equal(found, exact.argmax(axis=1))
-        for in_order in (False, True):
-            own = followed.assigner.own_similarities(found, in_order=in_order)
-            assert own == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
-        checked += assert_bounds(followed.assigner, exact, found)
-        followed._refill(found)
-        followed.update(found)
-        labels = found
+        labels = steps.labels.copy()
+        exact = naive_similarities(matrix, steps.means.toarray())
+        assert_bounds(steps.nearest, exact)
+        own = steps.centroids.own_cosines(documents, labels)
+        assert own == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
+        checked += 1
+        steps._refill()
+        steps.update()
     return checked
 
 
@@ -235,50 +277,39 @@ def test_bounds_hold_for_every_document_after_every_iteration(data, k, n_head):
 @pytest.mark.parametrize(("name", "k"), [("tr11", 9), ("tr11", 40), ("re0", 60), ("re0", 150)])
 def test_bounds_hold_on_real_matrices(real_corpora, name, k):
     matrix, _ = cluto_matrix(real_corpora / "cluto_matrices", name)
-    assert check_bounds(matrix, k) > 5
+    assert check_bounds(matrix, k) > 2
 
 
-def test_means_asked_for_after_an_interruption_are_those_of_the_labels():
-    documents, _ = prepare(topics())
-    table = RunningMeans(documents, documents.take(np.arange(9)).to_csr())
-    table.assign()
-    table.update()
-    snapshot = table.so_far(1)
-    kept, labels = table.means.toarray(), table.labels
-    table.assign()
-    table.update()
-    assert not np.array_equal(table.means.toarray(), kept)
-    assert np.abs(snapshot().means.toarray() - kept).max() <= 6e-8
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_means_asked_for_after_an_interruption_are_those_of_the_labels(algorithm):
+    documents, _ = unit_documents.unit_documents(topics())
+    steps = LloydSteps(documents, documents.matrix[:9], **WAYS[algorithm])
+    steps.assign()
+    steps.update()
+    snapshot = steps.so_far(1)
+    means, labels = steps.means.toarray(), steps.labels.copy()
+    steps.assign()
+    steps.update()
+    assert not np.array_equal(steps.means.toarray(), means)
+    assert np.array_equal(snapshot().means.toarray(), means)
     assert np.array_equal(snapshot().labels, labels)
-
-
-@pytest.mark.parametrize("n_groups", [1, 2])
-def test_groups_wider_than_a_cache_line_change_nothing(n_groups):
-    compare(topics(), np.arange(70), algorithm="bounds", most_groups=n_groups)
 
 
 def swept_rows(matrix, k, monkeypatch, **limits):
     """Return how many rows a start swept, and how many it has in all its iterations."""
-    swept, assign_rows = [], assigner.assign_rows
-    monkeypatch.setattr(assigner, "assign_rows", lambda *given: swept.append(given[2].size) or assign_rows(*given))
-    documents, _ = prepare(matrix)
-    start = documents.take(np.arange(k)).to_csr()
-    found = run_start(RunningMeans(documents, start, **limits), Limits(tol=0.0))
+    swept, sweep_rows = [], sweep.sweep
+    monkeypatch.setattr(sweep, "sweep", lambda *given: swept.append(given[2].size) or sweep_rows(*given))
+    documents, _ = unit_documents.unit_documents(matrix)
+    found = run_start(LloydSteps(documents, matrix[:k], **limits), Limits(tol=0.0))
+    monkeypatch.setattr(sweep, "sweep", sweep_rows)
     return sum(swept), matrix.shape[0] * (found.n_iter + 1)
 
 
 def test_rows_whose_bounds_tell_their_label_are_skipped(monkeypatch):
     swept, everything = swept_rows(topics(), 12, monkeypatch)
     assert topics().shape[0] < swept < 0.9 * everything
-    swept, everything = swept_rows(topics(), 12, monkeypatch, most_groups=0)
+    swept, everything = swept_rows(topics(), 12, monkeypatch, n_groups=0)
     assert swept == everything
-
-
-def test_bounds_take_memory_unless_every_row_is_swept():
-    matrix = topics(n=4000)
-    for k in (2, 80):
-        assert SphericalKMeans(k).plan_memory(matrix).n_groups == -(-k // LINE)
-        assert SphericalKMeans(k, algorithm="lloyd").plan_memory(matrix).n_groups == 0
 
 
 def some_means(rng, matrix, k):
@@ -316,20 +347,13 @@ def next_means(rng, means, matrix):
 def test_any_sequence_of_means_is_followed_exactly(data, seed, n_head):
     rng = np.random.default_rng(seed)
     matrix = DATA[data]()
-    documents, _ = prepare(matrix)
-    k = int(rng.integers(2, 45))
-    most_groups, followed, chords = int(rng.integers(1, 5)), None, None
-    means = some_means(rng, matrix, k)
-    for step in range(10):
-        in_columns = means_of_matrix(sparse.csr_array(means), documents.original)
-        exact = naive_similarities(matrix, means)
-        if followed is None:
-            followed = Assigner(documents, table_for(documents, in_columns, n_head), most_groups=most_groups)
-        followed.table = table_for(documents, in_columns, n_head)
-        labels = followed.assign(chords)
-        assert np.array_equal(labels, exact.argmax(axis=1)), f"step {step}"
-        assert_bounds(followed, exact, labels)
+    documents, _ = unit_documents.unit_documents(matrix)
+    k, movements, n_groups = int(rng.integers(2, 45)), None, int(rng.integers(1, 5))
+    places = TermPlaces.of(documents.frequencies, k, n_head)
+    nearest, means = NearestCentroids(documents, places, n_groups), some_means(rng, matrix, k)
+    for _ in range(10):
+        nearest.search(SparseMeans(sparse.csr_array(means), places), movements)
+        assert_bounds(nearest, naive_similarities(matrix, means))
         following = next_means(rng, means, matrix)
         movements = np.linalg.norm(following.astype(np.float64) - means.astype(np.float64), axis=1)
-        chords = followed.chords(movements, movements > 0)
         means = following

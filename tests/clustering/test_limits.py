@@ -5,40 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from doccluster.clustering.k_means import document_matrix, running_means
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.memory import Size, plan_memory
+from doccluster.clustering.k_means import unit_documents
+from doccluster.clustering.k_means.memory_plan import FitSize, plan_memory
 from doccluster.errors import MemoryLimitError
 from tests.clustering.test_exact_labels import DATA, compare
-
-LIMITS = {"n_head": 5}
 
 
 @pytest.fixture
 def passed(monkeypatch):
-    """What passes the code behind the limits: entries of tails, blocks, and threads at most."""
-    counts = {"entries": 0, "blocks": 0, "threads": 0}
-    tail_of = running_means.tail_of
-    blocks, threads_for = DocumentMatrix.blocks, DocumentMatrix.threads_for
+    """What passes the code behind the limits: rare terms with lists, blocks, and threads at most."""
+    counts = {"rare": 0, "blocks": 0, "threads": 0}
+    laid_out, share_blocks = unit_documents.UnitDocuments.laid_out, unit_documents.share_blocks
 
-    def noted(name, count):
-        counts[name] = max(counts[name], count)
+    def noted(self, places):
+        counts["rare"] = max(counts["rare"], places.n_rare)
+        return laid_out(self, places)
 
-    def listed(table):
-        noted("entries", table.tail_values.size)
-        return tail_of(table)
+    def shared(function, items, *, n_threads, pool):
+        counts["blocks"], counts["threads"] = max(counts["blocks"], len(items)), max(counts["threads"], n_threads)
+        return share_blocks(function, items, n_threads=n_threads, pool=pool)
 
-    def divided(self):
-        noted("blocks", len(blocks(self)))
-        return blocks(self)
-
-    def counted(self, multiplications):
-        noted("threads", threads_for(self, multiplications))
-        return threads_for(self, multiplications)
-
-    monkeypatch.setattr(running_means, "tail_of", listed)
-    monkeypatch.setattr(DocumentMatrix, "blocks", divided)
-    monkeypatch.setattr(DocumentMatrix, "threads_for", counted)
+    monkeypatch.setattr(unit_documents.UnitDocuments, "laid_out", noted)
+    monkeypatch.setattr(unit_documents, "share_blocks", shared)
     return counts
 
 
@@ -46,38 +34,38 @@ def passed(monkeypatch):
 def test_limits_at_tiny_values_are_reached_and_change_no_label(data, passed, monkeypatch):
     matrix = DATA[data]()
     defaults = compare(matrix, np.arange(12), algorithm="bounds")
-    assert passed == {"entries": 0, "blocks": 1, "threads": 1}
-    monkeypatch.setattr(document_matrix, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(document_matrix, "SERIAL_WORK", 0)
-    assert compare(matrix, np.arange(12), algorithm="bounds", n_threads=3, **LIMITS) == defaults
-    assert passed["entries"] > 0
+    assert passed == {"rare": 0, "blocks": 1, "threads": 1}
+    monkeypatch.setattr(unit_documents, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(unit_documents, "SERIAL_WORK", 0)
+    assert compare(matrix, np.arange(12), algorithm="bounds", n_threads=3, n_head=5) == defaults
+    assert passed["rare"] > 0
     assert passed["blocks"] > 1
     assert passed["threads"] == 3
 
 
 def test_the_parts_of_a_memory_plan_are_what_their_names_say():
     """Nothing is like anything else here, so that no two of them can change places."""
-    drawn = np.random.default_rng(0).integers(1, [[500], [24]], size=(2, 4_500))
-    frequencies = np.sort(drawn.ravel())[::-1]
-    known = {"n_documents": 5_000, "n_clusters": 100, "n_threads": 3, "n_starts": 2, "n_candidates": 9}
-    size = Size(frequencies, draws_from_index=True, skips=True, **known)
+    rng = np.random.default_rng(0)
+    frequencies = np.sort(np.concatenate([rng.integers(1, 500, 500), rng.integers(1, 6, 8_500)]))[::-1]
+    known = {"n_documents": 5_000, "n_clusters": 220, "n_threads": 3, "n_starts": 2, "n_candidates": 9}
+    size = FitSize(frequencies, draws_from_index=True, skips=True, **known)
     full = plan_memory(size, None, 4_000)
-    width, groups = 112, 7  # whole lines of 16 lanes, and a bound for each line of them
-    assert (full.n_groups, full.n_threads, full.seed_documents) == (groups, 3, 4_000)
-    assert full.n_head == 9_000
-    assert full.documents == 8 * frequencies.sum() + 16 * 5_000 + 12 * 9_000
-    assert full.threads == 3 * 64 * width
-    assert full.table == 12 * 9_000 * width + 16 * 9_000
-    squeezed = 0
-    for limit in range(full.total - 2**20, 0, -(2**19)):
+    width = 224  # whole lines of 16 lanes
+    assert (full.keeps_sums, full.n_threads, full.seed_documents) == (True, 3, 4_000)
+    assert (full.n_head, full.n_groups) == (9_000, 14)
+    assert full.parts["documents"] == 12 * frequencies.sum() + 40 * 5_000 + 16 * 9_000
+    assert full.parts["scratch of 3 thread(s)"] == 3 * 64 * width
+    assert full.parts["table and sums"] == 9_000 * (4 * width + 8 * 220)
+    without_sums = squeezed = 0
+    for limit in range(full.total - 2**20, 0, -(2**18)):
         try:
             plan = plan_memory(size, limit, 4_000)
         except MemoryLimitError:
             break
         assert plan.total <= limit
-        assert plan.n_groups in (groups, 0)
         assert plan.n_threads in (3, 1)
-        assert plan.seed_documents in {4_000, 1_250, 500, 200}
+        assert plan.seed_documents in {4_000, 1_250, 500, 440}
         assert plan.n_head <= full.n_head
+        without_sums += not plan.keeps_sums
         squeezed += plan.n_head < full.n_head
-    assert squeezed > 3
+    assert without_sums > squeezed > 3

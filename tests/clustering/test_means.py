@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means.document_matrix import prepare
-from doccluster.clustering.k_means.mean_table import means_of_matrix
-from doccluster.clustering.k_means.running_means import RunningMeans
+from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+from doccluster.clustering.k_means.unit_documents import unit_documents
 
 
 def documents_of(*, signed, seed=0, weights=None):
@@ -19,11 +18,16 @@ def documents_of(*, signed, seed=0, weights=None):
     if signed:
         rows.data *= rng.choice([-1.0, 1.0], rows.data.size)
     rows.data /= np.repeat(np.sqrt(np.add.reduceat(rows.data**2, rows.indptr[:-1])), np.diff(rows.indptr))
-    return prepare(rows.astype(np.float32), weights=weights)[0]
+    return unit_documents(rows.astype(np.float32), weights=weights)[0]
 
 
 def table_of(documents):
-    return sparse.csr_array((documents.values, documents.columns, documents.starts)).toarray().astype(np.float64)
+    return documents.matrix.toarray().astype(np.float64)
+
+
+def updated(steps, labels):
+    steps.nearest.labels[:] = labels
+    return steps.update()
 
 
 def means_by_definition(documents, labels, before):
@@ -42,15 +46,14 @@ def test_followed_means_are_those_of_the_members(kind, share, n_head):
     documents, rng, k = documents_of(signed=kind == "signed", weights=weights), np.random.default_rng(1), 7
     assert documents.has_exact_sums == (kind != "weighted")
     labels = rng.integers(k, size=500).astype(np.int32)
-    followed = RunningMeans(documents, documents.take(np.arange(k)).to_csr(), n_head=n_head)
+    followed = LloydSteps(documents, documents.matrix[:k], n_head=n_head)
     before = followed.means.toarray()
     for _ in range(12):
-        followed.assign()
-        objective = followed.update(labels)
+        objective = updated(followed, labels)
         expected, lengths = means_by_definition(documents, labels, before)
         found = followed.means.toarray()
         assert np.abs(found - expected).max() <= 6e-8
-        assert followed.lengths == pytest.approx(lengths, rel=1e-12)
+        assert followed.centroids.lengths == pytest.approx(lengths, rel=1e-12)
         assert objective == pytest.approx(lengths.sum(), rel=1e-12)
         before = found
         moved = rng.random(500) < share
@@ -63,20 +66,21 @@ def test_followed_means_are_those_of_the_members(kind, share, n_head):
 def test_sums_are_followed_only_where_they_are_exact():
     even = sparse.csr_array(np.full((4, 4), 0.5, np.float32))
     uneven = np.tile(np.array([1e-12, 1, 0, 0], np.float32), (4, 1))
-    assert prepare(even)[0].has_exact_sums
-    assert not prepare(sparse.csr_array(uneven))[0].has_exact_sums
-    assert not prepare(even, weights=np.array([1.0, 1.0, 1.0, 0.5]))[0].has_exact_sums
+    assert unit_documents(even)[0].has_exact_sums
+    assert not unit_documents(sparse.csr_array(uneven))[0].has_exact_sums
+    assert unit_documents(even, weights=np.array([1.0, 1.0, 3.0, 0.5]))[0].has_exact_sums
+    assert not unit_documents(even, weights=np.array([1.0, 1.0, 1.0, 0.3]))[0].has_exact_sums
 
 
 @pytest.mark.parametrize("n_head", [None, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_given_means_are_kept_without_members(seed, n_head):
     documents, rng, k = documents_of(signed=False, seed=seed), np.random.default_rng(seed), 60
-    given = sparse.csr_array(rng.random((k, documents.n_columns)).astype(np.float32))  # more terms than rows have
-    followed = RunningMeans(documents, means_of_matrix(given, documents.original), n_head=n_head)
+    given = sparse.csr_array(rng.random((k, documents.n_terms)).astype(np.float32))  # more terms than rows have
+    followed = LloydSteps(documents, given, n_head=n_head)
     labels, before = rng.integers(k // 2, size=500).astype(np.int32), followed.means.toarray()
     for _ in range(15):
-        followed.update(labels)
+        updated(followed, labels)
         expected, _ = means_by_definition(documents, labels, before)
         before = followed.means.toarray()
         assert np.abs(before - expected).max() <= 6e-8

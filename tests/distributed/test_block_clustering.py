@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
-from doccluster.clustering.k_means.mean_table import lane_table
+from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
+from doccluster.clustering.k_means.sweep import NearestCentroids
+from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.distributed import Sequential, cluster_blocks, write_block
 from doccluster.distributed.block_steps import _Followed
 from doccluster.distributed.cluster_table import TableVersion
@@ -109,7 +110,7 @@ def test_nothing_is_left_in_the_scratch_folder(matrix, tmp_path):
 def test_nothing_is_kept_in_memory_once_a_fit_is_over(matrix, tmp_path):
     def kept():
         gc.collect()
-        return sum(type(one) is DocumentMatrix for one in gc.get_objects())  # a dead proxy has no class
+        return sum(type(one) is NearestCentroids for one in gc.get_objects())  # a dead proxy has no class
 
     held_before, during = kept(), []
     blocks = divided(matrix, DIVISIONS[2], tmp_path)
@@ -188,12 +189,12 @@ def test_what_a_block_is_said_to_take_is_at_least_what_it_holds(tmp_path):
     n = 4_000
     rows = sparse.csr_array((np.ones(n, np.float32), np.arange(n) % 5, np.arange(n + 1)), shape=(n, 5))
     block = write_block(tmp_path / "block", rows, first=0)
-    followed = _Followed(block, np.arange(5, dtype=np.int32))
-    table = lane_table(sparse.csr_array(np.eye(5, dtype=np.float32)), 5)
-    version = TableVersion(str(tmp_path), 0, np.full(5, np.inf), np.arange(5, dtype=np.int32), np.full(5, n // 5))
-    assert np.array_equal(followed.assign(version, table), np.arange(n) % 5)
-    documents = followed.documents
-    arrays = (documents.values, documents.columns, documents.starts, documents.weights, *followed.assigner._bounds)
-    held = sum(array.nbytes for array in arrays)
+    version = TableVersion(str(tmp_path), 0, np.full(5, np.inf), np.full(5, n // 5))
+    places = TermPlaces.of(version.frequencies, 5)
+    followed = _Followed(block, places)
+    centroids = SparseMeans(sparse.csr_array(np.eye(5, dtype=np.float32)), places)
+    assert np.array_equal(followed.assign(version, centroids), np.arange(n) % 5)
+    nearest = followed.nearest
+    held = sum(array.nbytes for array in (*nearest.rows, *nearest.bounds[:3], nearest.documents.weights))
     assert held > 30 * n
-    assert held <= _Followed.size(block, 5) <= 3 * held
+    assert held <= _Followed.size(block) <= 3 * held

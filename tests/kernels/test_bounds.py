@@ -6,20 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
-from doccluster.clustering.k_means.assigner import rounded_up
-from doccluster.clustering.k_means.sweep import LINE, LaneTable, RowArrays, rounding_error, sum_row
-from doccluster.kernels.jit import jit
+from doccluster.clustering.k_means.sparse_means import SparseMeans
+from doccluster.clustering.k_means.sweep import CHORD_SLACK, ROUNDING, NearestCentroids, error_of, sweep
+from doccluster.clustering.k_means.term_places import LINE, TermPlaces
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
 N_TERMS, N_HEAD = 600, 400
-
-
-@jit
-def sweep_row(rows, split, table, sums):
-    """Return the bound on the error of the float32 sums of one row, and make them."""
-    start, size = np.zeros(sums.size, np.float32), np.int64(rows.values.size)
-    sum_row(rows, np.int64(0), split, size, table, start, sums)
-    return rounding_error(np.int64(0), split, size)
 
 
 def unit_columns(rng, shape, kind):
@@ -34,25 +28,27 @@ def unit_columns(rng, shape, kind):
 
 @settings(max_examples=150)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["positive", "signed", "uneven"]), st.integers(1, N_TERMS))
-def test_the_float32_sums_of_a_row_err_by_no_more_than_the_bound(seed, kind, length):
+def test_the_cosines_of_a_sweep_err_by_no_more_than_the_bound(seed, kind, length):
     rng = np.random.default_rng(seed)
-    means = unit_columns(rng, (N_TERMS, LINE), kind)
+    means = unit_columns(rng, (N_TERMS, 2), kind)
     columns = np.sort(rng.choice(N_TERMS, length, replace=False)).astype(np.int32)
     values = unit_columns(rng, (length, 1), kind).ravel()
-    if rng.random() < 0.5:  # a mean like the row: the sums are then as large as they can be
+    if rng.random() < 0.5:  # a mean like the row: the cosine is then as large as it can be
         means[:, 0] = 0
         means[columns, 0] = values
-    split = int(np.searchsorted(columns, N_HEAD))
-    tail = means[N_HEAD:]
-    tail_starts = np.arange(tail.shape[0] + 1) * LINE
-    tail_lanes = np.tile(np.arange(LINE, dtype=np.int32), tail.shape[0])
-    sums = np.empty(LINE, np.float32)
-    rows = RowArrays(values, columns, np.array([0, length]), np.arange(N_TERMS, dtype=np.int32))
-    table = LaneTable(means[:N_HEAD].copy(), tail_starts, tail_lanes, tail.ravel(), LINE)
-    found = sweep_row(rows, split, table, sums)
-    exact = values.astype(np.float64) @ means[columns].astype(np.float64)
-    assert (np.abs(sums - exact) <= found).all()
-    assert 0 < found < 1e-4
+    row = sparse.csr_array((values, columns, [0, length]), shape=(1, N_TERMS))
+    documents = UnitDocuments(row, np.ones(1))
+    places = TermPlaces(rng.permutation(N_TERMS).astype(np.uint32), np.ones(N_TERMS, np.int64), 2, N_HEAD)
+    nearest, centroids = NearestCentroids(documents, places), SparseMeans(sparse.csr_array(means.T), places)
+    table, scratch = centroids.table_for(documents), (np.empty(LINE, np.float32), np.empty(1, np.float32))
+    assert (table.cells.itemsize == 2) == (kind != "signed" and length < N_TERMS)
+    sweep(nearest.rows, table, np.arange(1), nearest.bounds, scratch)
+    exact = np.sort((row.astype(np.float64) @ means.astype(np.float64)).ravel())
+    bounds = nearest.bounds.own[0], nearest.bounds.others[0, 0]
+    errors = [error_of.py_func(np.float32(c), nearest.rows.n_additions[0], table.roundoffs) for c in exact[::-1]]
+    assert exact[1] - 2.1 * errors[0] <= bounds[0] <= exact[1]
+    assert exact[0] <= bounds[1] <= exact[0] + 2.1 * errors[1]
+    assert 0 < errors[1] <= errors[0] < 1e-3
 
 
 @pytest.mark.parametrize("size", [1e-7, 1e-4, 1e-2, 1.0])
@@ -65,6 +61,6 @@ def test_a_similarity_rises_by_no_more_than_the_chord_that_its_mean_moved(size):
         new = (new / np.linalg.norm(new)).astype(np.float32)
         movement = float(np.linalg.norm(new.astype(np.float64) - old))
         before, after = (rows.astype(np.float64) @ mean.astype(np.float64) for mean in (old, new))
-        carried = before.astype(np.float32) + rounded_up(np.array([movement]))
+        carried = before.astype(np.float32) + np.float32(movement * CHORD_SLACK + ROUNDING)
         assert (carried >= after).all()
         old = new

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import resolve_threads
-from doccluster.clustering.k_means.assigner import Assigner
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, prepare
-from doccluster.clustering.k_means.mean_table import means_of_matrix, table_for
-from doccluster.clustering.k_means.seeds import unit_rows_of
-from doccluster.clustering.k_means.sweep import LaneTable, place_rows, similarity_rows
+from doccluster.blocks import resolve_threads, row_blocks
+from doccluster.clustering.k_means.sparse_means import COSINES_AT_ONCE, SparseMeans
+from doccluster.clustering.k_means.sweep import NearestCentroids
+from doccluster.clustering.k_means.term_places import TermPlaces
+from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents, unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
+
+Floats = npt.NDArray[np.float64]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,42 +76,60 @@ def place_documents(
 
     Without `labels` that is the nearest one.
     """
-    documents, table = _laid_out(matrix, centroids, n_threads)
-    # a copy, since kernels are compiled for arrays that can be written, and labels may not be one
-    given = np.empty(0, np.int64) if labels is None else labels.astype(np.int64)
+    documents, means = _checked(matrix, centroids, n_threads)
+    is_alone = means.shape[0] == 1
 
-    def place(block: slice) -> tuple[npt.NDArray[Any], ...]:
-        placed: tuple[npt.NDArray[Any], ...] = place_rows(documents.rows(block), table, given[block])
-        return placed
+    def place(some: slice, cosines: Floats) -> tuple[npt.NDArray[Any], ...]:
+        every = np.arange(cosines.shape[0])
+        nearest = cosines.argmax(axis=1)
+        best = cosines[every, nearest]
+        own = best if labels is None else cosines[every, labels[some]]
+        if is_alone:
+            return nearest, best, np.full(every.size, -1), np.full(every.size, np.nan), own
+        cosines[every, nearest] = -np.inf
+        runner_up = cosines.argmax(axis=1)
+        return nearest, best, runner_up, cosines[every, runner_up], own
 
-    placed = documents.each_block(place, per_entry=table.n_clusters)
-    found, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*placed, strict=True))
-    return Assignment(found, similarity, runner_up, runner_up_similarity), own
+    placed = _of_cosines(documents, means, place)
+    nearest, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*placed, strict=True))
+    found = Assignment(nearest.astype(np.int32), similarity, runner_up.astype(np.int32), runner_up_similarity)
+    return found, own
 
 
 def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
-    return Assigner(*_laid_out(matrix, centroids, n_threads), most_groups=0).assign()
+    documents, means = _checked(matrix, centroids, n_threads)
+    places = TermPlaces.of(documents.frequencies, means.shape[0])
+    nearest = NearestCentroids(documents, places)
+    nearest.search(SparseMeans(means, places))
+    return nearest.labels
 
 
-def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.float64]:
+def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> Floats:
     """Return the cosine of each document to each centroid, float64 array of shape (n_documents, n_clusters)."""
-    documents, table = _laid_out(matrix, centroids, n_threads)
-
-    def one(block: slice) -> npt.NDArray[np.float64]:
-        similarities: npt.NDArray[np.float64] = similarity_rows(documents.rows(block), table)
-        return similarities
-
-    return np.concatenate(documents.each_block(one, per_entry=table.n_clusters))
+    documents, means = _checked(matrix, centroids, n_threads)
+    return np.concatenate(_of_cosines(documents, means, lambda _, cosines: cosines))
 
 
-def _laid_out(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[DocumentMatrix, LaneTable]:
-    """Return documents, and the table of unit centroids in the same columns."""
-    checked, centres = as_documents(matrix), unit_rows_of(as_documents(centroids, name="centroids"))
-    if centres.shape[1] != checked.n_terms:
+def _of_cosines(
+    documents: UnitDocuments, means: sparse.csr_array, function: Callable[[slice, Floats], Result]
+) -> list[Result]:
+    """Return a function of each block of documents and its float64 cosines to the means."""
+    by_term = means.T.tocsr().astype(np.float64)
+
+    def one(block: slice) -> Result:
+        return function(block, (documents.matrix[block].astype(np.float64) @ by_term).toarray())
+
+    blocks = row_blocks(documents.n_documents, max(1, COSINES_AT_ONCE // means.shape[0]))
+    return documents.share(one, blocks, multiplications=float(documents.n_entries * means.shape[0]))
+
+
+def _checked(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[UnitDocuments, sparse.csr_array]:
+    """Return unit documents and unit centroids in the same columns."""
+    checked, means = as_documents(matrix), unit_rows_of(as_documents(centroids, name="centroids"))
+    if means.shape[1] != checked.n_terms:
         raise InputError(
-            f"X has {checked.n_terms} features, but the centroids have {centres.shape[1]}",
+            f"X has {checked.n_terms} features, but the centroids have {means.shape[1]}",
             remedy="use the vectorizer that the centroids were made with",
         )
-    documents, _ = prepare(checked, n_threads=resolve_threads(n_threads))
-    return documents, table_for(documents, means_of_matrix(centres, documents.original))
+    return unit_documents(checked, n_threads=resolve_threads(n_threads))[0], means

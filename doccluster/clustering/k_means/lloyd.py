@@ -1,6 +1,6 @@
 """Lloyd's iterations from means to a fixed point: label, refill, update, until nothing moves or too little is gained.
 
-There is one loop, for documents in memory (`running_means.RunningMeans`) and for documents in blocks on disk or on the
+There is one loop, for documents in memory (`lloyd_steps.LloydSteps`) and for documents in blocks on disk or on the
 workers of a cluster (`distributed.block_means.BlockMeans`): it asks for the steps and knows nothing of where they run.
 
 Exact labels means: those of a naive Lloyd that stores documents and unit means as float32, computes in float64 in
@@ -9,6 +9,7 @@ ascending order of the columns, breaks ties to the lowest index and refills by t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -159,3 +160,40 @@ class BestStart:
         """Return the best of the starts that are over and the one that runs, or None before the first update."""
         known = [one for one in (self.best, self.running and self.running()) if one is not None]
         return max(known, key=lambda snapshot: snapshot.objective, default=None)
+
+
+def empty_clusters(is_usable: npt.NDArray[np.bool_] | slice, labels: Labels, n_clusters: int) -> npt.NDArray[np.int64]:
+    """Return the clusters that have no document with a direction and a weight, ascending."""
+    return np.flatnonzero(np.bincount(labels[is_usable], minlength=n_clusters) == 0)
+
+
+def choose_refills(
+    similarities: npt.NDArray[np.float64],
+    labels: Labels,
+    digests: npt.NDArray[np.uint64],
+    is_usable: npt.NDArray[np.bool_],
+    empty: npt.NDArray[np.int64],
+) -> dict[int, int]:
+    """Return which document each empty cluster is given, as row -> cluster, in the order of the clusters.
+
+    It is the one least similar to its own centroid, the first among equals, of a cluster that has more than one
+    distinct row left; where there is none, a cluster stays empty.
+
+    `similarities`: float64 array of shape (n_documents,), to the own centroid. `digests`: a number for each row that
+    only equal rows share. `is_usable`: whether a row has a direction and a weight.
+    """
+    rows = np.flatnonzero(is_usable)
+    farthest_first = rows[np.lexsort((rows, similarities[rows]))]
+    copies = Counter(zip(labels[rows].tolist(), digests[rows].tolist(), strict=True))
+    n_distinct = Counter(cluster for cluster, _ in copies)
+    chosen: dict[int, int] = {}
+    remaining = iter(empty.tolist())
+    for row in farthest_first.tolist():
+        cluster, digest = int(labels[row]), int(digests[row])
+        if n_distinct[cluster] > 1:
+            if (filled := next(remaining, None)) is None:
+                break
+            chosen[row] = filled
+            copies[cluster, digest] -= 1
+            n_distinct[cluster] -= copies[cluster, digest] == 0
+    return chosen

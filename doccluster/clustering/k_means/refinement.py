@@ -9,29 +9,36 @@ Source: Dhillon, Guan and Kogan, Iterative Clustering of High Dimensional Text D
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, Snapshot, run_start
-from doccluster.clustering.k_means.running_means import RunningMeans
+from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.geometry.criteria import refine_by_moves
 
 MOST_ROUNDS = 20
 
 
 def refine_start(
-    documents: DocumentMatrix,
+    documents: UnitDocuments,
     start: Snapshot,
     limits: Limits,
+    begin: Callable[[sparse.csr_array, npt.NDArray[np.int32]], LloydSteps],
     *,
-    n_head: int | None = None,
     progress: Progress = silent,
 ) -> Snapshot:
-    """Return a start whose objective is at least as high: moves until none gains, then batch steps, and again."""
-    rows = documents.to_csr()
-    rows.data = rows.data * np.repeat(documents.weights, np.diff(rows.indptr))  # I2 of these is the weighted objective
+    """Return a start whose objective is at least as high: moves until none gains, then batch steps, and again.
+
+    `begin` returns the steps that begin at means and labels.
+    """
+    matrix = documents.matrix
+    weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))  # I2 of these is the objective
+    rows = sparse.csr_array((weighted, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
     rows.eliminate_zeros()
     found = start
     for number in range(MOST_ROUNDS):
@@ -40,8 +47,7 @@ def refine_start(
         progress("refine", number + 1, None)
         if np.array_equal(labels, found.labels):
             break
-        steps = RunningMeans(documents, sparse.csr_array(found.means), n_head=n_head, most_groups=0)
-        steps.labels = labels.astype(np.int32)
+        steps = begin(found.means, labels.astype(np.int32))
         settled = run_start(steps, limits, begun=(found.n_iter, -np.inf))
         if settled.objective <= found.objective:
             break

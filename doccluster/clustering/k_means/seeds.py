@@ -19,12 +19,11 @@ from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
 from doccluster.blocks import share_blocks
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix
 from doccluster.clustering.k_means.lloyd import Limits, run_start
-from doccluster.clustering.k_means.mean_table import means_of_matrix
-from doccluster.clustering.k_means.running_means import RunningMeans
+from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_rows_of
 from doccluster.errors import InputError
-from doccluster.geometry.documents import Documents, as_documents
+from doccluster.geometry.documents import as_documents
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
 
@@ -71,7 +70,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class SeedSource(Protocol):
-    """Documents that seeds are drawn from: a `DocumentMatrix`, or documents in blocks, fetched where they are drawn."""
+    """Documents that seeds are drawn from: a `UnitDocuments`, or documents in blocks, fetched where they are drawn."""
 
     @property
     def n_documents(self) -> int: ...
@@ -80,7 +79,7 @@ class SeedSource(Protocol):
     def n_entries(self) -> int: ...
 
     @property
-    def original(self) -> npt.NDArray[np.int32]: ...
+    def n_terms(self) -> int: ...
 
     @property
     def frequencies(self) -> Integers: ...
@@ -88,9 +87,9 @@ class SeedSource(Protocol):
     @property
     def usable(self) -> Integers: ...
 
-    def take(self, rows: Integers, /) -> DocumentMatrix: ...
+    def take(self, rows: Integers, /) -> UnitDocuments: ...
 
-    def whole(self) -> DocumentMatrix: ...
+    def whole(self) -> UnitDocuments: ...
 
 
 def draw_starts(
@@ -113,15 +112,15 @@ def draw_starts(
         isinstance(init, str)
         and init == "k-means++"
         and source.n_entries <= KEPT_ENTRIES
-        and isinstance(source, DocumentMatrix)
+        and isinstance(source, UnitDocuments)
     ):
         is_whole = seed_documents is None or seed_documents >= source.n_documents
         index = seeding_index(source) if is_whole else None
     for _ in range(n_starts):
         if not isinstance(init, str):
-            yield given_means(init, n_clusters, source.original, given, generator)
+            yield given_means(init, n_clusters, source.n_terms, given, generator)
         elif init == "random":
-            yield source.take(np.sort(generator.permutation(source.usable)[:n_clusters])).to_csr()
+            yield source.take(np.sort(generator.permutation(source.usable)[:n_clusters])).matrix
         elif init == "subsample":
             yield _sample_means(source, n_clusters, generator)
         else:
@@ -145,7 +144,7 @@ def _seeds(
         documents = source.take(np.sort(drawn))
     trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)[1]
     rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
-    return documents.take(rows).to_csr()
+    return documents.take(rows).matrix
 
 
 def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
@@ -154,14 +153,14 @@ def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Gene
     share = min(usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
     size = min(usable.size, max(share, SAMPLE_PER_CLUSTER * n_clusters))
     sample = source.take(np.sort(generator.permutation(usable)[:size]))
-    seeds = sample.take(kmeans_plus_plus(sample, n_clusters, generator)).to_csr()
-    return run_start(RunningMeans(sample, seeds), Limits(max_iter=SAMPLE_ITERATIONS)).means
+    seeds = sample.take(kmeans_plus_plus(sample, n_clusters, generator)).matrix
+    return run_start(LloydSteps(sample, seeds), Limits(max_iter=SAMPLE_ITERATIONS)).means
 
 
-def seeding_index(documents: DocumentMatrix) -> Index:
+def seeding_index(documents: UnitDocuments) -> Index:
     """Return the documents of each term, by which seeds are drawn; of rows without zeros the table, transposed."""
     table = documents.dense
-    return Csr.of(documents.terms_from(0)) if table is None else np.ascontiguousarray(table.T)
+    return Csr.of(sparse.csr_array(documents.matrix.T.tocsr())) if table is None else np.ascontiguousarray(table.T)
 
 
 def default_trials(n_clusters: int) -> int:
@@ -186,7 +185,7 @@ def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_c
 
 
 def kmeans_plus_plus(
-    documents: DocumentMatrix,
+    documents: UnitDocuments,
     n_clusters: int,
     generator: np.random.Generator,
     *,
@@ -208,7 +207,7 @@ def kmeans_plus_plus(
 class _Potential:
     """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
 
-    def __init__(self, documents: DocumentMatrix, by_term: Index) -> None:
+    def __init__(self, documents: UnitDocuments, by_term: Index) -> None:
         self.documents, self.by_term = documents, by_term
         # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
         self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
@@ -243,9 +242,11 @@ class _Potential:
             return list(documents.dense[candidates] @ by_term)
 
         def one(row: int) -> npt.NDArray[np.float32]:
-            own = slice(documents.starts[row], documents.starts[row + 1])
-            terms, values = documents.columns[own], documents.values[own]
-            products: npt.NDArray[np.float32] = multiply_by_lists(terms, values, by_term, documents.n_documents)
+            starts, columns, values = documents.rows
+            own = slice(starts[row], starts[row + 1])
+            products: npt.NDArray[np.float32] = multiply_by_lists(
+                columns[own], values[own], by_term, documents.n_documents
+            )
             return products
 
         n_threads = documents.n_threads if candidates.size * self.visits > WORTH_A_THREAD else 1
@@ -264,7 +265,7 @@ def check_init(init: Init) -> None:
 
 
 def given_means(
-    init: Any, n_clusters: int, original: npt.NDArray[np.int32], given: Any, generator: np.random.Generator
+    init: Any, n_clusters: int, n_terms: int, given: Any, generator: np.random.Generator
 ) -> sparse.csr_array:
     """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
 
@@ -274,17 +275,10 @@ def given_means(
         seed = int(generator.integers(2**31 - 1))
         init = init(given, n_clusters, random_state=np.random.RandomState(seed))
     rows = as_documents(init, name="init")
-    if rows.shape != (n_clusters, original.size):
+    if rows.shape != (n_clusters, n_terms):
         raise InputError(
             f"has shape {rows.shape}",
             argument="init",
-            expected=f"shape {(n_clusters, original.size)}: one row for each cluster, one column for each term",
+            expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
         )
-    return means_of_matrix(unit_rows_of(rows), original)
-
-
-def unit_rows_of(centres: Documents) -> sparse.csr_array:
-    """Return float32 unit rows (zero rows stay zero), sparse."""
-    rows = sparse.csr_array(centres.in_range)
-    data = (rows.data * np.repeat(centres.unit_scale, np.diff(rows.indptr))).astype(np.float32)
-    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    return unit_rows_of(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,16 +17,14 @@ from threadpoolctl import threadpool_limits
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
-from doccluster.base.sparse_structure import document_frequencies
 from doccluster.blocks import resolve_threads
 from doccluster.clustering.estimator_parameters import SeededParameters
-from doccluster.clustering.k_means.document_matrix import DocumentMatrix, as_given, prepare
-from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot
-from doccluster.clustering.k_means.mean_table import in_given_columns, keeps_columns
-from doccluster.clustering.k_means.memory import MemoryPlan, Size, plan_memory
+from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snapshot
+from doccluster.clustering.k_means.lloyd_steps import LloydSteps
+from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.refinement import refine_start
-from doccluster.clustering.k_means.running_means import RunningMeans
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
+from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
@@ -103,7 +101,7 @@ class SphericalParameters(SeededParameters):
         would do.
         """
         self.check(n_documents)
-        size = Size(
+        size = FitSize(
             np.sort(frequencies)[::-1],
             n_documents=n_documents,
             n_clusters=self.n_clusters,
@@ -165,13 +163,14 @@ def spherical_k_means(
     """
     checked = as_documents(given)
     matrix = checked.matrix
-    plan = parameters.plan_for(document_frequencies(matrix), matrix.shape[0])
+    parameters.check(matrix.shape[0])
+    weights = check_weights(sample_weight, matrix.shape[0])
+    documents, scaled = unit_documents(checked, weights=weights, n_threads=resolve_threads(parameters.n_threads))
+    plan = parameters.plan_for(documents.frequencies, matrix.shape[0])
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
-    weights = check_weights(sample_weight, matrix.shape[0])
-    keeps = keeps_columns(matrix.shape[1], checked.matrix.size, parameters.n_clusters)
-    make = as_given if keeps else prepare  # frequent terms side by side only help a large table
-    documents, scaled = make(checked, weights=weights, n_threads=plan.n_threads)
+    if plan.n_threads < documents.n_threads:
+        documents = replace(documents, n_threads=plan.n_threads)
     if not documents.is_usable.any():
         raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
     limits, progress = Limits(parameters.max_iter, parameters.tol), parameters.progress or silent
@@ -186,11 +185,21 @@ def spherical_k_means(
         seed_documents=plan.seed_documents,
         progress=progress,
     )
-    starts = (RunningMeans(documents, means, n_head=plan.n_head, most_groups=plan.n_groups) for means in seeds)
+
+    def begin(means: sparse.csr_array, labels: Labels | None = None) -> LloydSteps:
+        return LloydSteps(
+            documents,
+            means,
+            n_head=plan.n_head,
+            n_groups=plan.n_groups,
+            keeps_sums=plan.keeps_sums,
+            labels=labels,
+        )
 
     def refined(start: Snapshot) -> Snapshot:
-        return refine_start(documents, start, limits, n_head=plan.n_head, progress=progress)
+        return refine_start(documents, start, limits, begin, progress=progress)
 
+    starts = map(begin, seeds)
     with_best = partial(_fit_of, documents, best, parameters.n_clusters, scaled=scaled)
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
     one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
@@ -203,11 +212,10 @@ def spherical_k_means(
 
 
 def _fit_of(
-    documents: DocumentMatrix, best: BestStart, n_clusters: int, found: Snapshot, *, scaled: bool
+    documents: UnitDocuments, best: BestStart, n_clusters: int, found: Snapshot, *, scaled: bool
 ) -> SphericalFit:
-    centroids = in_given_columns(found.means, documents.original)
     weight = float(np.sum(documents.weights[documents.is_usable]))
-    return fit_of(found, centroids, weight, best, n_clusters, notes=[NORMALISED] if scaled else [])
+    return fit_of(found, found.means, weight, best, n_clusters, notes=[NORMALISED] if scaled else [])
 
 
 def fit_of(

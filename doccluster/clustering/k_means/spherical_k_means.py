@@ -15,7 +15,7 @@ from doccluster.base.sizes import parse_size
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
-from doccluster.clustering.k_means.memory import MemoryPlan
+from doccluster.clustering.k_means.memory_plan import MemoryPlan
 from doccluster.clustering.k_means.spherical import (
     FitInterrupted,
     SphericalFit,

@@ -1,409 +1,285 @@
-"""The nearest mean of each row: float32 sweeps that touch few bytes, decided again in float64 where they are too close.
+"""The nearest centroid of each document, found mostly in 16 bits, with the labels of float64.
 
-A row's similarities to all clusters are built in one accumulator: four terms of the dense head per sweep (the
-accumulator is read and written once for four products), and the lists of the tail. The labels are those of float64
-arithmetic in ascending order of the original columns, lowest cluster on ties: whenever two clusters lie closer than
-twice the rounding error that float32 can have made, the row is swept again in float64.
+A sweep reads a `SweepTable`: for each term a line of cells, one for each cluster, and multiplies four lines at a time
+with the values of a row. It finds the nearest and the second nearest cluster. Where these lie further apart than
+rounding explains, the label is certain; the other rows are decided in float64 by the centroids themselves
+(`Centroids.decide`).
 
-Kernels take rows as `RowArrays`, the table of means as `LaneTable` and what they find out as `Bounds`.
+What a sweep finds out is kept as bounds of each document, on the cosine to its own centroid and, for groups of
+neighbouring lanes, on all others. They are carried on by how far centroids move, and a document whose bounds tell that
+its label stays is not looked at: most centroids move little, but seldom all of them.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
+from doccluster.clustering.k_means.term_places import LINE, UP, TermPlaces, aligned_zeros, read_cell
+from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocuments
 from doccluster.kernels.jit import jit
 
-LINE = 16  # float32 lanes of a cache line
-OCTET = 8  # groups of a vector of bounds
-ARITHMETIC = {"contract", "nnan", "nsz"}  # no reassociation: the error bound below counts the additions as written
-UNIT_ROUNDOFF = 6.0e-8  # of float32, 2**-24, rounded up; the excess covers rows that are unit within 1e-5
-ROUNDING = np.float32(1.2e-7)  # of storing a value near 1 as float32
-LOWEST = np.float32(-2.0)  # below every cosine
-HIGHEST = np.float32(2.0)  # above every cosine
-SHORT = 40  # rows up to this length are sorted by insertion at one distance
-CLOSER = 3  # distances of the sort: 1, 4, 13, 40 ... (Knuth 1973, section 5.2.1)
-ROW_PLACE = 0xFFFFFFFF  # the low half of a key: a place in the row
+# No reassociation: the bound on rounding counts additions as they are written. Contraction changes no float64 product
+# below, since that of two float32 is exact.
+ARITHMETIC = {"contract", "nnan", "nsz"}
+UNIT_ROUNDOFF = np.float32(6.0e-8)  # of float32, 2^-24, rounded up; the excess covers rows that are unit within 1e-5
+CELL_ROUNDOFF = np.float32(2.0**-11 * 1.01)  # of a cell of 16 bits: it keeps 10 bits after the first
+ROUNDING = np.float32(3e-7)  # what storing bounds and movements as float32, and means as float32, may add
+NOWHERE, FAR = np.float32(-9), np.float32(9)  # below and above every cosine
+MOST_GROUPS = 64  # each costs four bytes a document
+CHORD_SLACK = 1.00002  # rows are unit within 1e-5
+
+F32, F64, I32, I64, U32, U64 = np.float32, np.float64, np.int32, np.int64, np.uint32, np.uint64
 
 
-class RowArrays(NamedTuple):
-    """Documents as a sweep reads them: a `DocumentMatrix` without what only Python needs."""
+class SweepTable(NamedTuple):
+    """Clusters by term: a line of cells for each common term, a list of (cluster, value) for each rare one."""
 
-    values: Any  # float32 array of shape (n_entries,)
-    columns: Any  # int32 array of shape (n_entries,), ascending within each row
-    starts: Any  # int64 array of shape (n_rows + 1,), where rows begin and the last one ends
-    original: Any  # int32 array of shape (n_columns,), the column of the matrix as given
-
-
-class LaneTable(NamedTuple):
-    """Means by term: a dense line for each common term, a list of (cluster, value) for each rare one."""
-
-    head: Any  # float32 array of shape (n_head, n_lanes), a lane for each cluster, whole cache lines
-    tail_starts: Any  # int64 array, where the list of each term from n_head on begins
-    tail_clusters: Any  # int32 array
-    tail_values: Any  # float32 array
-    n_clusters: Any  # int
+    cells: Any  # uint16 (n_head * n_lanes,), uint32 where values have signs
+    inverse: Any  # float32 (n_lanes,): what makes a sum of products a cosine
+    begin: Any  # float32 (n_lanes,): what sums begin with, 0, or NOWHERE for a lane without a cluster
+    list_starts: Any  # uint64 (n_rare + 1,): where the list of each rare term begins
+    list_lanes: Any  # int32
+    list_values: Any  # float32
+    roundoffs: Any  # two float32: what an addition may be off by, and, as a share of a cosine, what cells are
 
 
 class Bounds(NamedTuple):
-    """What is known of each row: its label, and how similar it is to the means at least and at most."""
+    """What is known of each document; carried from iteration to iteration."""
 
-    labels: Any  # int32 array of shape (n_rows,)
-    lower: Any  # float32 array of shape (n_rows,), at most the similarity to the own mean
-    upper: Any  # float32 array (n_rows, n_groups), at least that to the other means of each group; or no columns
+    labels: Any  # int32
+    own: Any  # float32, at most the cosine to the own centroid
+    others: Any  # float32 (n_rows, n_groups), at least the cosine to every other centroid of a group
+    width: Any  # int: the lanes of a group
 
-    def part(self, block: slice) -> Bounds:
-        """Return the bounds of a block of rows, not copied."""
-        return Bounds(self.labels[block], self.lower[block], self.upper[block])
-
-    def forget(self, rows: Any, labels: Any) -> None:
-        """Take over labels that were changed from outside for these rows."""
-        self.labels[rows] = labels[rows]
-        self.lower[rows] = LOWEST
-        self.upper[rows] = HIGHEST
+    def block(self, rows: slice) -> Bounds:
+        """Return the bounds of neighbouring rows, not copied."""
+        return Bounds(self.labels[rows], self.own[rows], self.others[rows], self.width)
 
 
-@jit(forceinline=True, inner=True)
-def head_end(columns, first, last, n_head):
-    """Return where the columns of the head end in a row; they are ascending, so those of the tail come last."""
-    while last > first and columns[last - 1] >= n_head:
-        last -= 1
-    return last
+@jit
+def rows_in_question(movements, bounds):
+    """Carry the bounds over a move of the centroids and return the rows whose label may change.
 
-
-@jit(forceinline=True, inner=True)
-def rounding_error(first, split, last):
-    """Return a bound on the float32 rounding of a row's similarities.
-
-    By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to at most 1, so each addition in the
-    chain, one for four terms of the head and one for each of the tail, errs by at most one unit roundoff. The 12 covers
-    what does not grow with the row (docs/explanation/numerics.md).
+    No cosine changes by more than the chord that its centroid moves: |x.c' - x.c| <= |c' - c| for unit x.
     """
-    return np.float32(UNIT_ROUNDOFF * (0.25 * (split - first) + (last - split) + 12.0))
-
-
-@jit(inner=True)
-def add_tail(rows, split, last, table, start, sums):
-    """Set `sums` to `start` plus the part of a row's similarities that its tail terms make."""
-    values, columns, _, _ = rows
-    head, tail_starts, tail_clusters, tail_values, _ = table
-    n_head = head.shape[0]
-    for lane in range(start.size):
-        sums[lane] = start[lane]
-    for position in range(split, last):
-        term = columns[position] - n_head
-        for entry in range(tail_starts[term], tail_starts[term + 1]):
-            sums[tail_clusters[entry]] += values[position] * tail_values[entry]
-
-
-@jit(inner=True)
-def sort_in_place(keys, length):
-    """Sort the first keys (Shell's method); numba's own sorts take seconds to compile."""
-    apart = 1
-    while apart * SHORT < length:
-        apart = CLOSER * apart + 1
-    while apart > 0:
-        for end in range(apart, length):
-            key = keys[end]
-            slot = end
-            while slot >= apart and keys[slot - apart] > key:
-                keys[slot] = keys[slot - apart]
-                slot -= apart
-            keys[slot] = key
-        apart //= CLOSER
-
-
-@jit(inner=True)
-def longest_row(starts):
-    """Return the most entries of a row."""
-    longest = 0
-    for row in range(starts.size - 1):
-        longest = max(longest, starts[row + 1] - starts[row])
-    return longest
-
-
-@jit(inner=True)
-def order_by_original(columns, first, last, original, keys):
-    """Make the low half of ``keys`` the places of a row's entries, from `first` on, in ascending original columns."""
-    for offset in range(last - first):
-        keys[offset] = (np.int64(original[columns[first + offset]]) << 32) | offset
-    sort_in_place(keys, last - first)
-
-
-@jit(inner=True)
-def sweep_exactly(rows, first, last, table, keys, sums):
-    """Fill the float64 `sums` with the similarities of one row, terms in ascending order of the original columns.
-
-    `keys` is room for the longest row.
-    """
-    values, columns, _, original = rows
-    head, tail_starts, tail_clusters, tail_values, _ = table
-    n_head = head.shape[0]
-    sums[:] = 0
-    order_by_original(columns, first, last, original, keys)
-    for place in range(last - first):
-        position = first + (keys[place] & ROW_PLACE)
-        value = np.float64(values[position])
-        if columns[position] < n_head:
-            row = head[columns[position]]
-            for lane in range(sums.size):
-                sums[lane] += value * np.float64(row[lane])
+    labels, own, others, width = bounds
+    which, n, n_groups = np.empty(labels.size, np.int64), 0, others.shape[1]
+    farthest, most, next_most = np.zeros(n_groups, np.int64), np.zeros(n_groups, F32), np.zeros(n_groups, F32)
+    for c in range(movements.size):
+        group = c // width
+        if movements[c] > most[group]:
+            farthest[group], most[group], next_most[group] = c, movements[c], most[group]
         else:
-            term = columns[position] - n_head
-            for entry in range(tail_starts[term], tail_starts[term + 1]):
-                sums[tail_clusters[entry]] += value * np.float64(tail_values[entry])
+            next_most[group] = max(next_most[group], movements[c])
+    for row in range(labels.size):
+        label, reaching = labels[row], 0
+        own[row] -= movements[label]
+        group = label // width
+        if farthest[group] == label:  # its own centroid moved farthest, which is none of the others
+            others[row, group] += next_most[group] - most[group]
+        for group in range(n_groups):
+            others[row, group] += most[group]
+            reaching += others[row, group] >= own[row]
+        if reaching:
+            which[n] = row
+            n += 1
+    return which[:n]
 
 
-@jit(fastmath=ARITHMETIC, forceinline=True, inner=True)
-def highest(sums, first, last):
-    """Return the largest of ``sums[first:last]``; written so that it runs many lanes at a time."""
-    best = sums[first]
-    for lane in range(first + 1, last):
-        best = max(best, sums[lane])
-    return best
+@jit(inner=True)
+def in_order(bits, cells):
+    """Turn the bits of a float32 into an int32 in the order of the floats, and back; those of positive ones are one."""
+    return I32(bits) if cells.itemsize == 2 else I32(bits ^ ((bits >> I32(31)) & I32(0x7FFFFFFF)))
 
 
-@jit(fastmath={"nnan", "nsz"}, forceinline=True, inner=True)
-def highest_of_lines(sums, first_lane, last_lane, left_out):
-    """Return the largest of whole lines of `sums`; the lane `left_out` does not count (none if it lies outside).
+@jit(inner=True, fastmath=ARITHMETIC)
+def error_of(cosine, n_additions, roundoffs):
+    """Return a bound on the rounding of a cosine of a sweep; `roundoffs`: of an addition, and of cells.
 
-    The inner loop has a length that is known when it is compiled, and no index that may count from the end, so that it
-    becomes a few instructions on vectors.
+    By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to 1 at most, so each addition errs by
+    a unit roundoff at most; 16 covers what does not grow with the row. Cells are rounded only where no value is
+    negative: they err by a share of the cosine itself.
     """
-    best = np.float32(-np.inf)
-    for first in range(first_lane, last_lane, LINE):
-        for lane in range(LINE):
-            value = sums[np.uint64(first + lane)]
-            best = max(best, value if first + lane != left_out else np.float32(-np.inf))
-    return best
+    return roundoffs[0] * (F32(n_additions) + F32(16)) + roundoffs[1] * max(cosine, F32(0))
 
 
-@jit(forceinline=True, inner=True)
-def lane_holding(value, sums, first_lane, last_lane):
-    """Return the first lane of ``sums[first_lane:last_lane]`` that holds `value`, which one does."""
-    lane = np.int64(first_lane)
-    while lane < last_lane and sums[np.uint64(lane)] != value:
-        lane += 1
-    return lane
+@jit(inner=True, forceinline=True, fastmath=ARITHMETIC)
+def two_highest(sums, keys, inverse, cells, width, peaks):
+    """Return the highest cosine, its lane and the second highest of sums of products; `keys` are the sums as int32.
 
-
-@jit(inner=True)
-def first_holding(sums, value):
-    """Return the lowest cluster whose similarity is `value`, which one is."""
-    cluster = 0
-    while sums[cluster] != value:
-        cluster += 1
-    return cluster
-
-
-@jit(inner=True)
-def sums_to_start_from(n_clusters, width):
-    """Return the values that the sums of a row begin with: 0, and `LOWEST` in the lanes that stand for no cluster."""
-    start = np.full(width, LOWEST, np.float32)
-    start[:n_clusters] = 0
-    return start
-
-
-@jit(inner=True)
-def peaks_of(width):
-    """Return room for the peaks of `width` lanes and an octet more, whole lines of it."""
-    return np.full((width // LINE + OCTET + LINE - 1) // LINE * LINE, -np.inf, np.float32)
-
-
-@jit(fastmath=ARITHMETIC, inner=True)
-def add_lines(values, columns, first, last, head, sums):
-    """Add a row's products with the dense lines of its terms to `sums`, four terms at a time.
-
-    Products of four are added to each other first: sums are read and written less often, and round less often.
+    That of each group of `width` lanes, but for this lane, is written to `peaks`. The highest cosine and its lane are
+    one int64, the cosine in the upper half, and among equals the lowest lane the highest number: maxima of whole
+    numbers, unlike those of floats, are found many lanes at a time.
     """
-    position = first
-    while position + 3 < last:
-        a, b = head[columns[position]], head[columns[position + 1]]
-        c, d = head[columns[position + 2]], head[columns[position + 3]]
-        u, v, w, x = values[position], values[position + 1], values[position + 2], values[position + 3]
-        for lane in range(sums.size):
-            sums[lane] += (u * a[lane] + v * b[lane]) + (w * c[lane] + x * d[lane])
-        position += 4
-    while position < last:
-        a, u = head[columns[position]], values[position]
-        for lane in range(sums.size):
-            sums[lane] += u * a[lane]
-        position += 1
+    n_lanes, best = U64(sums.size // LINE) * U64(LINE), I64(-(2**63))
+    for lane in range(n_lanes):
+        key = in_order(F32(sums[lane] * inverse[lane]).view(I32), cells)
+        sums[lane] = I32(key).view(F32)
+        best = max(best, (I64(key) << I64(32)) | I64(U64(0xFFFFFFFF) - lane))
+    nearest, second = U64(0xFFFFFFFF) - (U64(best) & U64(0xFFFFFFFF)), I32(-(2**31))
+    for group in range(peaks.size):
+        beside = I32(-(2**31))
+        for lane in range(U64(group) * U64(width), min(U64(group + 1) * U64(width), n_lanes)):
+            beside = max(beside, keys[lane] if lane != nearest else I32(-(2**31)))
+        peaks[group] = I32(in_order(beside, cells)).view(F32)
+        second = max(second, beside)
+    top, second = in_order(I32(best >> I64(32)), cells), in_order(second, cells)
+    return I32(top).view(F32), nearest, I32(second).view(F32)
 
 
-@jit(forceinline=True, inner=True)
-def sum_row(rows, first, split, last, table, start, sums):
-    """Set `sums` to `start` plus a row's similarities; the columns of the head end at `split`."""
-    if split < last:
-        add_tail(rows, split, last, table, start, sums)
-    else:
-        for lane in range(start.size):
-            sums[np.uint64(lane)] = start[np.uint64(lane)]
-    add_lines(rows.values, rows.columns, first, split, table.head, sums)
+@jit(fastmath=ARITHMETIC)
+def sweep(rows, table, which, bounds, scratch):
+    """Label the rows `which` as far as a sweep of the table decides them, and return the others.
+
+    Nearly all time of a fit is spent in the loop over four terms, which LLVM turns into a few vector instructions: the
+    number of lanes is a visible multiple of 16, and no index is signed, since a signed one might count from the end.
+    Tuples are taken apart before the loops: numba counts references to each array that it takes from one.
+    """
+    starts, offsets, values, n_additions = rows
+    cells, inverse, begin, list_starts, list_lanes, list_values, roundoffs = table
+    labels, own, others, width = bounds
+    sums, peaks = scratch
+    left, n = np.empty(which.size, np.int64), 0
+    n_lanes, keys = U64(sums.size // LINE) * U64(LINE), sums.view(I32)
+    for place in range(which.size):
+        row = U64(which[place])
+        p, split, last = starts[U64(2) * row], starts[U64(2) * row + U64(1)], starts[U64(2) * row + U64(2)]
+        for lane in range(n_lanes):
+            sums[lane] = begin[lane]
+        for rare in range(split, last):
+            term, value = U64(offsets[rare]), values[rare]
+            for entry in range(list_starts[term], list_starts[term + U64(1)]):
+                sums[U64(list_lanes[entry])] += value * list_values[entry]
+        while (
+            p < split
+        ):  # products of four are added to each other first: sums are read, written and rounded less often
+            a, b, c, d = U64(offsets[p]), U64(offsets[p + U64(1)]), U64(offsets[p + U64(2)]), U64(offsets[p + U64(3)])
+            u, v, w, x = values[p], values[p + U64(1)], values[p + U64(2)], values[p + U64(3)]
+            for lane in range(n_lanes):
+                sums[lane] += (u * read_cell(cells, a + lane) + v * read_cell(cells, b + lane)) + (
+                    w * read_cell(cells, c + lane) + x * read_cell(cells, d + lane)
+                )
+            p += U64(4)
+        top, nearest, second = two_highest(sums, keys, inverse, cells, width, peaks)
+        own[row] = top - error_of(top, n_additions[row], roundoffs)
+        for group in range(peaks.size):
+            others[row, group] = peaks[group] + error_of(peaks[group], n_additions[row], roundoffs)
+        if second + error_of(second, n_additions[row], roundoffs) < own[row]:
+            labels[row] = I32(nearest)
+        else:
+            left[n] = row
+            n += 1
+    return left[:n]
 
 
-@jit(forceinline=True, inner=True)
-def nearest_lane(sums, peaks):
-    """Return the lane with the highest sum, that sum and the second highest; leave it out of the peak of its line."""
-    top = highest_of_lines(peaks, 0, peaks.size, -1)
-    line = lane_holding(top, peaks, 0, peaks.size)
-    lane = lane_holding(top, sums, LINE * line, LINE * line + LINE)
-    beside = highest_of_lines(sums, LINE * line, LINE * line + LINE, lane)
-    second = max(beside, highest_of_lines(peaks, 0, peaks.size, line))
-    peaks[line] = beside
-    return lane, top, second
-
-
-@jit(forceinline=True, inner=True)
-def count_groups(width, group_width):
-    """Return how many groups this many lanes make."""
-    return (width + group_width - 1) // group_width
-
-
-@jit(inner=True)
-def fold_peaks(peaks, n_lines, lines_per_group, bounds):
-    """Write the highest peak of each group of lines to `bounds`, which may be `peaks`, and -inf up to an octet."""
-    n_groups = count_groups(n_lines, lines_per_group)
-    for group in range(n_groups):
-        bounds[group] = peaks[group * lines_per_group]
-        for line in range(group * lines_per_group + 1, min((group + 1) * lines_per_group, n_lines)):
-            bounds[group] = max(bounds[group], peaks[line])
-    bounds[n_groups : n_groups + OCTET] = -np.inf
-
-
-@jit(inner=True)
-def write_bounds(highest, error, upper, row):
-    """Set the bounds ``upper[row]`` to `highest` (n_groups,) plus `error`."""
-    for group in range(upper.shape[1]):
-        upper[row, group] = highest[group] + error
-
-
-@jit(inner=True)
-def decide_exactly(undecided, rows, table, group_width, bounds):
-    """Find in float64 what a sweep in float32 leaves open, for the rows `undecided`."""
-    starts, head, n_clusters = rows.starts, table.head, table.n_clusters
-    labels, lower, upper = bounds
-    exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
-    for row in undecided:
-        first, last = starts[row], starts[row + 1]
-        sweep_exactly(rows, first, last, table, keys, exact)
-        top = highest(exact, np.int64(0), n_clusters)
-        labels[row] = first_holding(exact, top)
-        lower[row] = np.float32(top) - ROUNDING
-        exact[labels[row]] = LOWEST
-        for group in range(min(upper.shape[1], count_groups(exact.size, group_width))):
-            lane = group * group_width
-            upper[row, group] = highest(exact, lane, min(lane + group_width, n_clusters)) + ROUNDING
-
-
-@jit(inner=True)
-def sweep_rows(rows, table, which, group_width, bounds):
-    """Write labels and bounds of the rows `which` as far as float32 decides them; return the others."""
-    columns, starts = rows.columns, rows.starts
-    labels, lower, upper = bounds
-    n_head, width = table.head.shape
-    start, sums, peaks = sums_to_start_from(table.n_clusters, width), np.empty(width, np.float32), peaks_of(width)
-    undecided, n_undecided = np.empty(which.size, np.int64), 0
+@jit(fastmath=ARITHMETIC)
+def settle_products(products, n_additions, table, which, bounds, scratch):
+    """Do what `sweep` does with rows whose products with the table are known."""
+    cells, inverse, begin, _, _, _, roundoffs = table
+    labels, own, others, width = bounds
+    sums, peaks = scratch
+    left, n, keys = np.empty(which.size, np.int64), 0, sums.view(I32)
     for place in range(which.size):
         row = which[place]
-        first, last = starts[row], starts[row + 1]
-        split = head_end(columns, first, last, n_head)
-        sum_row(rows, first, split, last, table, start, sums)
-        for line in range(width // LINE):
-            peaks[line] = highest_of_lines(sums, line * LINE, line * LINE + LINE, -1)
-        error = rounding_error(first, split, last)
-        lane, top, second = nearest_lane(sums, peaks)
-        if top - second <= 2 * error:
-            undecided[n_undecided] = row  # decided after the others: the rare way, taken here, would slow them down
-            n_undecided += 1
-            continue
-        labels[row] = lane
-        lower[row] = top - error
-        if upper.shape[1] > 0:
-            if group_width > LINE:
-                fold_peaks(peaks, width // LINE, group_width // LINE, peaks)
-            write_bounds(peaks, error, upper, row)
-    return undecided[:n_undecided]
+        for lane in range(sums.size):
+            sums[lane] = begin[lane] + products[place, lane] * UP
+        top, nearest, second = two_highest(sums, keys, inverse, cells, width, peaks)
+        own[row] = top - error_of(top, n_additions[row], roundoffs)
+        for group in range(peaks.size):
+            others[row, group] = peaks[group] + error_of(peaks[group], n_additions[row], roundoffs)
+        if second + error_of(second, n_additions[row], roundoffs) < own[row]:
+            labels[row] = I32(nearest)
+        else:
+            left[n] = row
+            n += 1
+    return left[:n]
 
 
-@jit
-def assign_rows(rows, table, which, group_width, bounds):
-    """Write the nearest cluster of the rows `which`, a lower bound on the similarity to it, and bounds on the others.
+class Centroids(Protocol):
+    """Centroids, `RunningSums` or `SparseMeans`: what sweeps read, and what decides in float64."""
 
-    The upper bounds are written for each group of lanes if there is room. Return how many rows were decided in float64.
+    def table_for(self, documents: UnitDocuments) -> SweepTable:
+        """Return the table that sweeps of the documents read."""
+        ...
+
+    def decide(
+        self, documents: UnitDocuments, rows: SweepRows, block: slice, bounds: Bounds, left: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Write labels and bounds of the rows `left` of a block; return those that need `measure` before."""
+        ...
+
+    def measure(self) -> None:
+        """Prepare for deciding what `decide` returned."""
+        ...
+
+
+class NearestCentroids:
+    """The nearest centroid of each document, under centroids that follow one another.
+
+    Documents whose bounds tell that their label stays are skipped. `places`: those of the tables. `n_groups`: the most
+    groups of lanes that have a bound for each document; 0 sweeps all documents in every search.
     """
-    undecided = sweep_rows(rows, table, which, group_width, bounds)
-    decide_exactly(undecided, rows, table, group_width, bounds)
-    return undecided.size
+
+    def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MOST_GROUPS) -> None:
+        n, self._skips = documents.n_documents, n_groups > 0
+        width = LINE * -(-places.n_lanes // (LINE * max(1, n_groups)))
+        n_groups = -(-places.n_lanes // width)
+        self.documents, self.places, self.rows = documents, places, documents.laid_out(places)
+        self.bounds = Bounds(np.zeros(n, np.int32), np.full(n, NOWHERE), np.full((n, n_groups), FAR), width)
+        is_zero = ~documents.has_value
+        self.bounds.own[is_zero], self.bounds.others[is_zero] = (
+            np.inf,
+            -np.inf,
+        )  # at cosine 0 from all: always the first
+        self._blocks = [
+            (block, self.rows.block(block), self.bounds.block(block), (aligned_zeros(places.n_lanes, F32), peaks))
+            for block, peaks in ((block, np.empty(n_groups, F32)) for block in documents.blocks())
+        ]
+
+    @property
+    def labels(self) -> npt.NDArray[np.int32]:
+        """The labels, which the next search changes."""
+        labels: npt.NDArray[np.int32] = self.bounds.labels
+        return labels
+
+    def search(self, centroids: Centroids, movements: npt.NDArray[np.float64] | None = None) -> None:
+        """Label all documents; `movements` are the chords from the centroids before to these, None if not known."""
+        documents, dense, table = self.documents, self.documents.dense, centroids.table_for(self.documents)
+        moved = np.full(self.places.n_clusters, FAR)
+        if movements is not None and self._skips:
+            moved = np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32)
+
+        def label(number: int) -> npt.NDArray[np.int64]:
+            block, rows, bounds, scratch = self._blocks[number]
+            left: npt.NDArray[np.int64] = rows_in_question(moved, bounds)
+            if left.size and dense is not None and not self.places.n_rare:
+                # rows without zeros are multiplied by a library, in whatever order it likes
+                some = dense[block] if left.size == block.stop - block.start else dense[block][left]
+                products = some @ table.cells.view(F32).reshape(-1, self.places.n_lanes)
+                left = settle_products(products, rows.n_additions, table, left, bounds, scratch)
+            elif left.size:
+                left = sweep(rows, table, left, bounds, scratch)
+            return centroids.decide(documents, rows, block, bounds, left) if left.size else left
+
+        def label_again(number: int) -> None:
+            block, rows, bounds, _ = self._blocks[number]
+            centroids.decide(documents, rows, block, bounds, open_rows[number])
+
+        work, numbers = float(documents.n_entries * self.places.n_clusters), range(len(self._blocks))
+        open_rows = documents.share(label, numbers, multiplications=work)
+        again = [number for number in numbers if open_rows[number].size]
+        if again:
+            centroids.measure()
+            documents.share(label_again, again, multiplications=work)
+
+    def forget(self, rows: npt.NDArray[np.int64]) -> None:
+        """Take over labels that were changed from outside for these rows: nothing is known of their cosines."""
+        self.bounds.own[rows], self.bounds.others[rows] = NOWHERE, FAR
 
 
-@jit
-def own_products(rows, table, labels, in_order):
-    """Return the float64 product of each row with the mean of its cluster.
-
-    With `in_order` the terms are added in ascending order of the original columns, as the tie rule wants it.
-    """
-    values, columns, starts, original = rows
-    head, tail_starts, tail_clusters, tail_values, _ = table
-    products, keys = np.empty(labels.size), np.empty(longest_row(starts), np.int64)
-    for row in range(labels.size):
-        first, last, total = starts[row], starts[row + 1], 0.0
-        begin = first if in_order else head_end(columns, first, last, head.shape[0])
-        for entry in range(first, begin):
-            total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
-        if in_order:
-            order_by_original(columns, first, last, original, keys)
-        for place in range(begin - first, last - first):
-            entry = first + (keys[place] & ROW_PLACE if in_order else place)
-            term = columns[entry] - head.shape[0]
-            if term < 0:
-                total += np.float64(values[entry]) * np.float64(head[columns[entry], labels[row]])
-                continue
-            for at in range(tail_starts[term], tail_starts[term + 1]):
-                if tail_clusters[at] == labels[row]:
-                    total += np.float64(values[entry]) * np.float64(tail_values[at])
-        products[row] = total
-    return products
-
-
-@jit
-def place_rows(rows, table, given):
-    """Return the nearest and the second nearest cluster of each row, and their float64 similarities.
-
-    `given` is a cluster for each row, or empty.
-
-    Returned: `labels`, `runners_up` (int32 arrays of shape (n_rows,); -1 for a second that there is not); `best`,
-    `second`, `own` (float64 arrays of shape (n_rows,)): the similarities to both (nan for a second that there is not),
-    and to the given cluster (to the nearest without one).
-    """
-    starts, head, n_clusters = rows.starts, table.head, table.n_clusters
-    n_rows = starts.size - 1
-    labels, runners_up = np.empty(n_rows, np.int32), np.full(n_rows, np.int32(-1))
-    best, second, own = np.empty(n_rows), np.full(n_rows, np.nan), np.empty(n_rows)
-    exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
-    for row in range(n_rows):
-        first, last = starts[row], starts[row + 1]
-        sweep_exactly(rows, first, last, table, keys, exact)
-        best[row] = highest(exact, np.int64(0), n_clusters)
-        labels[row] = first_holding(exact, best[row])
-        own[row] = exact[given[row]] if given.size else best[row]
-        if n_clusters > 1:
-            exact[labels[row]] = LOWEST
-            second[row] = highest(exact, np.int64(0), n_clusters)
-            runners_up[row] = first_holding(exact, second[row])
-    return labels, best, runners_up, second, own
-
-
-@jit
-def similarity_rows(rows, table):
-    """Return the float64 similarity of each row to each cluster, array of shape (n_rows, n_clusters)."""
-    starts, head, n_clusters = rows.starts, table.head, table.n_clusters
-    exact, keys = np.empty(head.shape[1], np.float64), np.empty(longest_row(starts), np.int64)
-    similarities = np.empty((starts.size - 1, n_clusters))
-    for row in range(starts.size - 1):
-        first, last = starts[row], starts[row + 1]
-        sweep_exactly(rows, first, last, table, keys, exact)
-        similarities[row] = exact[:n_clusters]
-    return similarities
+def aligned_lanes(n_clusters: int, n_lanes: int) -> npt.NDArray[np.float32]:
+    """Return the values that the sums of a sweep begin with."""
+    return np.where(np.arange(n_lanes) < n_clusters, F32(0), NOWHERE)

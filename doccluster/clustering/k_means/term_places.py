@@ -1,0 +1,124 @@
+"""Where a table of clusters keeps each term, and the cells that it keeps.
+
+The commonest terms have a line, with a cell for each cluster; terms of few documents have a list instead: it saves most
+of the memory of a line and, where clusters are many, time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.kernels.jit import jit
+
+LINE = 16  # float32 lanes of a cache line
+LINE_BYTES = 64
+MOST_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
+MOST_OFFSETS = 2**32  # lines are found by 32-bit numbers
+LIST_COST = 32.0  # an entry of a list costs as much as this many cells of a line, measured
+
+# A cell is the upper half of a float32 that is not negative, cut so that it has room. Below 2^-64 the sign and the two
+# highest bits of the exponent are 0, so bits 13 to 28 (6 of the exponent, 10 of the mantissa) say all but what is
+# rounded off, and one shift makes them a float32 again. Where values have signs, cells have 32 bits and are shifted by
+# 0.
+CELL_SHIFT = np.uint32(13)
+SMALLEST_CELL = np.uint32(1 << 10)  # below it there is no exponent: such a float32 would be slow, and is taken for 0
+DOWN, UP = 2.0**-64, np.float32(2.0**64)  # sums are made as small as cells want them; the values of rows make up for it
+
+
+class PlaceNumbers(NamedTuple):
+    """`TermPlaces` as kernels take them."""
+
+    number: Any  # uint32 (n_terms,)
+    frequencies: Any  # int64 (n_terms,)
+    n_head: Any  # uint32
+    n_lanes: Any  # uint32
+
+
+@dataclass(frozen=True, eq=False)
+class TermPlaces:
+    """The number that each term has in a table, by falling frequency; those below `n_head` have a line."""
+
+    number: npt.NDArray[np.uint32]  # of shape (n_terms,)
+    frequencies: npt.NDArray[np.int64]  # of shape (n_terms,): how many documents each term is in
+    n_clusters: int
+    n_head: int
+
+    @classmethod
+    def of(cls, frequencies: npt.NDArray[np.int64], n_clusters: int, n_head: int | None = None) -> TermPlaces:
+        """Return the places for some clusters; `n_head` terms have a line, `head_length` by default."""
+        number = np.empty(frequencies.size, np.uint32)
+        # numpy sorts 16-bit integers by their digits; which of two very common terms comes first does not matter
+        order = np.argsort(-np.minimum(frequencies, 2**15 - 1).astype(np.int16), kind="stable")
+        number[order] = np.arange(frequencies.size, dtype=np.uint32)
+        return cls(number, frequencies, n_clusters, head_length(frequencies, n_clusters) if n_head is None else n_head)
+
+    @property
+    def n_lanes(self) -> int:
+        """The cells of a line: a lane for each cluster, whole cache lines of float32."""
+        return table_width(self.n_clusters)
+
+    @property
+    def n_rare(self) -> int:
+        """How many terms have a list."""
+        return self.number.size - self.n_head
+
+    @property
+    def numbers(self) -> PlaceNumbers:
+        """The places as kernels take them."""
+        return PlaceNumbers(self.number, self.frequencies, np.uint32(self.n_head), np.uint32(self.n_lanes))
+
+    @cached_property
+    def terms(self) -> npt.NDArray[np.int32]:
+        """The terms by their numbers."""
+        terms = np.empty(self.number.size, np.int32)
+        terms[self.number] = np.arange(terms.size, dtype=np.int32)
+        return terms
+
+
+def table_width(n_clusters: int) -> int:
+    """Return the clusters rounded up to whole cache lines."""
+    return LINE * max(1, -(-n_clusters // LINE))
+
+
+def head_length(frequencies: npt.NDArray[np.int64], n_clusters: int) -> int:
+    """Return how many terms have a line: all if the table is small, else those whose list would cost more."""
+    n_lanes = table_width(n_clusters)
+    if frequencies.size * n_lanes <= MOST_CELLS:
+        return int(frequencies.size)
+    return min(int(np.count_nonzero(frequencies * LIST_COST > n_lanes)), (MOST_OFFSETS - 1) // n_lanes)
+
+
+@jit(inner=True)
+def write_cell(cells, at, value):
+    """Store a float32 as the nearest cell. The size of a cell is known from the type, so no branch is compiled."""
+    shift = CELL_SHIFT if cells.itemsize == 2 else np.uint32(0)
+    cell = np.uint32((np.float32(value).view(np.uint32) + ((np.uint32(1) << shift) >> np.uint32(1))) >> shift)
+    cells[at] = cell if cells.itemsize > 2 or cell >= SMALLEST_CELL else np.uint32(0)
+
+
+@jit(inner=True)
+def read_cell(cells, at):
+    """Return the float32 that a cell stands for."""
+    return np.uint32(np.uint32(cells[at]) << (CELL_SHIFT if cells.itemsize == 2 else np.uint32(0))).view(np.float32)
+
+
+def cells_of(values: npt.NDArray[np.float32], kind: Any) -> npt.NDArray[Any]:
+    """Return float32 values as cells of a type, as `write_cell` stores them."""
+    bits = values.view(np.uint32)
+    if np.dtype(kind).itemsize > 2:
+        return bits
+    cells = (bits + np.uint32(1 << (int(CELL_SHIFT) - 1))) >> CELL_SHIFT
+    return np.where(cells >= SMALLEST_CELL, cells, 0).astype(np.uint16)
+
+
+def aligned_zeros(size: int, kind: Any) -> npt.NDArray[Any]:
+    """Return zeros that begin where a cache line does: a line of the table that lies across two costs two reads."""
+    n_bytes = size * np.dtype(kind).itemsize
+    store = np.zeros(n_bytes + LINE_BYTES, np.uint8)
+    offset = -store.ctypes.data % LINE_BYTES
+    return store[offset : offset + n_bytes].view(kind)

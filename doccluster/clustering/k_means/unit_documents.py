@@ -1,0 +1,245 @@
+"""Documents as spherical k-means reads them: unit float32 rows, kept as given, and laid out for the sweeps of a fit.
+
+`UnitDocuments` are shared by all starts. `laid_out` copies their rows for a table of centroids of one width: the
+columns become places in the table, the commonest terms first, so that what is read most lies together. The order of the
+entries within a row stays that of the columns, which is the order in which exact cosines are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from doccluster.blocks import Item, Result, row_blocks, share_blocks
+from doccluster.clustering.k_means.term_places import UP, TermPlaces
+from doccluster.geometry.documents import as_documents
+from doccluster.kernels.arguments import Csr
+from doccluster.kernels.jit import jit
+
+BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
+BLOCKS_PER_THREAD, LEAST_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
+SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose products spread over all bits
+FINEST_WEIGHT = 2.0**-8  # sums stay exact where weights are multiples of it
+INTEGERS_OF_FLOAT64 = 2.0**53
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+class SweepRows(NamedTuple):
+    """Rows as a sweep reads them: terms with a line in the table, padded with zeros to fours, then rare terms."""
+
+    starts: Any  # uint64 (2 * n_rows + 1,): where each row begins, where its rare terms begin, and where all end
+    offsets: Any  # uint32 (n_entries,): where the line of a term begins in the table; of rare terms the number
+    values: Any  # float32 (n_entries,), times UP
+    n_additions: Any  # float32 (n_rows,): how many additions a cosine takes one after another, at most
+
+    def block(self, rows: slice) -> SweepRows:
+        """Return some neighbouring rows; the entries are not copied."""
+        return self._replace(starts=self.starts[2 * rows.start : 2 * rows.stop + 1], n_additions=self.n_additions[rows])
+
+
+@jit
+def lay_out(matrix, places, rows):
+    """Fill `rows` from those of a matrix (Csr), renumbered; what is between the entries of two rows stays zero."""
+    indptr, indices, data = matrix
+    number, frequencies, n_head, n_lanes = places
+    for row in range(indptr.size - 1):
+        common, rare = rows.starts[2 * row], rows.starts[2 * row + 1]
+        n_additions = (rare - common) / 4.0  # four products are added up before they meet the sums
+        for p in range(indptr[row], indptr[row + 1]):
+            term = number[indices[p]]
+            if term < n_head:
+                rows.offsets[common], rows.values[common] = term * n_lanes, data[p] * UP
+                common += np.uint64(1)
+            else:
+                rows.offsets[rare], rows.values[rare] = term - n_head, data[p] * UP
+                rare += np.uint64(1)
+                n_additions += frequencies[indices[p]]  # at most a document each
+        rows.n_additions[row] = n_additions
+
+
+@dataclass(frozen=True, eq=False)
+class UnitDocuments:
+    """Unit rows, their weights, and how many threads work on them; `unit_documents` makes them."""
+
+    matrix: sparse.csr_array  # float32, of shape (n_documents, n_terms), the columns of each row ascending
+    weights: npt.NDArray[np.float64]  # of shape (n_documents,)
+    n_threads: int = 1
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def n_entries(self) -> int:
+        """The number of values."""
+        return int(self.matrix.data.size)
+
+    @cached_property
+    def rows(self) -> Csr:
+        """The rows as kernels take them."""
+        return Csr.of(self.matrix)
+
+    @cached_property
+    def frequencies(self) -> Integers:
+        """How many entries each column has."""
+        return np.bincount(self.matrix.indices, minlength=self.n_terms)
+
+    @property
+    def usable(self) -> Integers:
+        """The rows with a direction and a weight, ascending."""
+        return np.flatnonzero(self.is_usable)
+
+    @cached_property
+    def has_value(self) -> Flags:
+        """Whether each row has a value but 0."""
+        starts, values = self.rows.indptr, self.matrix.data
+        has_value = np.diff(starts) > 0
+        if not np.all(values):
+            has_value[has_value] = np.logical_or.reduceat(values != 0, starts[:-1][has_value])
+        return has_value
+
+    @cached_property
+    def is_usable(self) -> Flags:
+        """Whether each row has a direction and a weight: only such rows found or keep a cluster."""
+        return self.has_value & (self.weights > 0)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weights of all documents together."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def digests(self) -> npt.NDArray[np.uint64]:
+        """A number for each row that only equal rows share, -0 being 0; uint64 array of shape (n_documents,)."""
+        starts, columns, values = self.rows
+        mixed = (columns.astype(np.uint64) << np.uint64(32) | values.view(np.uint32)) * MIXER
+        mixed = np.append(np.where(values != 0, (mixed ^ mixed >> np.uint64(29)) * MIXER, 0), np.uint64(0))
+        return np.where(np.diff(starts) > 0, np.add.reduceat(mixed, starts[:-1]), np.uint64(0))
+
+    @cached_property
+    def dense(self) -> npt.NDArray[np.float32] | None:
+        """The values as a table of documents by terms, not copied; None where a row lacks a value, as in most text."""
+        if self.n_entries != self.n_documents * self.n_terms:
+            return None
+        return np.reshape(self.matrix.data, self.matrix.shape)
+
+    @cached_property
+    def is_positive(self) -> bool:
+        """Whether no value is below zero."""
+        return bool(self.matrix.data.min(initial=0) >= 0)
+
+    @cached_property
+    def largest_sum(self) -> float:
+        """What no sum of weighted values exceeds, at least 1."""
+        largest = (
+            float(np.abs(self.matrix.data).max(initial=0)) if not self.is_positive else self.matrix.data.max(initial=0)
+        )
+        return max(1.0, float(self.frequencies.max(initial=0)) * float(largest) * float(self.weights.max(initial=0)))
+
+    @cached_property
+    def has_exact_sums(self) -> bool:
+        """Whether the sum of any rows is exact in float64: no order counts, and rows can be taken away again.
+
+        float32 values are whole multiples of the last place of the smallest; float64 counts 2^53 of them without loss.
+        """
+        if np.any(self.weights % FINEST_WEIGHT):
+            return False
+        sizes = self.matrix.data if self.is_positive else np.abs(self.matrix.data)
+        smallest = np.min(sizes, where=sizes > 0, initial=1)
+        step = float(np.spacing(smallest)) * (1.0 if np.all(self.weights == 1) else FINEST_WEIGHT)
+        return self.largest_sum < INTEGERS_OF_FLOAT64 * step
+
+    def take(self, places: Integers) -> UnitDocuments:
+        """Return some of the documents."""
+        return replace(self, matrix=sparse.csr_array(self.matrix[places]), weights=self.weights[places])
+
+    def whole(self) -> UnitDocuments:
+        """Return all of them: what draws from documents elsewhere fetches them."""
+        return self
+
+    def laid_out(self, places: TermPlaces) -> SweepRows:
+        """Return the rows as sweeps of a table with these places read them."""
+        indptr, indices, _ = self.rows
+        n_rare = np.zeros(self.n_documents, np.int64)
+        if places.n_head < self.n_terms:
+            is_rare = np.concatenate([[0], np.cumsum(places.number[indices] >= places.n_head)])
+            n_rare = np.diff(is_rare[indptr])
+        n_common = -(-(np.diff(indptr) - n_rare) // 4) * 4
+        starts = np.concatenate([[0], np.cumsum(np.stack([n_common, n_rare], axis=1).ravel())]).astype(np.uint64)
+        n_entries = int(starts[-1])
+        rows = SweepRows(
+            starts, np.zeros(n_entries, np.uint32), np.zeros(n_entries, np.float32), np.empty(n_rare.size, np.float32)
+        )
+
+        def lay_out_block(block: slice) -> None:
+            lay_out(self.rows.block(block), places.numbers, rows.block(block))
+
+        self.share(lay_out_block, self.blocks(), multiplications=10.0 * self.n_entries)
+        if self.dense is not None:
+            rows.n_additions[:] = self.n_terms  # a library of linear algebra adds in an order of its own
+        return rows
+
+    def blocks(self) -> list[slice]:
+        """Return the blocks of rows that kernels are given; no result depends on them."""
+        if self.n_threads == 1:
+            return row_blocks(self.n_documents, BLOCK_ROWS)
+        even = -(-self.n_documents // (BLOCKS_PER_THREAD * self.n_threads))
+        return row_blocks(self.n_documents, min(max(even, LEAST_ROWS), BLOCK_ROWS))
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        """Threads that live as long as the documents: an iteration is too short to start them again for each step."""
+        return ThreadPoolExecutor(max_workers=self.n_threads, thread_name_prefix="doccluster")
+
+    def share(
+        self, function: Callable[[Item], Result], items: Sequence[Item], *, multiplications: float
+    ) -> list[Result]:
+        """Return `function(item)` for each item, in threads if that many multiplications are worth them."""
+        n_threads = self.n_threads if multiplications > SERIAL_WORK else 1
+        return share_blocks(function, items, n_threads=n_threads, pool=self._pool if n_threads > 1 else None)
+
+
+def unit_documents(
+    given: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+) -> tuple[UnitDocuments, bool]:
+    """Return documents ready for the iterations, and whether rows had to be normalised; unit float32 csr rows are kept.
+
+    Raises InputError if what was given did not come through the door before, and is not a finite numeric matrix.
+    """
+    documents = as_documents(given)
+    scaled = not documents.has_unit_rows
+    weights = np.ones(documents.n_documents) if weights is None else weights
+    return UnitDocuments(unit_rows_of(documents), weights, n_threads), scaled
+
+
+def unit_rows_of(documents: Any) -> sparse.csr_array:
+    """Return the unit rows of `Documents` as float32 (zero rows stay zero), csr; without a copy where they are that."""
+    matrix = documents.in_range
+    if not documents.is_sparse:
+        matrix = (matrix * documents.unit_scale[:, None]).astype(np.float32)
+        if not np.all(matrix):
+            return sparse.csr_array(matrix)
+        n_rows, n_terms = matrix.shape
+        starts = np.arange(n_rows + 1, dtype=np.int64) * n_terms
+        columns = np.tile(np.arange(n_terms, dtype=np.int32), n_rows)
+        return sparse.csr_array((matrix.ravel(), columns, starts), shape=matrix.shape)
+    values = matrix.data
+    if not documents.has_unit_rows:
+        values = values * np.repeat(documents.unit_scale, np.diff(matrix.indptr))
+    return sparse.csr_array((values.astype(np.float32, copy=False), matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -1,0 +1,164 @@
+"""Whole fits of spherical k-means from the same documents: this checkout, an earlier commit of it, and scikit-learn.
+
+Every fit is timed in a process of its own, in turn, by processor time: two versions of compiled code in one process
+slow each other down. The earlier commit (`--against COMMIT`) is checked out in a git worktree beside this one. Ours go
+on until nothing moves; the labels of both are compared, and a fit that differs is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+THIS = pathlib.Path(__file__).resolve()
+
+if __name__ != "__main__":  # the process of a fit imports one version of doccluster, and nothing else of this folder
+    from experiments.benchmarks.harness import ROOT, Session, git, row
+    from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real_names
+
+TIMED = ("doccluster/clustering/k_means", "doccluster/kernels")
+ROUNDS, REPEATS = 5, 3  # processes of each, and fits in each of them, after one that is not timed
+
+
+@contextmanager
+def checked_out(commit: str) -> Iterator[pathlib.Path]:
+    """Yield a folder with a commit checked out, which is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="against-") as folder:
+        place = pathlib.Path(folder) / "checkout"
+        done = git("worktree", "add", "--detach", str(place), commit)
+        if done.returncode:
+            raise SystemExit(f"there is no commit {commit} here: {done.stderr.strip()}")
+        try:
+            yield place
+        finally:
+            git("worktree", "remove", "--force", str(place))
+
+
+def measured_fit(checkout: pathlib.Path | None, **fit: object) -> dict[str, float | str]:
+    """Return the figures of `fit_here` in a process of its own; without a checkout those of scikit-learn."""
+    command = [sys.executable, str(THIS), json.dumps({"checkout": checkout and str(checkout), **fit})]
+    done = subprocess.run(command, cwd=tempfile.gettempdir(), capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def compare_fits(session: Session, name: str, n_clusters: int, n_threads: int, *, weighted: bool = False) -> None:
+    """Record processor seconds and peak memory of fits of this checkout, the other commit and scikit-learn."""
+    matrix_path(name)
+    fit = {
+        "matrix": str(matrix_path(name)),
+        "rows": random_rows(name, n_clusters).tolist(),
+        "n_threads": n_threads,
+        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS,
+        "weighted": weighted,
+    }
+    where = f"{name}, k={n_clusters}, {n_threads} thread(s)" + (", uneven weights" if weighted else "")
+    with checked_out(session.against) as checkout:
+        contenders: dict[str, pathlib.Path | None] = {"doccluster": ROOT, session.against: checkout}
+        if n_clusters <= 100 and not weighted:
+            contenders["scikit-learn lloyd"] = None
+        runs: dict[str, list[dict[str, float | str]]] = {contender: [] for contender in contenders}
+        for _ in range(1 if session.quick else ROUNDS):
+            for contender, place in contenders.items():
+                runs[contender].append(measured_fit(place, **fit))
+    labels = {str(run["labels"]) for contender in ("doccluster", session.against) for run in runs[contender]}
+    if len(labels) > 1:
+        raise AssertionError(f"labels of {where} differ between this checkout and {session.against}")
+    for figure in ("processor_seconds", "peak_bytes_beyond_data"):
+        best = {who: min(float(run[figure]) for run in of) for who, of in runs.items()}
+        for who, value in best.items():
+            session.record(f"{who}, {where}", figure, value, [float(run[figure]) for run in runs[who]])
+            if who != "doccluster":
+                session.record(f"{who}, {where}", f"{figure}_times_ours", value / best["doccluster"])
+
+
+def compare_real(session: Session, names: tuple[str, ...]) -> None:
+    """Compare fits of real corpora with as many clusters as they have classes, by one and two threads."""
+    there = [name for name in names if name in real_names()]
+    if not there:
+        session.say(f"  {session.row}: no real corpora beside this checkout")
+    for name in there[:1] if session.quick else there:
+        for n_threads in (1, 2):
+            compare_fits(session, name, REAL[name], n_threads)
+
+
+@row(
+    "against-cluto", "whole fits of CLUTO's matrices, k = classes, over an earlier commit and scikit-learn", target=1.8
+)
+def against_cluto(session: Session) -> None:
+    compare_real(session, ("re0", "la1", "hitech", "k1b", "tr11"))
+
+
+@row("against-news", "whole fits of Reuters and 20 Newsgroups, k = classes", target=1.6)
+def against_news(session: Session) -> None:
+    compare_real(session, ("reuters", "newsgroups"))
+
+
+@row("against-many", "whole fits of Reuters and 20 thousand made documents, k=300, 1,000 and 3,000", target=1.0)
+def against_many(session: Session) -> None:
+    names = [name for name in ("reuters", "made-20k") if name == "made-20k" or name in real_names()]
+    for name in names[-1:] if session.quick else names:
+        for k in (300,) if session.quick else (300, 1000, 3000):
+            compare_fits(session, name, k, 1)
+
+
+@row("against-weighted", "whole fits with uneven weights", target=1.0)
+def against_weighted(session: Session) -> None:
+    for name in [name for name in ("la1", "reuters") if name in real_names()]:
+        compare_fits(session, name, REAL[name], 1, weighted=True)
+
+
+def fit_here(checkout: str | None, matrix: str, rows: list[int], n_threads: int, repeats: int, weighted: bool) -> None:
+    """Print processor seconds of a fit in this process, the least of some, its peak memory and its labels' digest."""
+    if checkout is not None:
+        sys.path.insert(0, checkout)
+    from scipy import sparse
+    from threadpoolctl import threadpool_limits
+
+    documents = sparse.csr_array(sparse.load_npz(matrix))
+    start, weights = documents[rows], None
+    if weighted:
+        weights = np.random.default_rng(0).uniform(0.5, 2, documents.shape[0])
+
+    def fit() -> np.ndarray:
+        if checkout is None:
+            from sklearn.cluster import KMeans
+
+            return KMeans(len(rows), init=start.toarray(), n_init=1).fit(documents).labels_
+        from doccluster.clustering import SphericalKMeans
+
+        model = SphericalKMeans(len(rows), init=start, tol=0.0, n_threads=n_threads)
+        return model.fit(documents, sample_weight=weights).labels_
+
+    seconds = []
+    with threadpool_limits(n_threads):
+        fit()
+        before = _memory("VmRSS", reset=True)
+        for _ in range(repeats):
+            started = time.process_time()
+            labels = fit()
+            seconds.append(time.process_time() - started)
+    digest = hashlib.sha256(np.asarray(labels, np.int32).tobytes()).hexdigest()
+    beyond = max(0, _memory("VmHWM") - before)
+    print(json.dumps({"processor_seconds": min(seconds), "peak_bytes_beyond_data": beyond, "labels": digest}))
+
+
+def _memory(key: str, *, reset: bool = False) -> int:
+    if reset:
+        pathlib.Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    lines = pathlib.Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
+
+
+if __name__ == "__main__":
+    fit_here(**json.loads(sys.argv[1]))
