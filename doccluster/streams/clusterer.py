@@ -247,13 +247,15 @@ class Clusterer:
         self._put_with_mates(new, mates, result)
         bonds = replace(self.bonds, fixed=self.bonds.fixed | self._stay) if self._stay else self.bonds
         crowd = desk.crowd()
-        is_due = self.time >= desk.looked_at + self.settings.look_every
+        newest = max(one.time for one in new)  # an archive is read as if its articles had come in then
+        now = newest if newest < self.time - 2 * crowd.window else self.time
+        is_due = abs(now - desk.looked_at) >= self.settings.look_every
         own = {story.id for story in self.stories.values() if story.language == language}
         for one in new:  # what was edited is put to a story as if it had come in
             one.story = "" if one.number in formers else one.story
-        moves = desk.look(self.time, crowd, own, bonds, None if is_due else [one.number for one in new])
+        moves = desk.look(now, crowd, own, bonds, None if is_due else [one.number for one in new])
         if is_due:
-            desk.looked_at = self.time
+            desk.looked_at = now
         return self._follow([replace(move, former=formers.get(move.number, move.former)) for move in moves], result)
 
     def _put_with_mates(self, new: Sequence[DeskArticle], mates: Mapping[str, str], result: BatchResult) -> None:

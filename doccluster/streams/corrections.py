@@ -85,7 +85,7 @@ def correction_of(
         raise InputError(f"these documents are {where}; `doccluster stream show` lists the documents of a story.")
     chosen = _with_copies(connection, named)
     rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
-    if not rest:  # they part copies
+    if verb == "split" and not rest:  # they part copies
         chosen = tuple(dict.fromkeys(named))
         rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
     if verb == "split":

@@ -21,12 +21,12 @@ import doccluster.streams.stream as streaming
 from doccluster.streams import StreamSettings
 from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.options import PollOptions
-from doccluster.streams.settings import DAY
+from doccluster.streams.settings import DAY, HOUR
 from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock, SharedParser
 from tests.streams.loopback import LOOPBACK, loopback_only
 
-SETTINGS = StreamSettings(close_after_least=DAY, close_after_most=2 * DAY, half_life=DAY / 2, resume_within=6 * DAY)
+SETTINGS = StreamSettings(half_life=DAY / 2, look_every=HOUR)
 UNSOUND = 3
 _commit = database.transaction
 
