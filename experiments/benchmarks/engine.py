@@ -7,26 +7,20 @@ on until nothing moves; the labels of both are compared, and a fit that differs 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
+from experiments.benchmarks.harness import ROOT, Session, git, row
+from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real_names
 
-THIS = pathlib.Path(__file__).resolve()
-
-if __name__ != "__main__":  # the process of a fit imports one version of doccluster, and nothing else of this folder
-    from experiments.benchmarks.harness import ROOT, Session, git, row
-    from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real_names
-
+FIT = pathlib.Path(__file__).resolve().parent / "engine_fit.py"
 TIMED = ("doccluster/clustering/k_means", "doccluster/kernels")
-ROUNDS, REPEATS = 5, 3  # processes of each, and fits in each of them, after one that is not timed
+ROUNDS, REPEATS = 3, 5  # processes of each, and fits in each of them, after one that is not timed
 
 
 @contextmanager
@@ -44,8 +38,8 @@ def checked_out(commit: str) -> Iterator[pathlib.Path]:
 
 
 def measured_fit(checkout: pathlib.Path | None, **fit: object) -> dict[str, float | str]:
-    """Return the figures of `fit_here` in a process of its own; without a checkout those of scikit-learn."""
-    command = [sys.executable, str(THIS), json.dumps({"checkout": checkout and str(checkout), **fit})]
+    """Return the figures of `engine_fit.py` in a process of its own; without a checkout those of scikit-learn."""
+    command = [sys.executable, str(FIT), json.dumps({"checkout": checkout and str(checkout), **fit})]
     done = subprocess.run(command, cwd=tempfile.gettempdir(), capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr.strip().splitlines()[-1])
@@ -116,49 +110,3 @@ def against_many(session: Session) -> None:
 def against_weighted(session: Session) -> None:
     for name in [name for name in ("la1", "reuters") if name in real_names()]:
         compare_fits(session, name, REAL[name], 1, weighted=True)
-
-
-def fit_here(checkout: str | None, matrix: str, rows: list[int], n_threads: int, repeats: int, weighted: bool) -> None:
-    """Print processor seconds of a fit in this process, the least of some, its peak memory and its labels' digest."""
-    if checkout is not None:
-        sys.path.insert(0, checkout)
-    from scipy import sparse
-    from threadpoolctl import threadpool_limits
-
-    documents = sparse.csr_array(sparse.load_npz(matrix))
-    start, weights = documents[rows], None
-    if weighted:
-        weights = np.random.default_rng(0).uniform(0.5, 2, documents.shape[0])
-
-    def fit() -> np.ndarray:
-        if checkout is None:
-            from sklearn.cluster import KMeans
-
-            return KMeans(len(rows), init=start.toarray(), n_init=1).fit(documents).labels_
-        from doccluster.clustering import SphericalKMeans
-
-        model = SphericalKMeans(len(rows), init=start, tol=0.0, n_threads=n_threads)
-        return model.fit(documents, sample_weight=weights).labels_
-
-    seconds = []
-    with threadpool_limits(n_threads):
-        fit()
-        before = _memory("VmRSS", reset=True)
-        for _ in range(repeats):
-            started = time.process_time()
-            labels = fit()
-            seconds.append(time.process_time() - started)
-    digest = hashlib.sha256(np.asarray(labels, np.int32).tobytes()).hexdigest()
-    beyond = max(0, _memory("VmHWM") - before)
-    print(json.dumps({"processor_seconds": min(seconds), "peak_bytes_beyond_data": beyond, "labels": digest}))
-
-
-def _memory(key: str, *, reset: bool = False) -> int:
-    if reset:
-        pathlib.Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    lines = pathlib.Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
-
-
-if __name__ == "__main__":
-    fit_here(**json.loads(sys.argv[1]))
