@@ -1,18 +1,17 @@
 """Copies of a text, exact or nearly so: which articles are one wire story, and how often it was printed.
 
 Two texts are near-duplicates when the Jaccard index of their sets of word shingles reaches a threshold. Shingles are
-numbers of 64 bits that do not depend on the corpus, so an index of them can grow as articles come in. Candidates come
-from prefix filtering (Bayardo, Ma & Srikant 2007, "Scaling up all pairs similarity search", WWW,
-doi:10.1145/1242572.1242591; Chaudhuri, Ganti & Kaushik 2006): in any common order two sets with an index >= t share one
-of their first n - ceil(t n) + 1 shingles. Nothing is missed and every pair is checked.
+numbers of 64 bits that do not depend on the corpus. Candidates come from prefix filtering (Bayardo, Ma & Srikant 2007,
+"Scaling up all pairs similarity search", WWW, doi:10.1145/1242572.1242591; Chaudhuri, Ganti & Kaushik 2006): in any
+common order two sets with an index >= t share one of the first n - ceil(t n) + 1 shingles. Nothing is missed, every
+pair is checked.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -165,66 +164,6 @@ def jaccard(left: sparse.csr_array, right: sparse.csr_array) -> npt.NDArray[np.f
     return np.asarray(shared / (np.diff(left.indptr) + np.diff(right.indptr) - shared))
 
 
-class ShingleIndex:
-    """The articles of a window of time, and which of them a new one is a near-copy of.
-
-    `threshold`: the least Jaccard index of two sets of shingles. `n_words`: words in a shingle; a text with fewer words
-    is one shingle. `window`: the greatest time between two copies.
-    """
-
-    def __init__(self, *, threshold: float = 0.8, n_words: int = 5, window: float = math.inf) -> None:
-        self.threshold = threshold
-        self.n_words = n_words
-        self.window = window
-        self._prefixes = PrefixIndex()
-        self._sets: dict[int, Shingles] = {}
-        self._times: dict[int, tuple[int, int]] = {}  # when it was published, and came in
-
-    def __len__(self) -> int:
-        return len(self._sets)
-
-    def add(self, number: int, time: int, shingles: Shingles, *, arrived: int) -> list[int]:
-        """Add an article that came in some time after it was published.
-
-        Return the earlier ones that it is a near-copy of, in ascending order.
-        """
-        if shingles.size == 0:
-            return []
-        candidates = self._prefixes.find(self._prefix(shingles))
-        near = (other for other in candidates if abs(self._times[other][0] - time) <= self.window)
-        found = sorted(other for other in near if self._are_similar(self._sets[other], shingles))
-        self.restore(number, time, shingles, arrived=arrived)
-        return found
-
-    def restore(self, number: int, time: int, shingles: Shingles, *, arrived: int) -> None:
-        """Add an article without looking for what it is a copy of."""
-        self._prefixes.add(number, self._prefix(shingles))
-        self._sets[number], self._times[number] = shingles, (time, arrived)
-
-    def shingles_of(self, number: int) -> Shingles | None:
-        """Return the shingles of an article of the window."""
-        return self._sets.get(number)
-
-    def forget_before(self, time: int) -> list[int]:
-        """Leave out the articles that came in before `time`; return their numbers."""
-        old = sorted(number for number, (_, arrived) in self._times.items() if arrived < time)
-        for number in old:
-            del self._sets[number], self._times[number]
-        if old:
-            self._prefixes.forget(old)
-        return old
-
-    def _prefix(self, shingles: Shingles) -> Shingles:
-        return shingles[: shingles.size - int(np.ceil(self.threshold * shingles.size - 1e-9)) + 1]
-
-    def _are_similar(self, one: Shingles, other: Shingles) -> bool:
-        small, large = sorted((one.size, other.size))
-        if small < self.threshold * large - 1e-9:
-            return False
-        shared = np.intersect1d(one, other, assume_unique=True).size
-        return bool(shared / (one.size + other.size - shared) >= self.threshold - 1e-12)
-
-
 def words_of(text: str) -> list[str]:
     """Return the words that shingles are made of: without case, punctuation and white space.
 
@@ -260,61 +199,3 @@ def _mixed(codes: Shingles, places: Rows, n_words: int) -> Shingles:
         mixed = (mixed ^ codes[places + word]) * _MULTIPLIER
         mixed ^= mixed >> _SHIFT
     return mixed
-
-
-MOST_RECENT = 1 << 15  # pairs that a dictionary holds before they are sorted in; more where the arrays are long
-
-
-class PrefixIndex:
-    """Pairs of a shingle and the number of an article, by shingle.
-
-    The latest pairs are in a dictionary, the others in sorted arrays, where a pair takes 16 bytes instead of a hundred.
-
-    >>> index = PrefixIndex()
-    >>> index.add(1, np.array([3, 5], dtype=np.uint64))
-    >>> index.add(2, np.array([5, 8], dtype=np.uint64))
-    >>> sorted(index.find(np.array([5], dtype=np.uint64)))
-    [1, 2]
-    """
-
-    def __init__(self) -> None:
-        self._shingles = np.zeros(0, dtype=np.uint64)
-        self._numbers = np.zeros(0, dtype=np.int64)
-        self._recent: dict[int, list[int]] = {}
-
-    def add(self, number: int, prefix: npt.NDArray[np.uint64]) -> None:
-        """Add the distinct shingles of an article's prefix."""
-        for key in prefix.tolist():
-            self._recent.setdefault(key, []).append(number)
-        if len(self._recent) > max(MOST_RECENT, self._shingles.size // 8):
-            self._sort_in()
-
-    def find(self, prefix: npt.NDArray[np.uint64]) -> set[int]:
-        """Return the numbers of the articles that have a shingle of a prefix in their own."""
-        found = {number for key in prefix.tolist() for number in self._recent.get(key, ())}
-        if self._shingles.size:
-            begins = np.searchsorted(self._shingles, prefix)
-            is_held = self._shingles[np.minimum(begins, self._shingles.size - 1)] == prefix
-            if is_held.any():
-                ends = np.searchsorted(self._shingles, prefix[is_held], side="right")
-                for begin, end in zip(begins[is_held].tolist(), ends.tolist(), strict=True):
-                    found.update(self._numbers[begin:end].tolist())
-        return found
-
-    def forget(self, numbers: Collection[int]) -> None:
-        """Leave out articles."""
-        self._sort_in()
-        stay = ~np.isin(self._numbers, np.array(sorted(numbers), dtype=np.int64))
-        self._shingles, self._numbers = self._shingles[stay], self._numbers[stay]
-
-    def _sort_in(self) -> None:
-        pairs = [(key, number) for key, numbers in self._recent.items() for number in numbers]
-        if not pairs:
-            return
-        shingles = np.array([key for key, _ in pairs], dtype=np.uint64)
-        numbers = np.array([number for _, number in pairs], dtype=np.int64)
-        order = np.argsort(shingles, kind="stable")
-        places = np.searchsorted(self._shingles, shingles[order], side="right")
-        self._shingles = np.insert(self._shingles, places, shingles[order])
-        self._numbers = np.insert(self._numbers, places, numbers[order])
-        self._recent = {}
