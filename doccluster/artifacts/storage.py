@@ -192,7 +192,7 @@ def unfit(path: Path, error: ValueError) -> SchemaError:
     """Return the error for a file that holds something else than this version writes."""
     if not isinstance(error, OtherNames):
         return damaged(path, str(error))
-    told = f"{path} is of an older version of doccluster, or was changed ({error})"
+    told = f"{path} is of an older version of doccluster, or was changed ({str(error).removeprefix('it.')})"
     return SchemaError(told, remedy=_next_step(path))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.short_repr import ShortRepr
 from doccluster.stories.cleaning import Cleaner, outlet_of
 from doccluster.stories.crowd import Crowd
 from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows
@@ -22,8 +23,8 @@ AT_ONCE = 1_000  # articles that are read together
 Labels = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class NewsArticles:
+@dataclass(frozen=True, eq=False, repr=False)
+class NewsArticles(ShortRepr):
     """Dated articles in any order; sequences of one length.
 
     Attributes

@@ -385,7 +385,7 @@ def test_a_damaged_run_json_is_refused_before_the_run_is_repeated(doccluster, fi
     else:
         del record[part][name]
     (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
-    one_sentence(doccluster("rerun", folder), 2, "run.json is damaged", name or "n_clusterz", "make the run again")
+    one_sentence(doccluster("rerun", folder), 2, "or was changed", name or "n_clusterz", "make the run again")
 
 
 def test_a_pickle_in_place_of_an_array_is_never_loaded(doccluster, finished, tiny, tmp_path):
