@@ -202,7 +202,7 @@ def test_one_line_says_that_stories_were_built_again(doccluster, tmp_path):  # n
 def test_a_correction_is_made_again_behind_articles_that_were_ahead_of_the_clock(tmp_path):
     path = tmp_path / "news.db"
     with StoryStream(path) as stream:
-        stream.replay([("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow"), ("2026-03-20", "Ferry is afloat")])
+        stream.replay([("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow"), ("2026-03-20", "Orchestra on tour")])
         one, other = sorted(living(stream))
         stream.correct("merge", one, other)
         before = partition(stream)
