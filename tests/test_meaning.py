@@ -454,7 +454,7 @@ def test_the_static_encoder_gives_the_mean_of_the_vectors_of_the_tokens():
 
 
 def test_a_missing_package_is_a_sentence_that_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("doccluster.vectors.token_encoder.PACKAGE", "no_such_package_of_weights")
+    monkeypatch.setattr("doccluster.vectors.encoders.PACKAGE", "no_such_package_of_weights")
     with pytest.raises(MissingDependency, match=r'the encoder static needs \w+; .*pip install "doccluster\[meaning\]"'):
         get_encoder("static")
 

@@ -21,9 +21,8 @@ from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.office_files import OFFICE, PDF, RTF
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.reuters import REUTERS
 from doccluster.corpus.table_header import MOST_BEFORE, stands_before
-from doccluster.corpus.text_files import HTML, LINES, TEXT, XML
+from doccluster.corpus.text_files import HTML, LINES, REUTERS, TEXT, XML
 from doccluster.errors import InputError
 
 _RECORDS = (

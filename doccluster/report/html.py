@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import html
 import os
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.record import Run
-from doccluster.report.explore import explore_data, page_order
-from doccluster.report.figures import figures_of
+from doccluster.report.canvas import ACCENT, INK, MUTED, RULE, WARNING, figure_bytes
+from doccluster.report.charts import bar_chart, heat_map, line_chart, silhouette_plot
+from doccluster.report.explore import explore_data, packed_gaps, page_order
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
 from doccluster.report.plane import FEWEST, MOST_UNASKED, plane_of
-from doccluster.report.search_index import search_index
+from doccluster.report.quality import PairTable
 from doccluster.report.still_map import still_map, tiles_of
-from doccluster.report.story_cards import explored_sizes
-from doccluster.report.summary import summarize
+from doccluster.report.story_cards import explored_sizes, listed_sizes
+from doccluster.report.summary import Summary, summarize
 from doccluster.report.wording import one_line
 
 # in the order in which they name what the later ones use
@@ -129,3 +138,183 @@ def _texts(run: Run, texts: Sequence[str]) -> list[tuple[str, str]]:
             f"has {len(texts):,} texts", argument="texts", expected=f"{run.n_documents:,}, one for each document"
         )
     return [(one_line(run.documents.name(row)), texts[row]) for row in page_order(run).tolist()]
+
+
+MOST_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them
+LETTERS_PER_PAIR = 10
+MOST_READ = 50_000  # documents: of more only the listed ones are read
+LONGEST_WORD = 40
+MOST_SHARED = 35  # letters that a word takes from the one before it, as one digit to the base 36
+
+_WORD = re.compile(r"[^\W_]+")
+_LAST_OF_ONE_UNIT = "\uffff"  # a script counts the letters beyond it twice
+
+
+class _Letters(dict[int, int | None]):
+    """What `str.translate` makes of each letter: nothing of a mark."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = None if unicodedata.category(chr(code)).startswith("M") else code
+        return self[code]
+
+
+_WITHOUT_MARKS = _Letters()
+
+
+def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
+    """Return the words of documents and where they are, as plain data for JSON.
+
+    A place is the number of a document that the page lists, or n + the number of its cluster for all that it does not.
+    Read are whole texts where the page holds them, else how each document begins; where that comes to too many pairs,
+    only how the listed ones begin.
+    """
+    order, places = page_order(run), _places(run)
+    is_listed = places < order.size
+    titles, excerpts = run.documents.titles, run.documents.excerpts
+
+    def begins(row: int) -> str:
+        return f"{titles[row]} {excerpts[row]}"
+
+    if order.size <= MOST_READ:
+        if texts is not None:
+            most = max(MOST_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
+            found = _places_of_words((texts[row] for row in order.tolist()), places, most)
+            if found is not None:
+                return _index("the whole texts", order.size, found)
+        found = _places_of_words(map(begins, order.tolist()), places, MOST_PAIRS)
+        if found is not None:
+            return _index("how each document begins", order.size, found)
+    found = _places_of_words(map(begins, order[is_listed].tolist()), places[is_listed], None)
+    return _index("how the documents listed here begin", order.size, found or {})
+
+
+def plain_words(text: str) -> set[str]:
+    """Return the words of a text in small letters without marks, as the page's script makes them of what is typed.
+
+    >>> sorted(plain_words("Café, 3 cafés and B2B_x"))
+    ['and', 'b2b', 'cafe', 'cafes', 'x']
+    """
+    bare = text if text.isascii() else unicodedata.normalize("NFD", text).translate(_WITHOUT_MARKS)
+    return {word for word in _WORD.findall(bare.lower()) if len(word) <= LONGEST_WORD and not word.isdecimal()}
+
+
+def _places(run: Run) -> Any:
+    """Return the place of each document of the page, in its order, int64 array of shape (n_explored,)."""
+    sizes, listed = explored_sizes(run), listed_sizes(run)
+    n = int(sizes.sum())
+    clusters = np.repeat(np.arange(sizes.size), sizes)
+    rank = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.where(rank < listed[clusters], np.arange(n), n + clusters)
+
+
+def _places_of_words(texts: Iterable[str], places: Any, most: int | None) -> dict[str, set[int]] | None:
+    """Return the places of each word; None where they are more than `most` together."""
+    found: dict[str, set[int]] = {}
+    for text, place in zip(texts, places.tolist(), strict=True):
+        for word in plain_words(text):
+            found.setdefault(word, set()).add(place)
+    return found if most is None or sum(map(len, found.values())) <= most else None
+
+
+def _index(said: str, n: int, found: dict[str, set[int]]) -> dict[str, Any]:
+    """Return the index: words in their order, each as the number of letters it shares with the last, and the rest."""
+    words, before, gaps = [], "", []
+    for word in sorted(found):
+        shared = 0
+        while shared < min(len(word), len(before), MOST_SHARED) and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT:
+            shared += 1
+        words.append(np.base_repr(shared, 36).lower() + word[shared:])
+        before = word
+        gaps.append(np.diff(np.array(sorted(found[word])), prepend=0))
+    return {
+        "said": said,
+        "n": n,
+        "words": " ".join(words),
+        "counts": packed_gaps(np.array([own.size for own in gaps], dtype=np.int64)),
+        "gaps": packed_gaps(np.concatenate(gaps) if gaps else np.zeros(0, dtype=np.int64)),
+    }
+
+
+MAX_BARS = 300
+MAX_OUTLINE_POINTS = 2000
+MAX_SILHOUETTES = 100  # clusters in the silhouette plot
+
+_VARIABLES = {INK: "--ink", MUTED: "--muted", RULE: "--rule", ACCENT: "--accent", WARNING: "--warning"}
+_HEAD = re.compile(r"^.*?<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.DOTALL)
+_METADATA = re.compile(r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>", re.DOTALL)
+_FONT = re.compile(r"font: (?:(\d+|bold) )?([\d.]+px) [^;\"]*")
+_REFERENCE = re.compile(r'( id="|href="#|url\(#)')
+
+
+def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
+    """Return the figures of the quality tab that this run has: sizes, silhouette, adherence, separation."""
+    figures = {"sizes": _sizes(run)}
+    silhouette = _silhouette(run)
+    if silhouette is not None:
+        figures["silhouette"] = silhouette
+    for name, table in (("adherence", summary.adherence), ("separation", summary.separation)):
+        if table is not None and not table.shows_numbers:
+            figures[name] = _pairs(name, table)
+    return figures
+
+
+def _sizes(run: Run) -> Markup:
+    sizes = run.shown_sizes[: run.n_clusters]
+    described = f"Sizes of {sizes.size} clusters, from {int(sizes.max())} to {int(sizes.min())} documents"
+    if sizes.size > MAX_BARS:
+        ranks = np.arange(1, sizes.size + 1)
+        ordered = np.sort(sizes)[::-1]
+        figure = line_chart(
+            ranks, {"size": ordered}, x_label="rank of the cluster", y_label="documents", markers=False, height=3.0
+        )
+    else:
+        names = [str(number) for number in range(sizes.size)]
+        figure = bar_chart(names, sizes, x_label="cluster", y_label="documents", height=3.0)
+    return inline_svg(figure, "sizes", described)
+
+
+def _silhouette(run: Run) -> Markup | None:
+    score = next((s for s in run.evaluation.scores if s.name == "silhouette"), None)
+    if score is None or score.per_document is None or run.n_clusters < 2 or np.isnan(score.per_document).all():
+        return None
+    shown = run.partition.labels < MAX_SILHOUETTES
+    figure = silhouette_plot(
+        score.per_document[shown], run.partition.labels[shown], max_points=MAX_OUTLINE_POINTS, mean=score.value
+    )
+    return inline_svg(
+        figure, "silhouette", f"Silhouettes of the documents, cluster by cluster; their mean is {score.value:.2f}"
+    )
+
+
+def _pairs(name: str, table: PairTable) -> Markup:
+    names = [str(number) for number in table.numbers]
+    figure = heat_map(
+        table.values,
+        row_names=names,
+        column_names=names,
+        x_label="cluster",
+        y_label="cluster",
+        scale_label=name,
+        width=7.2,
+        height=6.2,
+    )
+    return inline_svg(figure, name, f"{name.capitalize()} between {len(table.numbers)} clusters")
+
+
+def inline_svg(figure: Figure, name: str, description: str) -> Markup:
+    """Return a figure as an svg element to stand in a page.
+
+    Its size is that of the room it gets, its font that of the page, its house colours the page's variables; the ids
+    in it begin with `name`, since a page may hold several figures.
+    """
+    text = figure_bytes(figure, "svg").decode("utf-8")
+    box = _HEAD.match(text)
+    assert box is not None  # matplotlib writes one
+    body = _METADATA.sub("", text[box.end() :])
+    body = _REFERENCE.sub(rf"\g<1>{name}-", body)
+    body = _FONT.sub(lambda font: f"font-size: {font[2]}" + ("; font-weight: 700" if font[1] else ""), body)
+    for colour, variable in _VARIABLES.items():
+        body = body.replace(colour, f"var({variable})")
+    body = body.replace("#ffffff", "none")
+    head = f'<svg viewBox="{box[1]}" role="img" aria-label="{html.escape(description)}" class="figure">'
+    return Markup(head + re.sub(r">\s+<", "><", body))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.parameter_fields import described_by
-from doccluster.errors import NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.text.analysis import Analysis, analysis_of
 from doccluster.text.tfidf_parameters import TfidfParameters
-from doccluster.vectors.estimator import TextEstimator
 from doccluster.vectors.term_counts import (
     TermCounts,
     TermStatistics,
@@ -20,7 +20,6 @@ from doccluster.vectors.term_counts import (
     count_terms,
     joined_statistics,
 )
-from doccluster.vectors.term_selection import select_terms
 from doccluster.vectors.vectorizer_parameters import (
     dtype_of,
     given_vocabulary,
@@ -30,6 +29,81 @@ from doccluster.vectors.vectorizer_parameters import (
 )
 from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
+
+
+class TextEstimator:
+    """Base of the vectorizers: parameters are the keyword arguments of `__init__`, attributes of the same names."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; `deep` changes nothing, since none of them is an estimator."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; returns self.
+
+        Raises
+        ------
+        InputError
+            If there is no such parameter.
+        """
+        known = self._defaults()
+        for name, value in parameters.items():
+            if name not in known:
+                raise InputError(
+                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"give one of {', '.join(known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Accept that the output is as it is, a sparse array; returns self.
+
+        Raises
+        ------
+        InputError
+            If a table is asked for.
+        """
+        if transform not in (None, "default"):
+            raise InputError(
+                f"the rows are sparse, transform={transform!r} has no sparse tables",
+                remedy="give 'default' and convert the part you need",
+            )
+        return self
+
+    def require_fit(self, attribute: str) -> None:
+        """Raise scikit-learn's NotFittedError when `attribute` has not been learned."""
+        if not hasattr(self, attribute):
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit before using it.")
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not (default := self._defaults()[name]) and repr(value) != repr(default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        return str(estimator_html_repr(self))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = inspect.signature(cls).parameters.values()
+        return {parameter.name: parameter.default for parameter in parameters}
 
 
 @described_by(TfidfParameters)
@@ -227,3 +301,66 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             mean_length=self.mean_length_,
             n_threads=self.n_threads,
         )
+
+
+def frequency_bound(value: Any, name: str, n_documents: int) -> float:
+    """Return `min_df` or `max_df` as a number of documents: a whole number counts them, a fraction is a share.
+
+    >>> frequency_bound(0.5, "max_df", 30), frequency_bound(2, "min_df", 30)
+    (15.0, 2.0)
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return float(value)
+    if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
+        return float(value) * n_documents
+    raise InputError(argument=name, received=value, expected="a whole number >= 1 or a share in [0.0, 1.0]")
+
+
+def select_terms(
+    document_frequency: npt.NDArray[np.int64],
+    term_frequency: npt.NDArray[np.int64],
+    *,
+    n_documents: int,
+    min_df: int | float,
+    max_df: int | float,
+    max_features: int | None,
+    dtype: npt.DTypeLike,
+    is_dropped: npt.NDArray[np.bool_] | bool = False,
+) -> npt.NDArray[np.bool_]:
+    """Return which terms stay, bool array of shape (n_terms,).
+
+    Terms for which `is_dropped` is true do not. Of more than `max_features` the most frequent in the whole collection
+    stay; which of equally frequent ones is left to numpy's `argsort` exactly as in scikit-learn.
+
+    Raises InputError if a bound is not one, or `max_df` is below `min_df`. Raises NothingUsable if no term stays.
+    """
+    largest, smallest = (
+        frequency_bound(max_df, "max_df", n_documents),
+        frequency_bound(min_df, "min_df", n_documents),
+    )
+    if largest < smallest:
+        raise InputError(
+            (f"is {largest:g} documents, fewer than the {smallest:g} of ", Argument("min_df", min_df)),
+            argument="max_df",
+            received=max_df,
+            remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
+        )
+    keep: npt.NDArray[np.bool_] = (document_frequency >= smallest) & (document_frequency <= largest)
+    keep &= ~np.asarray(is_dropped)
+    if max_features is not None and np.count_nonzero(keep) > max_features:
+        candidates = np.flatnonzero(keep)
+        order = (-term_frequency[candidates].astype(dtype)).argsort()
+        keep = np.zeros(keep.size, dtype=bool)
+        keep[candidates[order[:max_features]]] = True
+    if not keep.any():
+        raise NothingUsable(
+            (
+                f"after pruning no terms remain of {keep.size} (",
+                Argument("min_df", min_df),
+                ", ",
+                Argument("max_df", max_df),
+                ")",
+            ),
+            remedy=("lower ", Argument("min_df"), " or raise ", Argument("max_df")),
+        )
+    return keep

@@ -16,7 +16,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.selection.checkpoint import Checkpoint
+from doccluster.selection.comparison import Checkpoint
 
 
 def one_sentence(done, code, *words):

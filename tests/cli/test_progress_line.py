@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from doccluster.cli.console import StageLine, stage_line
 from doccluster.cli.output import write_error
-from doccluster.cli.progress_line import StageLine, stage_line
 
 
 class Clock:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from doccluster.labeling import describe_clusters
-from doccluster.labeling.recurring_strings import recurring_strings
+from doccluster.labeling.describe import recurring_strings
 from doccluster.labeling.short_labels import is_content
 from doccluster.partition import Partition
 from doccluster.text import scripts

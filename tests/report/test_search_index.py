@@ -7,10 +7,10 @@ from base64 import b64decode
 import numpy as np
 import pytest
 
-from doccluster.report import search_index as module
+from doccluster.report import html as module
 from doccluster.report import story_cards
 from doccluster.report.explore import page_order
-from doccluster.report.search_index import plain_words, search_index
+from doccluster.report.html import plain_words, search_index
 
 
 def numbers_of(text):

@@ -14,7 +14,7 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
 from doccluster.synthetic import make_zipf_corpus, plan_zipf
 from doccluster.synthetic.fading_stories import Stories
-from doccluster.synthetic.invented_words import invented_words
+from doccluster.synthetic.zipf import invented_words
 from doccluster.vectors import vectorize
 
 
