@@ -45,9 +45,7 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(
-            f"is not a valid sparse matrix ({error})", argument=name, remedy="it is damaged, make it again"
-        ) from error
+        raise _damaged(f"is not a valid sparse matrix ({error})", name) from error
     rows.has_canonical_format = is_canonical
     return rows, is_canonical
 
@@ -155,11 +153,7 @@ def _check_lines(matrix: Any, name: str) -> bool:
     indices = _integers(matrix.indices, f"the {cross} numbers of {name}")
     n_values = _values(matrix.data, 1, name).size
     if indices.size != n_values:
-        raise InputError(
-            f"has {n_values:,} values but {indices.size:,} {cross} numbers",
-            argument=name,
-            remedy="it is damaged, make it again",
-        )
+        raise _damaged(f"has {n_values:,} values but {indices.size:,} {cross} numbers", name)
     starts = _check_starts(matrix.indptr, n_lines, indices.size, lines, name)
     indices = indices[: starts[-1]]
     if not _ascends(indices, starts):
@@ -178,11 +172,7 @@ def _check_starts(given: Any, n_lines: int, n_indices: int, lines: str, name: st
             f"has {n_lines:,} {lines}s and {starts.size:,} {lines} starts, expected one more", argument=name
         )
     if starts[0] != 0 or np.any(starts[1:] < starts[:-1]) or starts[-1] > n_indices:
-        raise InputError(
-            f"has {lines} starts that do not rise from 0 to its {n_indices:,} values",
-            argument=name,
-            remedy="make it again",
-        )
+        raise _damaged(f"has {lines} starts that do not rise from 0 to its {n_indices:,} values", name)
     return starts
 
 
@@ -203,10 +193,8 @@ def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
         return
     least, most = int(indices.min()), int(indices.max())
     if least < 0 or most >= width:
-        raise InputError(
-            f"names {cross} {least if least < 0 else most}, but has {width:,} {cross}s, counted from 0",
-            argument=name,
-            remedy="it is damaged, make it again",
+        raise _damaged(
+            f"names {cross} {least if least < 0 else most}, but has {width:,} {cross}s, counted from 0", name
         )
 
 
@@ -215,11 +203,7 @@ def _check_coordinates(matrix: Any, name: str) -> int:
     for given, width, cross in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
         indices = _integers(given, f"the {cross} numbers of {name}")
         if indices.size != n_values:
-            raise InputError(
-                f"has {n_values:,} values but {indices.size:,} {cross} numbers",
-                argument=name,
-                remedy="it is damaged, make it again",
-            )
+            raise _damaged(f"has {n_values:,} values but {indices.size:,} {cross} numbers", name)
         _check_range(indices, width, cross, name)
     return n_values
 
@@ -244,12 +228,12 @@ def _values(given: Any, n_dimensions: int, name: str) -> npt.NDArray[Any]:
         raise masked(name)
     array = np.asarray(given)
     if array.ndim != n_dimensions:
-        raise InputError(
-            f"has values of {array.ndim} dimension(s), expected {n_dimensions}",
-            argument=name,
-            remedy="it is damaged, make it again",
-        )
+        raise _damaged(f"has values of {array.ndim} dimension(s), expected {n_dimensions}", name)
     return array
+
+
+def _damaged(problem: str, name: str) -> InputError:
+    return InputError(problem, argument=name, remedy="it is damaged, make it again")
 
 
 def masked(name: str) -> InputError:

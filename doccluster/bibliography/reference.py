@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 # combining mark: the LaTeX command that puts it on a letter
 _ACCENTS = {
@@ -101,12 +103,22 @@ class Reference:
 
 def read_references() -> list[Reference]:
     """Return the works in references.csv, where a DOI stands only if it is certain."""
-    text = resources.files("doccluster.bibliography").joinpath("references.csv").read_text(encoding="utf-8")
-    works = []
-    for row in csv.DictReader(io.StringIO(text, newline="")):
-        cited_as = tuple(filter(None, row.pop("cited_as").split("|")))
-        works.append(Reference(cited_as=cited_as, **row))
-    return works
+    rows = ({**row, "cited_as": _several(row["cited_as"])} for row in _rows_of("references.csv"))
+    return [Reference(**row) for row in rows]
+
+
+def read_methods() -> dict[str, tuple[str, ...]]:
+    """Return the keys of the works to cite for a method: an algorithm, a weight, a stem, a rule for k, a test."""
+    return {row["method"]: _several(row["works"]) for row in _rows_of("methods.csv")}
+
+
+def _rows_of(name: str) -> Iterator[dict[str, Any]]:
+    text = resources.files("doccluster.bibliography").joinpath(name).read_text(encoding="utf-8")
+    return csv.DictReader(io.StringIO(text, newline=""))
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, cell.split("|")))
 
 
 def _as_latex(text: str) -> str:

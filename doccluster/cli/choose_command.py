@@ -87,21 +87,9 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
 def choice_as_json(choice: Choice) -> dict[str, Any]:
     """Return a choice as JSON values."""
     found = choice.recommendation
-    return {
-        "k": found.k,
-        "sections": found.sections,
-        "topics": found.topics,
-        "subtopics": found.subtopics,
-        "granularity": found.granularity,
-        "reason": found.reason,
-        "has_structure": found.has_structure,
-        "p_value": found.p_value,
-        "sentence": found.sentence,
-        "n_documents": found.n_documents,
-        "n_looked_at": found.n_looked_at,
-        "examples": found.examples,
-        "table": found.table.to_dict("records"),
-    }
+    numbers = ("k", "sections", "topics", "subtopics", "granularity", "reason", "has_structure", "p_value", "sentence")
+    names = (*numbers, "n_documents", "n_looked_at", "examples")
+    return {name: getattr(found, name) for name in names} | {"table": found.table.to_dict("records")}
 
 
 def print_choice(choice: Choice) -> None:

@@ -1,6 +1,6 @@
 """The table of algorithms: all that `run`, `cluster`, `choose-k` and `compare` can cluster by.
 
-A new algorithm is a row here, its code in a file of this folder, and its references in `bibliography/citing.py`.
+A new algorithm is a row here, its code in a file of this folder, and its references in `bibliography/methods.csv`.
 """
 
 from __future__ import annotations

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.geometry.criterion_values import check_criterion
+from doccluster.geometry.criterion_values import NAMES
 from doccluster.geometry.sums import sums_by_label
 from doccluster.kernels.arguments import Csr
 from doccluster.kernels.jit import jit
+from doccluster.validation import check_choice
 
 
 class Criterion(IntEnum):
@@ -187,7 +188,7 @@ def refine_by_moves(
     `criterion`: {'i1', 'i2', 'e1', 'g1', 'h1', 'h2'}. `rows`: csr array of shape (n_documents, n_terms), unit rows.
     `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
-    code = int(Criterion[check_criterion(criterion).upper()])
+    code = int(Criterion[check_choice(criterion, NAMES, "criterion").upper()])
     found = np.array(labels, dtype=np.int64)
     compact = _used_terms(rows)
     arrays = Csr.of(compact)

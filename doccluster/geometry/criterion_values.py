@@ -17,21 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from doccluster.errors import InputError
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.validation import check_choice
 
 LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
 NAMES = ("i1", "i2", "e1", "g1", "h1", "h2")
 SMALLEST_IS_BEST = ("e1", "g1")
-
-
-def check_criterion(criterion: object) -> str:
-    """Return the name of a criterion, or raise InputError."""
-    if criterion not in NAMES:
-        raise InputError(
-            "is not known", argument="criterion", received=criterion, expected=f"one of {', '.join(NAMES)}"
-        )
-    return str(criterion)
 
 
 def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
@@ -47,7 +38,7 @@ def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
     >>> round(criterion_value("i2", evidence), 4), round(criterion_value("i1", evidence), 4)
     (2.7889, 2.6)
     """
-    name = check_criterion(criterion)
+    name = check_choice(criterion, NAMES, "criterion")
     if name in ("h1", "h2"):
         return criterion_value(f"i{name[1]}", evidence) / max(criterion_value("e1", evidence), LEAST_SQUARE)
     filled = evidence.sizes.astype(np.float64) - evidence.zero_rows

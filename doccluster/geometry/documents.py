@@ -18,15 +18,14 @@ from scipy import sparse
 from doccluster.base.choices import METRICS
 from doccluster.base.digests import matrix_checksum
 from doccluster.base.short_repr import ShortRepr
-from doccluster.errors import InputError
-from doccluster.geometry.rows import Rows
-from doccluster.validation import UNIT_TOLERANCE, check_matrix, squared_row_norms, unit_rows, within_range
+from doccluster.geometry.rows import Rows, TermMatrix
+from doccluster.validation import UNIT_TOLERANCE, check_choice, check_matrix, squared_row_norms, unit_rows, within_range
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Documents(ShortRepr):
+class Documents(TermMatrix, ShortRepr):
     """Documents as rows of a checked matrix. `as_documents` makes them; the arrays never change afterwards.
 
     Attributes
@@ -36,26 +35,6 @@ class Documents(ShortRepr):
     """
 
     matrix: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of documents and of terms."""
-        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
-
-    @property
-    def n_documents(self) -> int:
-        """The number of rows."""
-        return int(self.matrix.shape[0])
-
-    @property
-    def n_terms(self) -> int:
-        """The number of columns."""
-        return int(self.matrix.shape[1])
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the matrix is a csr array."""
-        return bool(sparse.issparse(self.matrix))
 
     @cached_property
     def squared_norms(self) -> Floats:
@@ -114,10 +93,7 @@ class Documents(ShortRepr):
         InputError
             If the metric is unknown.
         """
-        if metric not in METRICS:
-            raise InputError(
-                "is not known", argument="metric", received=metric, expected=f"one of {', '.join(METRICS)}"
-            )
+        check_choice(metric, METRICS, "metric")
         return self._directions if metric == "cosine" else self._points
 
     @cached_property

@@ -22,8 +22,34 @@ STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
 LEAST_EXPONENT = -450  # smaller values have squares that vanish
 
 
+class TermMatrix:
+    """What a csr or dense matrix of documents and terms says of its size."""
+
+    matrix: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
+
+    @property
+    def n_documents(self) -> int:
+        """The number of rows."""
+        return self.shape[0]
+
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return self.shape[1]
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the matrix is a csr array."""
+        return bool(sparse.issparse(self.matrix))
+
+
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(TermMatrix):
     """Documents as rows, and the length by which each counts."""
 
     # csr array or dense array of shape (n_documents, n_terms), float32 or float64: the rows as they were given; under
@@ -56,21 +82,6 @@ class Rows:
     def as_they_are(cls, matrix: Any) -> Rows:
         """Return rows to be summed alone: of any length, unscaled, their squared lengths not computed (nan)."""
         return cls(matrix, np.ones(matrix.shape[0]), np.full(matrix.shape[0], np.nan), False)
-
-    @property
-    def n_documents(self) -> int:
-        """The number of rows."""
-        return int(self.matrix.shape[0])
-
-    @property
-    def n_terms(self) -> int:
-        """The number of columns."""
-        return int(self.matrix.shape[1])
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the matrix is a csr array."""
-        return bool(sparse.issparse(self.matrix))
 
     @property
     def tau(self) -> float:

@@ -23,8 +23,8 @@ from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.measures.registry import get_measures
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
-from doccluster.validation import check_positive_int
-from doccluster.vectors.meaning import check_space
+from doccluster.validation import check_choice, check_positive_int
+from doccluster.vectors.meaning import SPACES
 
 GRANULARITIES = ("sections", "topics", "subtopics", "stories")
 FORMER_PARAMETERS = ("compatible",)  # in records of older versions; the values it stood for are there too
@@ -82,7 +82,7 @@ class RunSettings:
                 "the labels that were given say what the clusters are",
                 remedy=("leave out ", *listed_arguments(("n_clusters", "granularity", "fold_copies"))),
             )
-        check_space(self.space)
+        check_choice(self.space, SPACES, "space")
         _check_weight(self.meaning_weight)
         if self.space == "meaning" and not self.has_meaning:
             asked = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"

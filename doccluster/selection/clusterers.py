@@ -18,7 +18,8 @@ from sklearn.base import clone
 from doccluster.clustering import DocumentClustering
 from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
 from doccluster.errors import InputError
-from doccluster.vectors.meaning import check_space
+from doccluster.validation import check_choice
+from doccluster.vectors.meaning import SPACES
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 
@@ -73,7 +74,7 @@ def in_spaces(clusterers: Sequence[Contender], spaces: str | Iterable[str]) -> l
     """
     wanted = [spaces] if isinstance(spaces, str) else list(dict.fromkeys(spaces))
     for space in wanted:
-        check_space(space)
+        check_choice(space, SPACES, "space")
     ending = {space: f" by {space}" if len(wanted) > 1 else "" for space in wanted}
     return [replace(one, name=one.name + ending[space], space=space) for one in clusterers for space in wanted]
 

@@ -27,35 +27,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.text.scripts import is_unspaced, scripts_without_blanks, separate_scripts, tokenize_separated
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words, resolve_stop_words
+from doccluster.text.stopwords import ALPHABETS, STOP_WORD_LANGUAGES, load_stop_words, resolve_stop_words
 
-_LATIN = "abcdefghijklmnopqrstuvwxyz"
-_LETTERS = {
-    "czech": _LATIN + "áčďéěíňóřšťúůýž",
-    "danish": _LATIN + "æøåéü",
-    "dutch": _LATIN + "áéíóúàèëïöüĳ",
-    "english": _LATIN + "éèêëïöôàçñ",
-    "finnish": _LATIN + "äöåšž",
-    "french": _LATIN + "àâæçéèêëîïôœùûüÿ",
-    "german": _LATIN + "äöüßé",
-    "hungarian": _LATIN + "áéíóöőúüű",
-    "indonesian": _LATIN + "é",
-    "italian": _LATIN + "àèéìíîòóùú",
-    "norwegian": _LATIN + "æøåàéèêóòôü",
-    "polish": _LATIN + "ąćęłńóśźż",
-    "portuguese": _LATIN + "áâãàçéêíóôõúü",
-    "romanian": _LATIN + "ăâîșțşţ",
-    "spanish": _LATIN + "áéíñóúü",
-    "swedish": _LATIN + "åäöéàü",
-    "turkish": _LATIN.translate(str.maketrans("", "", "qwx")) + "çğıöşüâîû\u0307",
-    "greek": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊΐϋΰ",
-    "bulgarian": "абвгдежзийклмнопрстуфхцчшщъьюяѝ",
-    "russian": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
-    "ukrainian": "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
-    "persian": "اآبپتثجچحخدذرزژسشصضطظعغفقکگلمنوهیءأئؤۀة",
-    "arabic": "ابتثجحخدذرزسشصضطظعغفقكلمنهويءآأؤإئىةـ",
-}
-ALPHABETS = {language: frozenset(letters) for language, letters in _LETTERS.items()}
 FULL_VOTE = 60  # of a word that is on one list only; a word on n lists has an n-th of it for each
 _FOREIGN_VOTE = -18
 

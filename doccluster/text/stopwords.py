@@ -7,40 +7,20 @@ into tokens by the same rules as the text, so that the parts of "don't" are met 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from string import ascii_lowercase
 from typing import Any
 
 from doccluster.errors import InputError
 
+_TABLE = tomllib.loads(resources.files("doccluster.text").joinpath("languages.toml").read_text("utf-8"))
 # Each list by its file's name, with the ISO 639-1 code that also names it.
-STOP_WORD_LANGUAGES = {
-    "arabic": "ar",
-    "bulgarian": "bg",
-    "czech": "cs",
-    "danish": "da",
-    "dutch": "nl",
-    "english": "en",
-    "finnish": "fi",
-    "french": "fr",
-    "german": "de",
-    "greek": "el",
-    "hungarian": "hu",
-    "indonesian": "id",
-    "italian": "it",
-    "norwegian": "no",
-    "persian": "fa",
-    "polish": "pl",
-    "portuguese": "pt",
-    "romanian": "ro",
-    "russian": "ru",
-    "spanish": "es",
-    "swedish": "sv",
-    "turkish": "tr",
-    "ukrainian": "uk",
-}
+STOP_WORD_LANGUAGES: dict[str, str] = {name: language["code"] for name, language in _TABLE.items()}
+ALPHABETS = {name: frozenset(language["letters"].replace("a-z", ascii_lowercase)) for name, language in _TABLE.items()}
 _NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()} | {"nb": "norwegian", "nn": "norwegian"}
 
 

@@ -14,11 +14,12 @@ from scipy import sparse
 from doccluster.base.short_repr import cut, listed
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.documents import Documents, as_documents
+from doccluster.geometry.rows import TermMatrix
 from doccluster.vectors.meaning import Meaning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DocumentVectors:
+class DocumentVectors(TermMatrix):
     """Documents as unit rows.
 
     Attributes
@@ -60,21 +61,6 @@ class DocumentVectors:
         second = "" if self.meaning is None else f"; meaning: {self.meaning.n_dimensions} dimensions"
         size = f"{self.n_documents:,} x {self.n_terms:,} {self.matrix.dtype}"
         return cut(f"DocumentVectors({size}, {kind}{names}{second})")
-
-    @property
-    def n_documents(self) -> int:
-        """The number of rows."""
-        return int(self.matrix.shape[0])
-
-    @property
-    def n_terms(self) -> int:
-        """The number of columns."""
-        return int(self.matrix.shape[1])
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
-        return self.n_documents, self.n_terms
 
     def get_feature_names_out(self) -> npt.NDArray[np.object_]:
         """Return `terms`, under scikit-learn's name. Raises InputError if they are not known."""

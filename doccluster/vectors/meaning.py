@@ -165,12 +165,6 @@ def usual_weight(n_words: float) -> float:
     return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 1.0))
 
 
-def check_space(space: Any) -> None:
-    """Raise InputError if documents cannot be clustered by this."""
-    if space not in SPACES:
-        raise InputError("is not known", argument="space", received=space, expected=f"one of {', '.join(SPACES)}")
-
-
 def seen_from(centre: Floats, rows: Any) -> Floats:
     """Return the unit directions of rows from a centre; zero rows, and those at the centre, are zero."""
     unit = unit_rows(np.asarray(rows, dtype=np.float32), warn=False)
