@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from doccluster.base.short_repr import cut, listed
 from doccluster.errors import InputError
@@ -113,14 +112,6 @@ class Partition:
     def sizes(self) -> npt.NDArray[np.int64]:
         """The number of documents of each cluster, int64 array of shape (k,), all >= 1."""
         return _fixed(np.bincount(self.labels, minlength=self.n_clusters).astype(np.int64))
-
-    @cached_property
-    def membership(self) -> sparse.csr_array:
-        """One-hot csr array of shape (n_documents, k)."""
-        n = self.n_documents
-        found = sparse.csr_array((np.ones(n), self.labels, np.arange(n + 1)), shape=(n, self.n_clusters))
-        found.data, found.indices, found.indptr = map(_fixed, (found.data, found.indices, found.indptr))
-        return found
 
     def members(self, cluster: int) -> npt.NDArray[np.int64]:
         """Return the row numbers of the documents of one cluster, ascending."""

@@ -29,7 +29,7 @@ SELDOM = (50_000, 20, 50)
 
 # The verbs, in the order of `doccluster --help`: module, function and the one line that describes each.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("doccluster.cli.demo", "Cluster the articles that come with doccluster: a first look."),
+    "demo": ("doccluster.cli.run", "Cluster the articles that come with doccluster: a first look."),
     "run": ("doccluster.cli.run", "Read, vectorize, cluster, evaluate and report in one command."),
     "inspect": ("doccluster.cli.corpus", "Describe what is in a source, without clustering it."),
     "vectorize": ("doccluster.cli.corpus", "Turn documents into a matrix file."),

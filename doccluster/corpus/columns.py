@@ -17,6 +17,7 @@ from doccluster.corpus.text_column import (
     above,
     choose_text,
     leaf_names,
+    parsed_json,
     plain_name,
     text_in,
     value_at,
@@ -222,19 +223,9 @@ def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
         return tuple(text for text in (cell_text(_unwrapped(one)).strip() for one in value) if text)
     text = cell_text(_unwrapped(value)).strip()
     if separator is None and text.startswith("["):
-        listed = _json_list(text)
-        if listed is not None:
-            return cell_labels(listed)
+        items = parsed_json(text)  # words or numbers that a cell of a csv holds
+        if isinstance(items, list) and all(isinstance(item, str | int | float) for item in items):
+            return cell_labels(items)
     if separator and separator in text:
         return tuple(part for part in (one.strip() for one in text.split(separator)) if part)
     return (text,) if text else ()
-
-
-def _json_list(text: str) -> list[Any] | None:
-    """Return the list of words or numbers that a cell of a csv holds as JSON; None if it holds something else."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    is_plain = isinstance(value, list) and all(isinstance(one, str | int | float) for one in value)
-    return value if is_plain else None

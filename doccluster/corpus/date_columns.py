@@ -62,10 +62,6 @@ class DateCounts:
         return f"{told}."
 
 
-def _no_orders() -> defaultdict[str, Counter[str]]:
-    return defaultdict(Counter)
-
-
 @dataclass
 class DateTally:
     """What is known of dates while documents come in; small, and added up where they are read in parts.
@@ -75,7 +71,7 @@ class DateTally:
     """
 
     counts: Counter[str] = field(default_factory=Counter)
-    orders: defaultdict[str, Counter[str]] = field(default_factory=_no_orders)
+    orders: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     unread: list[str] = field(default_factory=list)
 
     def take(self, value: Any, column: str) -> str:

@@ -239,12 +239,8 @@ def _plain_reader(texts: Sequence[str]) -> Callable[[str], str] | None:
         return _strip_escaped if is_escaped else strip_markup
     if not is_escaped:
         return None
-    return unescape if any(map(_TAG.search, once)) else _unescape_twice
+    return unescape if any(map(_TAG.search, once)) else lambda text: unescape(unescape(text))
 
 
 def _strip_escaped(text: str) -> str:
     return strip_markup(unescape(text))
-
-
-def _unescape_twice(text: str) -> str:
-    return unescape(unescape(text))

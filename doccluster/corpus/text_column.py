@@ -53,13 +53,14 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
     head, dot, rest = name.partition(".")
     inner = row.get(head) if dot else None
     if isinstance(inner, str) and is_json_source(inner):
-        inner = _parsed(inner)
+        inner = parsed_json(inner)
     if isinstance(inner, list):
         return [value_at(item, rest) for item in inner if isinstance(item, Mapping)]
     return value_at(inner, rest) if isinstance(inner, Mapping) else None
 
 
-def _parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
+    """Return the value that a text is as JSON; None where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

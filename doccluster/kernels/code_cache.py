@@ -20,13 +20,6 @@ ENDS = (".nbi", ".nbc")  # numba's index of a function, and its code for one sig
 _OPEN_TO_ALL = stat.S_IWGRP | stat.S_IWOTH
 
 
-def cache_folders() -> list[Path]:
-    """Return below which folders machine code may be kept, the best first: NUMBA_CACHE_DIR, the package, the user's."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
-    first = Path(chosen) if chosen else Path(__file__).parents[1]
-    return [folder for folder in (first, users_folder()) if folder is not None]
-
-
 def users_folder() -> Path | None:
     """Return the folder for machine code that only this user needs, or None for a user without a home."""
     of_user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"

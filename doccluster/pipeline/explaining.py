@@ -94,8 +94,7 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], tup
     measures = {name: float(values[one.cluster]) for name, values in per_cluster_values(run).items()}
     content = asdict(one) | {"measures": measures}
     for document in (*content["representatives"], *content["borderline"]):
-        document["id"] = run.documents.ids[document["row"]]
-        document["title"] = run.documents.titles[document["row"]]
+        document |= _names_of(run, document["row"])
     seen = overview(run)[one.cluster]
     content["headline"] = seen.headline
     lines = [f"cluster {one.cluster}: {seen.headline}", f"  {one.label}"]
@@ -128,10 +127,11 @@ def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], tup
 
 def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     own, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
-    content: dict[str, Any] = {"id": run.documents.ids[row], "title": run.documents.titles[row]}
+    content: dict[str, Any] = dict(_names_of(run, row))
     lines = [_name(run, row)]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
     belongs = "cluster"
+    names = run.vectors.terms if run.vectors.display_terms is None else run.vectors.display_terms
     if is_other:
         content["without"] = without = float(similarity_without(run.partition.labels, run.similarity)[row])
         lines.append(f"  fits no cluster (Other): without it, {own} is less similar ({without:.3f}) than {next_best}")
@@ -142,7 +142,7 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     ):
         if cluster < 0:
             continue
-        reasons = _reasons(run, row, cluster)
+        reasons = explain_membership(run.vectors.matrix, row, run.centroids, cluster, names=names)
         content[role] = {
             "cluster": cluster,
             "label": run.clusters[cluster].label,
@@ -181,16 +181,14 @@ def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[
     return content, lines
 
 
-def _reasons(run: Run, row: int, cluster: int) -> Any:
-    vectors = run.vectors
-    names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
-    return explain_membership(vectors.matrix, row, run.centroids, cluster, names=names)
-
-
 def _terms(heading: str, terms: tuple[Term, ...]) -> list[str]:
     if not terms:
         return []
     return [heading, *(f"  {term.share:6.1%}  {term.support:>6,}  {term.term}" for term in terms)]
+
+
+def _names_of(run: Run, row: int) -> dict[str, str]:
+    return {"id": run.documents.ids[row], "title": run.documents.titles[row]}
 
 
 def _name(run: Run, row: int) -> str:
@@ -205,8 +203,7 @@ def _two_clusters(run: Run, one: int, other: int) -> tuple[dict[str, Any], tuple
     found = contrast_clusters(run.vectors, run.partition, run.centroids, one, other)
     content: dict[str, Any] = asdict(found)
     for document in content["between"]:
-        document["id"] = run.documents.ids[document["row"]]
-        document["title"] = run.documents.titles[document["row"]]
+        document |= _names_of(run, document["row"])
     content = {"clusters": [{"cluster": k, "label": run.clusters[k].label} for k in (one, other)], **content}
     labels = [f"{k} ({run.clusters[k].label})" for k in (one, other)]
     sizes = f"{run.clusters[one].size:,} and {run.clusters[other].size:,} documents"

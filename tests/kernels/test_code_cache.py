@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from doccluster.kernels import code_cache
-from doccluster.kernels.code_cache import CheckedFolder, cache_folders, is_ours, make_folder, users_folder
+from doccluster.kernels.code_cache import CheckedFolder, is_ours, make_folder, users_folder
 from doccluster.kernels.jit import _noting
 
 needs_rights = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")
@@ -248,15 +248,6 @@ def test_a_user_without_a_home_has_no_folder_of_their_own(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "expanduser", homeless)
     assert users_folder() is None
-    assert len(cache_folders()) == 1
-
-
-def test_without_a_chosen_folder_code_lies_beside_the_package_or_with_the_user(monkeypatch, tmp_path):
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    beside, of_user = cache_folders()
-    assert beside.name == "doccluster"
-    assert of_user == tmp_path / "doccluster"
 
 
 @pytest.mark.parametrize("error", [ModuleNotFoundError, AttributeError, OSError])
