@@ -201,13 +201,8 @@ def checked_seed(random_state: Any) -> int:
 
 
 def _check_number(n_clusters: Any, granularity: Any) -> None:
-    if granularity is not None and granularity not in GRANULARITIES:
-        raise InputError(
-            "is not known",
-            argument="granularity",
-            received=granularity,
-            remedy="choose 'sections', 'topics', 'subtopics' or 'stories', or leave it out",
-        )
+    if granularity is not None:
+        check_choice(granularity, GRANULARITIES, "granularity")
     if granularity is not None and not isinstance(n_clusters, str):
         raise InputError(
             ("says how the number of clusters is chosen, and ", Argument("n_clusters", n_clusters), " is a number"),

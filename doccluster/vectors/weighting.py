@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -72,13 +73,7 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
                 remedy="give k1 >= 0 and 0 <= b <= 1",
             )
         return Weighting(term="bm25", collection="bm25", norm=norm, k1=float(k1), b=float(b))
-    if (
-        not isinstance(code, str)
-        or len(code) != 3
-        or code[0] not in "nlabL"
-        or code[1] not in "ntp"
-        or code[2] not in "nc"
-    ):
+    if not isinstance(code, str) or re.fullmatch("[nlabL][ntp][nc]", code) is None:
         raise InputError(
             "is not known",
             argument="weighting",
