@@ -23,8 +23,7 @@ from doccluster.pipeline.editing import Edit, edit_run
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.searching import open_search
 from doccluster.vectors import encoders
-from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder
-from doccluster.vectors.onnx_encoder import onnx_encoder
+from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder, onnx_encoder
 
 WORDS = ("[UNK]", "ship", "harbour", "anchor", "bread", "oven", "flour")
 TABLE = np.random.default_rng(4).normal(size=(len(WORDS), 5)).astype(np.float32)

@@ -16,11 +16,11 @@ from doccluster.clustering import MultinomialMixture, VonMisesFisherMixture
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.mixtures import vmf_mixture, vmf_steps
-from doccluster.clustering.search_cells import search_cells
+from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.evaluation import evaluate
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.measures import list_measures, sorted_documents
+from doccluster.measures import distances, list_measures
 from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, work_wanted
 from doccluster.pipeline.in_blocks import BlockWork
@@ -125,7 +125,7 @@ WORK = {
     "semantic space": (space, "geometry.projection", "executors.map_blocks", "BLOCK_ROWS", 7),
     "weights": (weights, "vectors.weighting", "map_blocks", "_ROWS_PER_BLOCK", 7),
     "means": (means, "clustering.k_means.unit_documents", "row_blocks", "BLOCK_ROWS", 16),
-    "cells": (cells, "clustering.search_cells", "row_blocks", "BLOCK_SIMILARITIES", 60),
+    "cells": (cells, "clustering.smoothed.document_spaces", "row_blocks", "BLOCK_SIMILARITIES", 60),
     "information": (information, "labeling.profiles", "entry_blocks", "ENTRIES_AT_ONCE", 60),
 }
 
@@ -210,12 +210,10 @@ def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, ti
 
 
 TINY_FOR_PAIRS = {
-    "geometry.sums": {"ENTRIES_AT_ONCE": 64},
+    "geometry.sums": {"ENTRIES_AT_ONCE": 64, "DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.evidence": {"TABLES_UP_TO": 2},
-    "geometry.table": {"DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.cooccurrence": {"DENSE_ROWS": 8},
-    "measures.sorted_documents": {"BLOCK_CELLS": 15 * 150, "COMMON_BYTES": 8 * 150 * 3},
-    "measures.distances": {"N_BINS": 3},
+    "measures.distances": {"BLOCK_CELLS": 15 * 150, "COMMON_BYTES": 8 * 150 * 3, "N_BINS": 3},
 }
 
 
@@ -229,15 +227,15 @@ def test_every_internal_measure_is_the_same_with_tiny_limits_and_three_threads(k
     for name, limits in TINY_FOR_PAIRS.items():
         for limit, tiny in limits.items():
             monkeypatch.setattr(f"doccluster.{name}.{limit}", tiny)
-    passed = Passed(monkeypatch, sorted_documents, "map_blocks")
-    shapes, split = [], sorted_documents.split_terms
+    passed = Passed(monkeypatch, distances, "map_blocks")
+    shapes, split = [], distances.split_terms
 
     def noted(met, n):
         common, rare = split(met, n)
         shapes.append((common.size, rare.size))
         return common, rare
 
-    monkeypatch.setattr(sorted_documents, "split_terms", noted)
+    monkeypatch.setattr(distances, "split_terms", noted)
     found = evaluate(topics, n_threads=3, **asked)
     assert len(found.scores) == len(names) > 40
     for one, other in zip(found.scores, expected.scores, strict=True):

@@ -133,7 +133,7 @@ def _by_source(given: Iterable[str], sources: Sequence[str]) -> dict[str | None,
 
 
 def _as_json(found: Comparison) -> dict[str, Any]:
-    from doccluster.selection.comparison_tables import headline
+    from doccluster.selection.comparison_result import headline
 
     tables = {
         "corpora": found.corpora,
@@ -147,8 +147,7 @@ def _as_json(found: Comparison) -> dict[str, Any]:
 
 def print_comparison(found: Comparison) -> None:
     """Print for each corpus what it is, the headline measures with intervals, the tests, the agreement of measures."""
-    from doccluster.selection.comparison_result import COSTS
-    from doccluster.selection.comparison_tables import headline
+    from doccluster.selection.comparison_result import COSTS, headline
 
     summary, agreement = found.summary(), found.agreement()
     tests = found.tests([name for name in headline(found.runs) if name not in COSTS])
@@ -180,7 +179,7 @@ def _print_corpus(row: Mapping[Any, Any]) -> None:
 
 def _print_means(summary: pd.DataFrame) -> None:
     """Print a line per headline measure and a column per algorithm."""
-    from doccluster.selection.comparison_tables import headline, mean_and_interval, title_of
+    from doccluster.selection.comparison_result import headline, mean_and_interval, title_of
 
     algorithms = list(dict.fromkeys(summary["algorithm"]))
     cells = {(row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}

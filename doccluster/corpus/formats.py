@@ -10,7 +10,7 @@ import itertools
 import re
 
 from doccluster.corpus.columns import looks_like_header
-from doccluster.corpus.delimited import CSV, PARQUET, TSV, choose_dialect
+from doccluster.corpus.delimited import CSV, MOST_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import decode, encoding_by_mark, is_binary
 from doccluster.corpus.feed_lists import OPML
@@ -21,7 +21,6 @@ from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.office_files import OFFICE, PDF, RTF
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.table_header import MOST_BEFORE, stands_before
 from doccluster.corpus.text_files import HTML, LINES, REUTERS, TEXT, XML
 from doccluster.errors import InputError
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from doccluster.corpus.columns import choose_columns, row_draft
+from doccluster.corpus.columns import (
+    ID_COLUMNS,
+    choose_columns,
+    has_text_column,
+    looks_like_header,
+    plain_name,
+    row_draft,
+)
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, failure_listed, record
+from doccluster.corpus.draft import Draft, ReadFailure, failure_listed, record
 from doccluster.corpus.feeds import is_json_feed, read_json_feed
 from doccluster.corpus.format import Beginning, Format
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.json_shapes import BAD_JSON, JSON_TEXT, json_values, records_in, why_not_json
 from doccluster.corpus.reader_options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it
@@ -129,3 +136,141 @@ JSON = Format(
     recognises=_is_json_file,
     has_columns=True,
 )
+
+
+_MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records
+_LEVELS_ABOVE = 3  # of an object that holds records beside other things
+JSON_TEXT = json.JSONDecoder(strict=False)  # strings may hold control characters
+BAD_JSON = (ValueError, RecursionError)
+_BETWEEN = re.compile("[\ufeff\x1e\\s,]*")  # \x1e: records of RFC 7464
+
+
+def json_values(text: str) -> Iterator[Any]:
+    r"""Yield JSON values that stand one after the other, or the items of an array that is cut off.
+
+    Raises ReadFailure where something else follows.
+
+    >>> list(json_values('{"a": 1}\n[2]'))
+    [{'a': 1}, [2]]
+    """
+    place, is_cut = 0, False
+    while (between := _BETWEEN.match(text, place)) and between.end() < len(text):
+        try:
+            value, place = JSON_TEXT.raw_decode(text, between.end())
+        except BAD_JSON as error:
+            if is_cut or not text.startswith("[", between.end()):
+                raise ReadFailure("bad-json", why_not_json(error)) from error
+            place, is_cut = between.end() + 1, True
+        else:
+            yield value
+
+
+def why_not_json(error: Exception) -> str:
+    """Return in words where a text stops being JSON."""
+    if isinstance(error, json.JSONDecodeError):
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""
+        return f"not JSON from {line}character {error.colno} on"
+    return "nested too deep" if isinstance(error, RecursionError) else "a number of too many digits"
+
+
+def records_in(content: Any, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
+    """Yield the records of a JSON value, the keys above them as columns; texts and other leaves as they are."""
+    table = _rows_of_table(content, options) if level <= _MOST_LEVELS else None
+    if level > _MOST_LEVELS:
+        yield content
+    elif table is not None:
+        yield from (_with_keys(row, keys, is_named=False) for row in table)
+    elif isinstance(content, list):
+        for value in content:
+            if isinstance(value, list):
+                yield from records_in(value, options, keys, level + 1)
+            else:
+                yield _with_keys(value, keys, is_named=False)
+    elif not isinstance(content, Mapping) or has_text_column(content, options):
+        yield _with_keys(content, keys)
+    else:
+        yield from _below(content, options, keys, level + 1)
+
+
+def _below(content: Mapping[str, Any], options: ReadOptions, keys: tuple[str, ...], level: int) -> Iterator[Any]:
+    """Yield the records that lie in an object that is none itself."""
+    nested = {key: value for key, value in content.items() if isinstance(value, list | Mapping)}
+    lists = [value for value in nested.values() if isinstance(value, list) and value]
+    telling = {key: value for key, value in nested.items() if _holds_records(value, options, _LEVELS_ABOVE)}
+    if len(lists) == 1 and isinstance(lists[0][0], list | Mapping):  # {"status": "ok", "articles": [...]}
+        yield from records_in(lists[0], options, keys, level)
+    elif len(telling) == 1 and len(content) > 1:  # {"took": 3, "hits": {"hits": [...]}}
+        yield from records_in(next(iter(telling.values())), options, keys, level)
+    elif telling or (nested and len(nested) == len(content)):
+        for key, value in (telling or nested).items():
+            yield from records_in(value, options, (*keys, str(key)), level)
+    elif content and all(isinstance(value, str) for value in content.values()) and not keys:
+        yield from ({"id": key, "text": value} for key, value in content.items())
+    else:
+        yield _with_keys(content, keys)
+
+
+def _holds_records(value: Any, options: ReadOptions, levels: int) -> bool:
+    """Say whether a value is a list of records, or an object that is one or holds some."""
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], Mapping)
+    if not isinstance(value, Mapping):
+        return False
+    inner = levels > 0 and any(_holds_records(one, options, levels - 1) for one in value.values())
+    return inner or has_text_column(value, options)
+
+
+def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
+    """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
+    if not keys or not isinstance(value, Mapping):
+        return value
+    named = {f"key_{level}": key for level, key in enumerate(keys, 1)}
+    return {**named, "id": "/".join(keys), **value} if is_named else {**named, **value}
+
+
+def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any]] | None:
+    """Return the rows of a table that is written as lists of cells or as columns; None for anything else."""
+    if isinstance(content, list):
+        return _rows_of_lists(content, options)
+    if not isinstance(content, Mapping) or not content:
+        return None
+    names, keys = content.get("columns"), content.get("index")
+    cells: list[Any] = next(
+        (one for name in ("data", "rows", "values") if isinstance(one := content.get(name), list)), []
+    )
+    if cells and list in (type(names), type(keys)) and not isinstance(cells[0], Mapping):  # "split"
+        titles = [name.get("name") if isinstance(name, Mapping) else name for name in names or ["text"]]
+        ids = keys if isinstance(keys, list) and len(keys) == len(cells) else [None] * len(cells)
+        rows = zip(ids, cells, strict=True)
+        return (_row(key, titles, row if isinstance(row, list) else [row]) for key, row in rows)
+    columns = list(content.values())
+    if all(isinstance(column, list) for column in columns):
+        lengths = set(map(len, columns))
+        if len(lengths) > 1 or min(lengths) < 2 or all(isinstance(column[0], list | Mapping) for column in columns):
+            return None
+        return (dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True))
+    first = columns[0]
+    if not all(isinstance(column, Mapping) and column.keys() == first.keys() for column in columns):
+        return None
+    is_numbered = all(key.isdigit() for key in first) and not all(key.isdigit() for key in content)
+    if not first or has_text_column(first, options) or not (has_text_column(content, options) or is_numbered):
+        return None
+    return (_row(key, list(content), [column[key] for column in columns]) for key in first)  # "columns"
+
+
+def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, Any]] | None:
+    """Return lists of as many cells as rows, under the names in the first, else under 1, 2, ...."""
+    widths = {len(row) if isinstance(row, list) else 0 for row in rows}
+    if len(widths) != 1 or min(widths) < 2 or all(isinstance(cell, list | Mapping) for cell in rows[0]):
+        return None
+    names = rows[0] if all(isinstance(name, str) for name in rows[0]) else []
+    has_header = looks_like_header(names, options) or any(plain_name(name) in ID_COLUMNS for name in names)
+    names = rows[0] if has_header else [str(place) for place in range(1, min(widths) + 1)]
+    return (dict(zip(names, row, strict=True)) for row in rows[has_header:])
+
+
+def _row(key: Any, names: Sequence[Any], cells: Sequence[Any]) -> dict[str, Any]:
+    """Return a row by its columns, with the key of the row, if it has one, as its id unless a column holds that."""
+    row = dict(zip(map(str, names), cells, strict=False))
+    has_id = key is None or any(plain_name(name) in ID_COLUMNS for name in row)
+    return row if has_id else {"id": str(key), **row}

@@ -150,8 +150,8 @@ def nearest_neighbours(
         The cosine from which documents count as copies of one another; each group of copies takes part once. None
         folds nothing.
     cells : Cells, optional
-        Where the neighbours are looked for (`doccluster.clustering.search_cells` makes them), in time that grows more
-        slowly than with the square of the number of documents.
+        Where the neighbours are looked for (`search_cells` of `doccluster.clustering.smoothed.document_spaces` makes
+        them), in time that grows more slowly than with the square of the number of documents.
     only : int64 array, optional
         The rows that take part; all by default.
     n_threads : int, optional

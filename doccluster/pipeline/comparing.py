@@ -24,7 +24,7 @@ from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, 
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.record import DocumentTable
 from doccluster.selection import Comparison, LabelledCorpus, compare
-from doccluster.selection.comparison_tables import headline, latex_summary, title_of
+from doccluster.selection.comparison_result import headline, latex_summary, title_of
 from doccluster.vectors import DocumentVectors
 
 FIGURES = ("svg", "pdf", "png")

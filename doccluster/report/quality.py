@@ -13,7 +13,7 @@ from doccluster.corpus.document import Skipped
 from doccluster.evaluation.truth import coverage_note
 from doccluster.overview import outlets_of
 from doccluster.record import Run
-from doccluster.report.heat_maps import similar_next_to_one_another
+from doccluster.report.charts import similar_next_to_one_another
 from doccluster.report.story_cards import cluster_values
 from doccluster.report.wording import one_line
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from doccluster.base.short_repr import ShortRepr, cut, listed
 from doccluster.base.table_markup import html_table
+from doccluster.corpus.columns import FULL_TEXTS, SNIPPETS
 from doccluster.corpus.document import Document
 from doccluster.corpus.draft import ReadFailure
-from doccluster.corpus.json_shapes import json_values
+from doccluster.corpus.json_records import json_values
 from doccluster.corpus.opening import read_whole
-from doccluster.corpus.text_column import FULL_TEXTS, SNIPPETS
 from doccluster.errors import InputError, NothingUsable
 
 # The fields of a hit, and what engines call them, the likeliest first.

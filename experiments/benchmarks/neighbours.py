@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from doccluster.clustering.search_cells import search_cells
+from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.geometry import nearest_neighbours
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, real_names

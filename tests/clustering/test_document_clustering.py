@@ -16,9 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
-from doccluster.clustering.search_cells import search_cells
 from doccluster.clustering.smoothed import document_clusters, document_spaces
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import nearest_neighbours, smoothed_rows
 from doccluster.vectors.meaning import meaning_of

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from doccluster.clustering.search_cells import search_cells
+from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import InputError
 from doccluster.executors import InFiles, Sequential
 from doccluster.geometry import nearest_neighbours

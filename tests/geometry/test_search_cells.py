@@ -10,8 +10,7 @@ from scipy import sparse
 
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
-from doccluster.clustering.search_cells import search_cells
-from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, check_memory, neighbour_graph
+from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, check_memory, neighbour_graph, search_cells
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours
 from experiments.quality.peak_memory import PeakMemory
@@ -117,10 +116,10 @@ def test_the_memory_of_a_search_in_cells_is_counted(monkeypatch):
 
 def test_fewer_cells_are_probed_of_more_documents_so_that_as_many_are_compared(monkeypatch):
     rows = sparse.random_array((2500, 300), density=0.05, rng=np.random.default_rng(2), format="csr", dtype=np.float32)
-    monkeypatch.setattr("doccluster.clustering.search_cells.CANDIDATES", 500)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.CANDIDATES", 500)
     assert search_cells(rows, random_state=0).probes.shape == (2500, 10)  # of 50 cells of some 50
     assert search_cells(rows[:900], random_state=0).probes.shape == (900, 17)  # of 30 cells of some 30
-    monkeypatch.setattr("doccluster.clustering.search_cells.CANDIDATES", 50)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.CANDIDATES", 50)
     assert search_cells(rows, random_state=0).probes.shape == (2500, 4)
 
 

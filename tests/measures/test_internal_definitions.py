@@ -13,7 +13,7 @@ from scipy import sparse
 
 from doccluster.geometry import products
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import get_measure, list_measures, sorted_documents
+from doccluster.measures import distances, get_measure, list_measures
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.topic_words import TopicWords
 from doccluster.partition import Partition
@@ -138,7 +138,7 @@ def test_block_size_threads_and_memory_do_not_matter(case, metric, block_size):
     with pytest.MonkeyPatch.context() as patched:
         for name in ("LEAST_ROWS", "MOST_ROWS"):
             patched.setattr(products, name, block_size)
-        patched.setattr(sorted_documents, "BLOCK_CELLS", block_size * len(labels))
+        patched.setattr(distances, "BLOCK_CELLS", block_size * len(labels))
         in_blocks = Judge(matrix, labels, metric, n_threads=3)
         assert not differences(plain, in_blocks)
         one_thread = Judge(matrix, labels, metric, n_threads=1)

@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import distances, get_measure, sorted_documents
+from doccluster.measures import distances, get_measure
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.partition import Partition
 
@@ -32,7 +32,7 @@ def pairs_of(matrix, labels, metric="euclidean", *, max_memory=None, **options):
 
 
 def in_blocks_of(monkeypatch, n_rows, n_documents):
-    monkeypatch.setattr(sorted_documents, "BLOCK_CELLS", n_rows * n_documents)
+    monkeypatch.setattr(distances, "BLOCK_CELLS", n_rows * n_documents)
 
 
 def dense_distances(matrix, metric="euclidean"):
@@ -197,7 +197,7 @@ def test_many_clusters_get_their_tables_in_a_reading_of_their_own(monkeypatch):
 
 
 def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
-    from doccluster.geometry import table as module
+    from doccluster.geometry import sums as module
 
     matrix, labels = made(n=400, d=300, k=60, density=0.005)
     plain = ClusterEvidence(matrix, Partition.from_labels(labels))

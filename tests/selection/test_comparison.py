@@ -19,13 +19,13 @@ from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
 from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare
 from doccluster.selection.comparison_result import (
+    headline,
     holm,
     mean_with_interval,
     paired_tests,
     rank_biserial,
     wilcoxon_p,
 )
-from doccluster.selection.comparison_tables import headline
 from doccluster.validation import check_matrix, unit_rows
 from tests.experiments.test_tendency import blocks_of_topics
 from tests.selection import own_clusterers
