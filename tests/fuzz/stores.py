@@ -58,6 +58,7 @@ def small_store() -> bytes:
         (as_text(BEGINS + hour * HOUR), " ".join(draw.choices(TOPICS[hour // 30].split(), k=9)), f"number {hour}")
         for hour in range(0, 90, 6)
     ]
+    articles.insert(0, (as_text(BEGINS - 40 * DAY), "a story that ended long before", "the first"))
     with StoryStream(path, settings=settings) as stream:
         stream.replay([*articles, (articles[-1][0], articles[-1][1], articles[-1][2] + " again")], now=NOW)
         stream.poll(_ADDRESS, options=_unreachable(BEGINS + 90 * HOUR))
