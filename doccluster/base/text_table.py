@@ -36,7 +36,7 @@ class Column:
         return own if self.fit == "whole" else max(text_width(self.name), min(own, self.widest))
 
     def least(self, words: int) -> int:
-        """Return the characters it takes at least, where a column of words keeps `words`, and one that wraps its words."""
+        """Return the characters it takes at least, where a column of words keeps `words`; wrapped words stay whole."""
         if self.fit == "wrap":  # lines end at blanks and hyphens
             pieces = (piece for cell in self.cells for piece in textwrap.wrap(cell, 1, break_long_words=False))
             words = max(FEWEST_LETTERS, max(map(text_width, pieces), default=0))
