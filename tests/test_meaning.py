@@ -358,7 +358,7 @@ def test_a_run_with_embeddings_is_kept_repeated_and_gone_on_from(files, tmp_path
     again = repeat_run(folder)
     assert again.same_labels
     assert again.differences == ()
-    with pytest.raises(InputError, match=r"meaning too; write the run to a folder and call doccluster\.assign"):
+    with pytest.raises(InputError, match=r"meaning too; call doccluster\.assign"):
         loaded.predict(["harbour crew"])
     with pytest.raises(InputError, match="the clusters are of meaning too"):
         doccluster.assign(folder, ["harbour crew"])

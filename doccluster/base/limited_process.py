@@ -154,9 +154,10 @@ def pieces_of_work(
     body: bytes = b"",
     *,
     allowance: Allowance | None = None,
-    idle: list[LimitedProcess] = _idle,
+    idle: list[LimitedProcess] | None = None,
 ) -> Iterator[Piece]:
     """Yield what a function yields in one of the idle processes, or a new one; see `LimitedProcess.pieces`."""
+    idle = _idle if idle is None else idle
     process = idle.pop() if idle else LimitedProcess()
     try:
         yield from process.pieces(function, arguments, body, allowance=allowance)
