@@ -98,7 +98,7 @@ def test_a_cluster_without_terms_is_left_out_with_a_note():
     result = get_measure("umass").compute(topics)
     assert np.isnan(result.per_cluster[1])
     assert result.value == pytest.approx(math.log(3 / 2))
-    assert "left out" in result.note
+    assert "excluded" in result.note
     nothing = topics_of(np.zeros((2, 2)), [0, 1])
     for name in (*NAMES, "topic_diversity"):
         empty = get_measure(name).compute(nothing)

@@ -16,6 +16,7 @@ from scipy import sparse
 from doccluster.blocks import entry_blocks
 from doccluster.clustering.k_means.sweep import (
     CELL_ROUNDOFF,
+    FAR,
     NOWHERE,
     UNIT_ROUNDOFF,
     Bounds,
@@ -82,7 +83,8 @@ class SparseMeans:
         for first in range(0, left.size, step):
             some = left[first : first + step]
             cosines = documents.matrix[block.start + some].astype(np.float64) @ self._by_term
-            bounds.labels[some], bounds.own[some] = cosines.toarray().argmax(axis=1), NOWHERE
+            bounds.labels[some] = cosines.toarray().argmax(axis=1)
+            bounds.own[some], bounds.others[some] = NOWHERE, FAR  # the next search looks at these rows again
         return left[:0]
 
     def measure(self) -> None:
