@@ -344,7 +344,10 @@ class Run:
     def method(self) -> str:
         """The name of the algorithm, or whose labels the clusters are."""
         resolved = self.parameters.get("resolved")
-        labels_from = resolved.get("labels_from") if isinstance(resolved, Mapping) else None
+        resolved = resolved if isinstance(resolved, Mapping) else {}
+        if resolved.get("stories"):
+            return "the rule of stories"
+        labels_from = resolved.get("labels_from")
         return str(self.parameters.get("algorithm") or "") if labels_from is None else f"the labels in {labels_from}"
 
     @cached_property

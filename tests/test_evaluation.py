@@ -434,7 +434,7 @@ def test_several_truth_columns_have_a_score_each_and_a_best_one():
 
 def test_a_truth_column_that_cannot_be_used_is_left_out_with_a_warning():
     columns = {"topic": TRUTH, "people": [None] * 6, "places": [("x", "y")] * 5 + [()]}
-    with pytest.warns(DocclusterWarning, match="in people, places; that truth is left out"):
+    with pytest.warns(DocclusterWarning, match="in people, places; that truth is skipped"):
         result = evaluate(FOUND, truth=columns, measures=["purity"])
     assert [s.truth for s in result] == ["topic"]
     with pytest.raises(InputError, match="in people, places"):

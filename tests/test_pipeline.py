@@ -59,7 +59,7 @@ def test_a_run_checks_its_matrix_once(monkeypatch, fold_copies):
     [
         ({"n_clusters": -3}, "n_clusters=-3 is not a positive whole number"),
         ({"n_clusters": "many"}, "give a whole number or 'auto'"),
-        ({"n_clusters": "auto", "granularity": "themes"}, "choose 'sections', 'topics', 'subtopics' or 'stories'"),
+        ({"n_clusters": "auto", "granularity": "themes"}, "give one of sections, topics, subtopics, stories"),
         ({"n_clusters": 3, "granularity": "topics"}, "give one of the two"),
         ({"n_clusters": 3, "measures": ["nmi", "foo"], "truth": "class"}, "no measure 'foo'"),
         ({"n_clusters": 3, "measures": ["nmi", "silhouette"]}, "nmi cannot be computed without a truth"),

@@ -31,7 +31,7 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "cli/test_run_command.py::test_run_writes_every_promised_file_and_nothing_else",
         "test_readme.py::test_the_demo_prints_what_the_readme_shows",
     ),
-    "Nothing leaves the machine, and only what you name is asked (what it promises).": (
+    "No data leaves your machine; only addresses you name are contacted (what it promises).": (
         "cli/test_promises.py::test_a_run_writes_its_output_and_nothing_else",
         "cli/test_screens.py::test_every_screen_is_the_one_that_is_kept_and_no_verb_opens_a_connection",
     ),

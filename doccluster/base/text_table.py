@@ -39,7 +39,7 @@ class Column:
         """Return the characters it takes at least, where a column of words keeps `words`; wrapped words stay whole."""
         if self.fit == "wrap":  # lines end at blanks and hyphens
             pieces = (piece for cell in self.cells for piece in textwrap.wrap(cell, 1, break_long_words=False))
-            words = max(FEWEST_LETTERS, max(map(text_width, pieces), default=0))
+            words = max(words, max(map(text_width, pieces), default=0))
         return self.width if self.fit == "whole" else min(self.width, max(words, text_width(self.name)))
 
 

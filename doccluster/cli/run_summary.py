@@ -177,14 +177,16 @@ def _skipped(run: Run, output: Path | None) -> str:
 
 
 def _method(run: Run) -> str:
-    if run.parameters.get("resolved", {}).get("labels_from") is not None:
+    resolved, seconds = run.parameters.get("resolved", {}), run.provenance.timings.get("cluster", 0.0)
+    if resolved.get("stories"):
+        return f"{counted(run.n_clusters, 'story', 'stories')}: the likest articles joined first, {seconds:.1f} s"
+    if resolved.get("labels_from") is not None:
         return f"{counted(run.n_clusters, 'cluster')}: {run.method}"
     algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))
     starts = (run.parameters.get("clustering") or {}).get("n_init") or STARTS
     told = f", best of {starts} starts" if "n_init" in algorithm.options else ""
-    started = run.parameters.get("resolved", {}).get("started_from")
+    started = resolved.get("started_from")
     told = f", started from the {started} in the data" if started else told
-    seconds = run.provenance.timings.get("cluster", 0.0)
     return f"{counted(run.n_clusters, 'cluster')}: {algorithm.title}{told}, seed {run.provenance.seed}, {seconds:.1f} s"
 
 

@@ -329,7 +329,13 @@ def _made(
         skipped=(*read.skipped, *without_terms(filled.empty)),
         truth=settings.truth_columns,
         parameters=parameters
-        | {"resolved": {"seed": seed, **_resolved(read, filled.made, fit, wanted, labels_told(settings.labels))}},
+        | {
+            "resolved": {
+                "seed": seed,
+                **_resolved(read, filled.made, fit, wanted, labels_told(settings.labels)),
+                "stories": stories is not None,
+            }
+        },
         provenance=Provenance(
             command=command or "",
             versions=versions(__version__),

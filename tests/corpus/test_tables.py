@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from doccluster.base import limited_process
@@ -59,7 +60,7 @@ def test_html_in_the_texts_of_a_table_is_left_out_and_that_is_told_unless_it_was
 
 @given(
     st.lists(
-        st.tuples(st.text(min_size=1).filter(lambda text: text.strip("\ufeff\u200b\u2060").strip()), st.text()),
+        st.tuples(st.text(min_size=1).filter(lambda text: any(map(str.isalnum, text))), st.text()),
         min_size=1,
         max_size=8,
     )
@@ -69,6 +70,7 @@ def test_what_the_csv_module_writes_is_read_back(rows):
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow(["text", "title"])
     writer.writerows([[_plain(text), _plain(title)] for text, title in rows])
+    assume(not all(_is_missing(_plain(text)) for text, _ in rows))  # else the titles are the texts
     try:
         corpus = read_bytes(buffer.getvalue().encode("utf-8"))
     except NothingUsable:
@@ -78,8 +80,8 @@ def test_what_the_csv_module_writes_is_read_back(rows):
 
 
 def _plain(text: str) -> str:
-    """Leave out what is replaced on purpose: control characters, lone surrogates, other line ends."""
-    return "".join(one for one in text if one >= " " and one != "\x7f" and not "\ud800" <= one <= "\udfff")
+    """Leave out what is replaced on purpose: control characters, signs nobody sees, lone surrogates, line ends."""
+    return "".join(one for one in text if unicodedata.category(one) not in ("Cc", "Cf", "Cs"))
 
 
 def _is_missing(text: str) -> bool:

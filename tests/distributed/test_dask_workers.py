@@ -136,7 +136,7 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     vectorizer = TfidfVectorizer(n_threads=1)
     whole = TfidfVectorizer(n_threads=1).fit_transform(expected.texts)
     blocks, counts = corpus.texts.blocks, str(tmp_path / "counts")
-    shared = (vectorizer, 40, counts)
+    shared = (vectorizer, counts)
     once = count_block, shared, str(tmp_path / "counted")
     vectorizer.fit_statistics(two_processes.reduce(end_once, joined_statistics, blocks, *once))
     shared = (vectorizer, counts, str(tmp_path / "rows"))

@@ -62,7 +62,7 @@ def test_what_is_no_news_or_asked_for_otherwise_has_no_stories(tmp_path, fields,
 def test_stories_that_are_asked_for_where_there_are_none_are_subtopics(tmp_path):
     path = write(tmp_path / "articles.jsonl", [{**one, "date": ""} for one in rows()])
     run = doccluster.run(path, granularity="stories")
-    assert "showing subtopics" in words_of(run)
+    assert "subtopics, as you asked" in words_of(run)
 
 
 def test_an_empty_text_with_a_title_is_a_document(tmp_path):

@@ -819,7 +819,7 @@ def test_the_command_polls_and_refuses_the_loopback_address_unless_allowed(doccl
     assert json.loads(done.out)["n_new"] == 2
     assert json.loads(done.out)["skipped"] == [[BAD[0], "bad-address", "Invalid IPv6 URL"]]
     again = doccluster("stream", "poll", server.url("/feed"), *given, "--force")
-    assert "0 of 1 feeds asked" in again.out
+    assert "0 of 1 feeds polled" in again.out
     wrong = doccluster("stream", "poll", server.url("/feed"), "--store", store, "--allow-network", "everything")
     assert (wrong.code, "not a range" in wrong.err) == (2, True)
     connection = sqlite3.connect(store)
