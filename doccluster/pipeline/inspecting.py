@@ -124,7 +124,8 @@ def inspect_source(
 
     Examples
     --------
-    >>> found = inspect_source(["The rain in the north.", "The rain in the north.", ""])
+    >>> import doccluster
+    >>> found = doccluster.inspect(["The rain in the north.", "The rain in the north.", ""])
     >>> found.n_documents, found.n_same_text, found.reasons, dict(found.languages)
     (2, 1, {'empty': 1}, {'english': 1.0})
     """

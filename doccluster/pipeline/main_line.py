@@ -186,7 +186,8 @@ def run_pipeline(
     Examples
     --------
     >>> texts = ["oil and gas prices rise", "crude oil prices", "wheat harvest rain", "rain delays the wheat harvest"]
-    >>> run = run_pipeline(texts, n_clusters=2, language="english")
+    >>> import doccluster
+    >>> run = doccluster.run(texts, n_clusters=2, language="english")
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """

@@ -55,7 +55,7 @@ class StoryStream:
     --------
     >>> stream = StoryStream()
     >>> done = stream.replay([
-    ...     ("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow, all passengers safe"),
+    ...     ("2026-03-02T08:00:00Z", "The ferry runs aground off Skerrow, and all of the passengers are safe"),
     ...     ("2026-03-02T10:00:00Z", "All passengers safe after ferry runs aground off Skerrow harbour"),
     ...     ("2026-03-02T11:00:00Z", "Central bank leaves interest rates unchanged at two percent"),
     ... ])
