@@ -1,4 +1,4 @@
-"""A partition of documents: found clusters and true classes are the same type."""
+"""A partition of documents: clusters and true classes are the same type."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ARROWS = {"higher": "higher is better", "lower": "lower is better", "none": "no 
 FAMILIES = {
     "external": (
         "External measures",
-        "They compare the found clusters with a truth, document by document, and need no vectors. Rows of the "
+        "They compare the clusters with a truth, document by document, and need no vectors. Rows of the "
         "contingency table are clusters (k of them, of sizes n_i), columns are classes (g, of sizes m_j); n_ij is the "
         "number of documents in both. TP, FP, FN and TN are the pairs of documents in the same cluster and class, the "
         "same cluster only, the same class only, and apart; M = n (n - 1) / 2. H is entropy and I mutual information, "

@@ -18,7 +18,7 @@ from doccluster.measures import distances, get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.distances import PairwiseDistances
 
-FOUND = [0, 0, 1, 1, 2, 2]
+LABELS = [0, 0, 1, 1, 2, 2]
 TRUTH = ["a", "a", "a", "b", "c", "c"]
 ROWS = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0, 0.6, 0.8], [0, 0, 1], [0.6, 0, 0.8]])
 
@@ -27,31 +27,31 @@ ROWS = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 1, 0], [0, 0.6, 0.8], [0, 0, 1], 
 
 
 @pytest.mark.parametrize(
-    ("found", "truth"),
+    ("labels", "truth"),
     [
-        (np.array(FOUND), np.array(TRUTH)),
-        (pd.Series(FOUND, index=list("uvwxyz")), pd.Series(TRUTH, dtype="category")),
-        ([("c", x) for x in FOUND], [frozenset({x, "z"}) for x in "aaabcc"]),
+        (np.array(LABELS), np.array(TRUTH)),
+        (pd.Series(LABELS, index=list("uvwxyz")), pd.Series(TRUTH, dtype="category")),
+        ([("c", x) for x in LABELS], [frozenset({x, "z"}) for x in "aaabcc"]),
         ([True, True, 7, 7, "x", "x"], TRUTH),
-        (np.array(FOUND)[:, None], np.array(TRUTH)[:, None]),
+        (np.array(LABELS)[:, None], np.array(TRUTH)[:, None]),
         ([-1, -1, 7, 7, 100, 100], TRUTH),
-        (np.array(FOUND, dtype=np.uint8), np.array([0.5, 0.5, 0.5, 1.5, 2.5, 2.5])),
-        (pd.Series(FOUND), pd.array([1, 1, 1, 2, 3, 3], dtype="Int64")),
+        (np.array(LABELS, dtype=np.uint8), np.array([0.5, 0.5, 0.5, 1.5, 2.5, 2.5])),
+        (pd.Series(LABELS), pd.array([1, 1, 1, 2, 3, 3], dtype="Int64")),
     ],
 )
-def test_any_hashable_labels_give_the_same_score(found, truth):
+def test_any_hashable_labels_give_the_same_score(labels, truth):
     if isinstance(truth[0], frozenset):
         truth = ["".join(sorted(each)) for each in truth]
-    assert score("adjusted_rand", found, truth=truth).value == score("adjusted_rand", FOUND, truth=TRUTH).value
+    assert score("adjusted_rand", labels, truth=truth).value == score("adjusted_rand", LABELS, truth=TRUTH).value
 
 
-def test_frozen_sets_as_found_labels_are_labels():
-    found = [frozenset({x}) for x in FOUND]
-    assert score("rand", found, truth=TRUTH).value == score("rand", FOUND, truth=TRUTH).value
+def test_frozen_sets_are_labels():
+    labels = [frozenset({x}) for x in LABELS]
+    assert score("rand", labels, truth=TRUTH).value == score("rand", LABELS, truth=TRUTH).value
 
 
 @pytest.mark.parametrize(
-    ("found", "truth", "message"),
+    ("labels", "truth", "message"),
     [
         ([], [], "labels is empty"),
         ([0, 1], [0, 1, 1], "labels has 2 values, truth has 3"),
@@ -68,9 +68,9 @@ def test_frozen_sets_as_found_labels_are_labels():
         ([0, 1], {}, "truth has no column"),
     ],
 )
-def test_wrong_labels_are_refused_in_one_sentence(found, truth, message):
+def test_wrong_labels_are_refused_in_one_sentence(labels, truth, message):
     with pytest.raises(InputError, match=message):
-        score("purity", found, truth=truth)
+        score("purity", labels, truth=truth)
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, "", "  ", pd.NA, np.nan])
@@ -96,11 +96,11 @@ def test_clusters_without_labelled_documents_keep_their_place():
 
 def test_documents_with_several_labels_are_left_out_but_count_for_the_gain_of_topics():
     truth = [("a",), ("a", "b"), ("b",), (), ("a",), ["a", "b"]]
-    found = [0, 0, 0, 1, 1, 1]
-    purity = score("purity", found, truth=truth)
+    labels = [0, 0, 0, 1, 1, 1]
+    purity = score("purity", labels, truth=truth)
     assert purity.value == score("purity", [0, 0, 1], truth=["a", "b", "a"]).value
     assert purity.note == "on 3 of 6 documents (1 without a label, 2 with several labels)"
-    gain = score("nccg", found, truth=truth)
+    gain = score("nccg", labels, truth=truth)
     # topic a: two documents in cluster 0, two in cluster 1; topic b: two and one
     four, three = (2 + 4 + 4 + 4) / 16, (2 + 3 + 3) / 9
     least = [(4 + 1) / 8, (3 + 1) / 6]
@@ -109,9 +109,9 @@ def test_documents_with_several_labels_are_left_out_but_count_for_the_gain_of_to
 
 
 def test_noise_label_is_dropped_only_when_named():
-    found, truth = [-1, 0, 0, 1], ["a", "a", "a", "b"]
-    assert score("rand", found, truth=truth).value < 1
-    dropped = score("rand", found, truth=truth, noise=-1)
+    labels, truth = [-1, 0, 0, 1], ["a", "a", "a", "b"]
+    assert score("rand", labels, truth=truth).value < 1
+    dropped = score("rand", labels, truth=truth, noise=-1)
     assert dropped.value == 1.0
     assert "without 1 documents labelled noise" in dropped.note
     with pytest.raises(InputError, match="noise label"):
@@ -141,29 +141,29 @@ def test_a_noise_label_that_no_document_has_is_a_sentence_unless_it_is_the_usual
 
 
 def test_noise_is_dropped_from_vectors_too():
-    kept = score("rss", FOUND[:4], vectors=ROWS[:4]).value
-    assert score("rss", FOUND, vectors=ROWS, noise=2).value == pytest.approx(kept)
+    kept = score("rss", LABELS[:4], vectors=ROWS[:4]).value
+    assert score("rss", LABELS, vectors=ROWS, noise=2).value == pytest.approx(kept)
 
 
 # --- names and parameters --------------------------------------------------------------------------------------------
 
 
 def test_variants_are_reached_by_name_parameter_or_argument():
-    by_name = score("nmi_strehl", FOUND, truth=TRUTH).value
-    assert score("nmi", FOUND, truth=TRUTH, variant="strehl").value == by_name
+    by_name = score("nmi_strehl", LABELS, truth=TRUTH).value
+    assert score("nmi", LABELS, truth=TRUTH, variant="strehl").value == by_name
     assert get_measure("nmi", variant="strehl").name == "nmi_strehl"
-    by_parameter = score("nmi", FOUND, truth=TRUTH, average="geometric").value
-    assert by_parameter == score("nmi", FOUND, truth=TRUTH, variant="geometric").value
+    by_parameter = score("nmi", LABELS, truth=TRUTH, average="geometric").value
+    assert by_parameter == score("nmi", LABELS, truth=TRUTH, variant="geometric").value
 
 
 @pytest.mark.parametrize("average", ["arithmetic", "geometric", "strehl", "min", "max", "joint"])
 def test_every_variant_of_nmi_has_a_name(average):
-    assert 0 <= score("nmi", FOUND, truth=TRUTH, variant=average).value <= 1
+    assert 0 <= score("nmi", LABELS, truth=TRUTH, variant=average).value <= 1
 
 
 def test_unknown_names_are_listed_all_at_once_with_the_nearest():
     with pytest.raises(InputError) as refused:
-        evaluate(FOUND, truth=TRUTH, measures=["purty", "rand", "sillhouette", "qqqq"])
+        evaluate(LABELS, truth=TRUTH, measures=["purty", "rand", "sillhouette", "qqqq"])
     message = str(refused.value)
     assert "'purty', did you mean purity" in message
     assert "'sillhouette', did you mean silhouette" in message
@@ -178,35 +178,35 @@ def test_unknown_variant_names_the_nearest():
 
 def test_what_a_measure_needs_and_was_not_given_is_named():
     with pytest.raises(InputError, match=r"missing for purity: give truth\."):
-        score("purity", FOUND)
+        score("purity", LABELS)
     with pytest.raises(InputError, match="silhouette: give vectors"):
-        score("silhouette", FOUND, truth=TRUTH)
+        score("silhouette", LABELS, truth=TRUTH)
     with pytest.raises(InputError, match="nothing to judge by"):
-        evaluate(FOUND)
+        evaluate(LABELS)
     with pytest.raises(InputError, match="rss, silhouette: give vectors"):
-        evaluate(FOUND, truth=TRUTH, measures=["rand", "rss", "silhouette"])
+        evaluate(LABELS, truth=TRUTH, measures=["rand", "rss", "silhouette"])
 
 
 def test_score_takes_one_truth_column():
     with pytest.raises(InputError, match="2 columns"):
-        score("rand", FOUND, truth={"a": TRUTH, "b": TRUTH})
-    assert score("rand", FOUND, truth={"only": TRUTH}).truth == "only"
+        score("rand", LABELS, truth={"a": TRUTH, "b": TRUTH})
+    assert score("rand", LABELS, truth={"only": TRUTH}).truth == "only"
 
 
 def test_unknown_metric_is_refused():
     with pytest.raises(InputError, match="metric='manhattan'"):
-        score("rss", FOUND, vectors=ROWS, metric="manhattan")
+        score("rss", LABELS, vectors=ROWS, metric="manhattan")
 
 
 # --- vectors ---------------------------------------------------------------------------------------------------------
 
 
 def test_kinds_of_matrices_give_the_same_score():
-    expected = score("silhouette", FOUND, vectors=ROWS).value
+    expected = score("silhouette", LABELS, vectors=ROWS).value
     kinds = (sparse.csr_array(ROWS), sparse.csc_matrix(ROWS), sparse.coo_array(ROWS), pd.DataFrame(ROWS), ROWS.tolist())
     for kind in kinds:
-        assert score("silhouette", FOUND, vectors=kind).value == pytest.approx(expected, abs=1e-12)
-    narrow = score("silhouette", FOUND, vectors=sparse.csr_array(ROWS.astype(np.float32))).value
+        assert score("silhouette", LABELS, vectors=kind).value == pytest.approx(expected, abs=1e-12)
+    narrow = score("silhouette", LABELS, vectors=sparse.csr_array(ROWS.astype(np.float32))).value
     assert narrow == pytest.approx(expected, abs=1e-6)
 
 
@@ -222,26 +222,26 @@ def test_kinds_of_matrices_give_the_same_score():
 )
 def test_wrong_vectors_are_refused(vectors, message):
     with pytest.raises((InputError, TypeError), match=message):
-        score("rss", FOUND, vectors=vectors)
+        score("rss", LABELS, vectors=vectors)
 
 
 def test_scaled_rows_are_normalised_for_the_cosine_and_the_result_says_so():
     scaled = ROWS * np.arange(1, 7)[:, None]
-    ours = score("silhouette", FOUND, vectors=scaled)
-    assert ours.value == pytest.approx(score("silhouette", FOUND, vectors=ROWS).value, abs=1e-12)
+    ours = score("silhouette", LABELS, vectors=scaled)
+    assert ours.value == pytest.approx(score("silhouette", LABELS, vectors=ROWS).value, abs=1e-12)
     assert "not of unit length" in ours.note
     with pytest.warns(DocclusterWarning, match="not of unit length"):
-        evaluate(FOUND, vectors=scaled, measures=["silhouette", "rss"])
+        evaluate(LABELS, vectors=scaled, measures=["silhouette", "rss"])
     assert scaled[1, 0] == 1.6  # the caller's rows are untouched
-    assert score("rss", FOUND, vectors=scaled, metric="euclidean").note is None
+    assert score("rss", LABELS, vectors=scaled, metric="euclidean").note is None
 
 
 def test_empty_documents_are_counted_in_the_note():
     with_empty = np.vstack([ROWS, np.zeros(3)])
-    ours = score("silhouette", [*FOUND, 0], vectors=with_empty)
+    ours = score("silhouette", [*LABELS, 0], vectors=with_empty)
     assert "1 document(s) without terms" in ours.note
     with pytest.warns(DocclusterWarning, match="1 document"):
-        evaluate([*FOUND, 0], vectors=with_empty, measures=["silhouette"])
+        evaluate([*LABELS, 0], vectors=with_empty, measures=["silhouette"])
 
 
 # --- undefined values ------------------------------------------------------------------------------------------------
@@ -267,43 +267,43 @@ TRIVIAL = {
 
 @pytest.mark.parametrize("case", TRIVIAL)
 def test_identical_trivial_partitions_score_the_maximum_of_agreement(case):
-    found, truth = TRIVIAL[case]
+    labels, truth = TRIVIAL[case]
     ones = (
         "nmi nmi_geometric nmi_min nmi_max nmi_joint ami ami_min v_measure adjusted_rand rand jaccard fowlkes_mallows "
         "adjusted_fowlkes_mallows pair_precision pair_recall pair_f hubert_discrete_normalized bcubed_f "
         "pair_sets_index normalized_clustering_accuracy normalized_pivoted_accuracy"
     )
     for name in ones.split():
-        assert score(name, found, truth=truth).value == 1.0, name
+        assert score(name, labels, truth=truth).value == 1.0, name
     for name in ("variation_of_information", "mirkin", "van_dongen"):
-        assert score(name, found, truth=truth).value == 0.0, name
+        assert score(name, labels, truth=truth).value == 0.0, name
 
 
-@pytest.mark.parametrize(("found", "truth"), [([0, 0, 0, 0], [0, 0, 1, 2]), ([0, 0, 1, 2], [0, 0, 0, 0])])
-def test_one_cluster_or_one_class_says_nothing(found, truth):
+@pytest.mark.parametrize(("labels", "truth"), [([0, 0, 0, 0], [0, 0, 1, 2]), ([0, 0, 1, 2], [0, 0, 0, 0])])
+def test_one_cluster_or_one_class_says_nothing(labels, truth):
     zeros = (
         "nmi nmi_geometric nmi_min nmi_max nmi_joint nmi_strehl ami adjusted_rand hubert_discrete_normalized "
         "adjusted_fowlkes_mallows normalized_clustering_accuracy"
     )
     for name in zeros.split():
-        assert score(name, found, truth=truth).value == 0.0, name
+        assert score(name, labels, truth=truth).value == 0.0, name
 
 
 def test_singletons_are_no_better_than_chance_where_chance_is_taken_off():
-    found, truth = [0, 1, 2, 3, 4], [0, 0, 1, 1, 1]
+    labels, truth = [0, 1, 2, 3, 4], [0, 0, 1, 1, 1]
     for name in ("ami", "ami_min", "adjusted_rand", "hubert_discrete_normalized", "adjusted_fowlkes_mallows"):
-        assert score(name, found, truth=truth).value == 0.0, name
-    assert score("nmi_min", found, truth=truth).value == pytest.approx(1.0, abs=1e-12)
-    assert score("pair_precision", found, truth=truth).value == 0.0
+        assert score(name, labels, truth=truth).value == 0.0, name
+    assert score("nmi_min", labels, truth=truth).value == pytest.approx(1.0, abs=1e-12)
+    assert score("pair_precision", labels, truth=truth).value == 0.0
 
 
 # --- evaluate --------------------------------------------------------------------------------------------------------
 
 
 def test_default_set_has_every_counted_measure_that_the_input_allows():
-    names = [s.name for s in evaluate(FOUND, truth=TRUTH)]
+    names = [s.name for s in evaluate(LABELS, truth=TRUTH)]
     assert names == [record.name for record in list_measures(family="external", counted=True)]
-    everything = evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures="all")
+    everything = evaluate(LABELS, truth=TRUTH, vectors=ROWS, measures="all")
     assert [s.name for s in everything] == [record.name for record in list_measures()]
 
 
@@ -324,46 +324,50 @@ def test_each_evidence_object_is_built_once(monkeypatch):
     monkeypatch.setattr(ClusterEvidence, "__init__", counted_geometry)
     names = [r.name for r in list_measures() if not r.by_name_only]
     assert len(names) >= 100
-    evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures=names)
+    evaluate(LABELS, truth=TRUTH, vectors=ROWS, measures=names)
     assert sorted(built) == ["contingency", "geometry"]
 
 
 def test_evidence_that_is_known_gives_the_same_scores_and_is_not_made_again(monkeypatch):
-    partition = doccluster.Partition.from_labels(FOUND)
+    partition = doccluster.Partition.from_labels(LABELS)
     evidence = ClusterEvidence(ROWS, partition)
-    expected = evaluate(FOUND, truth=TRUTH, vectors=ROWS)
+    expected = evaluate(LABELS, truth=TRUTH, vectors=ROWS)
     monkeypatch.setattr(ClusterEvidence, "__init__", None)  # whoever makes evidence fails
-    found = evaluate(FOUND, truth=TRUTH, evidence=evidence)
-    assert [(s.name, s.note) for s in found] == [(s.name, s.note) for s in expected]
-    np.testing.assert_array_equal([s.value for s in found], [s.value for s in expected])
+    scores = evaluate(LABELS, truth=TRUTH, evidence=evidence)
+    assert [(s.name, s.note) for s in scores] == [(s.name, s.note) for s in expected]
+    np.testing.assert_array_equal([s.value for s in scores], [s.value for s in expected])
 
 
 def test_evidence_without_the_documents_labelled_noise_is_made_anew():
-    evidence = ClusterEvidence(ROWS, doccluster.Partition.from_labels(FOUND))
-    found = evaluate(FOUND, evidence=evidence, noise=2, measures=["silhouette"])
+    evidence = ClusterEvidence(ROWS, doccluster.Partition.from_labels(LABELS))
+    scores = evaluate(LABELS, evidence=evidence, noise=2, measures=["silhouette"])
     assert (
-        found["silhouette"].value == evaluate(FOUND, vectors=ROWS, noise=2, measures=["silhouette"])["silhouette"].value
+        scores["silhouette"].value
+        == evaluate(LABELS, vectors=ROWS, noise=2, measures=["silhouette"])["silhouette"].value
     )
 
 
 @pytest.mark.parametrize(
     ("labels", "metric", "message"),
-    [(FOUND, "euclidean", "evidence is in metric='cosine'"), (FOUND[::-1], "cosine", "evidence is of other clusters")],
+    [
+        (LABELS, "euclidean", "evidence is in metric='cosine'"),
+        (LABELS[::-1], "cosine", "evidence is of other clusters"),
+    ],
 )
 def test_evidence_of_something_else_is_refused(labels, metric, message):
-    evidence = ClusterEvidence(ROWS, doccluster.Partition.from_labels(FOUND))
+    evidence = ClusterEvidence(ROWS, doccluster.Partition.from_labels(LABELS))
     with pytest.raises(InputError, match=message):
         evaluate(labels, evidence=evidence, metric=metric)
 
 
 def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
-    result = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0)
+    result = evaluate(LABELS, vectors=ROWS, pairwise_seconds=0.0)
     left_out = [s for s in result if s.status == "skipped" and s.note.startswith("needs ~")]
     assert {s.name for s in left_out} == {
         record.name for record in list_measures(counted=True) if record.evidence_for("cosine") == "pairwise"
     }
     assert all(math.isnan(s.value) for s in left_out)
-    by_name = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0, measures=["dunn"])
+    by_name = evaluate(LABELS, vectors=ROWS, pairwise_seconds=0.0, measures=["dunn"])
     assert by_name["dunn"].is_defined
 
 
@@ -372,7 +376,7 @@ def test_what_is_left_out_and_its_note_do_not_depend_on_the_number_of_threads(mo
     monkeypatch.setattr(distances, "SECONDS_PER_PAIR", 100.0)
 
     def told(n_threads):
-        scores = evaluate(FOUND, vectors=ROWS, n_threads=n_threads)
+        scores = evaluate(LABELS, vectors=ROWS, n_threads=n_threads)
         return [(score.name, score.status, score.note) for score in scores]
 
     assert any(str(note).startswith("needs ~") for _, _, note in told(1))
@@ -381,25 +385,25 @@ def test_what_is_left_out_and_its_note_do_not_depend_on_the_number_of_threads(mo
 
 def test_measures_of_pairs_that_take_long_are_left_out_and_their_cost_told(monkeypatch):
     monkeypatch.setattr(PairwiseDistances, "estimate_seconds", lambda self: 700.0)
-    result = evaluate(FOUND, vectors=ROWS)
+    result = evaluate(LABELS, vectors=ROWS)
     for name in ("dunn", "gamma", "g_plus", "tau"):
         assert result[name].note == "needs ~12 min, ask for it by name"
-    assert evaluate(FOUND, vectors=ROWS, measures=["gamma"])["gamma"].is_defined
-    assert evaluate(FOUND, vectors=ROWS, pairwise_seconds=700.0)["gamma"].is_defined
+    assert evaluate(LABELS, vectors=ROWS, measures=["gamma"])["gamma"].is_defined
+    assert evaluate(LABELS, vectors=ROWS, pairwise_seconds=700.0)["gamma"].is_defined
     monkeypatch.setattr(PairwiseDistances, "estimate_seconds", lambda self: 2.0)
-    short = evaluate(FOUND, vectors=ROWS, pairwise_seconds=1.0)
+    short = evaluate(LABELS, vectors=ROWS, pairwise_seconds=1.0)
     assert short["dunn"].note == "needs ~2 s, ask for it by name"
 
 
 def test_a_measure_taken_by_name_only_is_reported_in_the_default_set():
-    left_out = evaluate(FOUND, truth=TRUTH)["divergence_from_random_baseline"]
+    left_out = evaluate(LABELS, truth=TRUTH)["divergence_from_random_baseline"]
     assert (left_out.status, left_out.notes) == ("skipped", ("ask for it by name",))
     assert math.isnan(left_out.value)
 
 
 def test_a_score_has_a_status_and_one_note_for_each_thing_that_was_left_out():
     truth = ["a", None, "b", ["a", "b"], "b", "b"]
-    purity = score("purity", FOUND, truth=truth, noise=FOUND[4])
+    purity = score("purity", LABELS, truth=truth, noise=LABELS[4])
     assert purity.status == "computed"
     assert [note.split()[0] for note in purity.notes] == ["on", "without"]
     assert purity.note == "; ".join(purity.notes)
@@ -410,7 +414,7 @@ def test_a_score_has_a_status_and_one_note_for_each_thing_that_was_left_out():
 
 
 def test_a_table_says_of_a_skipped_score_that_it_was_not_computed():
-    result = evaluate(FOUND, vectors=ROWS, pairwise_seconds=0.0)
+    result = evaluate(LABELS, vectors=ROWS, pairwise_seconds=0.0)
     line = next(line for line in str(result).splitlines() if " dunn " in line)
     assert "not computed" in line
     assert "undefined" not in line
@@ -419,7 +423,7 @@ def test_a_table_says_of_a_skipped_score_that_it_was_not_computed():
 
 def test_several_truth_columns_have_a_score_each_and_a_best_one():
     frame = pd.DataFrame({"topic": TRUTH, "place": ["x", "y", "x", "y", None, "x"]})
-    result = evaluate(FOUND, truth=frame, measures=["purity", "variation_of_information", "mcnemar"])
+    result = evaluate(LABELS, truth=frame, measures=["purity", "variation_of_information", "mcnemar"])
     assert [(s.name, s.truth) for s in result][:2] == [("purity", "topic"), ("purity", "place")]
     assert result.get("purity", truth="place").note == "on 5 of 6 documents (1 without a label)"
     assert result.coverage["place"] == {
@@ -435,10 +439,10 @@ def test_several_truth_columns_have_a_score_each_and_a_best_one():
 def test_a_truth_column_that_cannot_be_used_is_left_out_with_a_warning():
     columns = {"topic": TRUTH, "people": [None] * 6, "places": [("x", "y")] * 5 + [()]}
     with pytest.warns(DocclusterWarning, match="in people, places; that truth is skipped"):
-        result = evaluate(FOUND, truth=columns, measures=["purity"])
+        result = evaluate(LABELS, truth=columns, measures=["purity"])
     assert [s.truth for s in result] == ["topic"]
     with pytest.raises(InputError, match="in people, places"):
-        evaluate(FOUND, truth={name: columns[name] for name in ("people", "places")})
+        evaluate(LABELS, truth={name: columns[name] for name in ("people", "places")})
 
 
 def test_large_tables_stay_out_of_json():
@@ -449,22 +453,22 @@ def test_large_tables_stay_out_of_json():
 
 
 def test_measures_may_be_given_with_parameters():
-    result = evaluate(FOUND, truth=TRUTH, measures={"pair_f": {"beta": 5}, "mutual_information": {"base": 2}})
-    assert result["pair_f"].value == score("pair_f", FOUND, truth=TRUTH, beta=5).value
+    result = evaluate(LABELS, truth=TRUTH, measures={"pair_f": {"beta": 5}, "mutual_information": {"base": 2}})
+    assert result["pair_f"].value == score("pair_f", LABELS, truth=TRUTH, beta=5).value
     assert result["mutual_information"].parameters == {"base": 2}
     with pytest.raises(InputError, match="no parameter gamma"):
-        evaluate(FOUND, truth=TRUTH, measures={"pair_f": {"gamma": 5}})
+        evaluate(LABELS, truth=TRUTH, measures={"pair_f": {"gamma": 5}})
 
 
 def test_a_single_name_is_a_list_of_one():
-    assert [s.name for s in evaluate(FOUND, truth=TRUTH, measures="rand")] == ["rand"]
+    assert [s.name for s in evaluate(LABELS, truth=TRUTH, measures="rand")] == ["rand"]
 
 
 # --- results that travel ---------------------------------------------------------------------------------------------
 
 
 def test_frame_is_tidy():
-    frame = evaluate(FOUND, truth=TRUTH, measures=["nmi", "nmi_geometric", "ami"]).to_pandas()
+    frame = evaluate(LABELS, truth=TRUTH, measures=["nmi", "nmi_geometric", "ami"]).to_pandas()
     head = ["measure", "variant", "family", "source", "value", "direction", "range", "note"]
     assert list(frame.columns)[:8] == head
     assert frame["variant"].tolist() == ["", "geometric", ""]
@@ -492,7 +496,7 @@ def test_json_has_infinity_as_a_word():
 
 
 def test_latex_is_a_table_with_escaped_text():
-    text = evaluate(FOUND, truth={"50% & more": TRUTH, "b": TRUTH}, measures=["conditional_entropy"]).to_latex()
+    text = evaluate(LABELS, truth={"50% & more": TRUTH, "b": TRUTH}, measures=["conditional_entropy"]).to_latex()
     assert r"50\% \& more" in text
     assert r"Conditional entropy H(T|C) & $\downarrow$ &" in text
     assert text.count("{") == text.count("}")
@@ -512,7 +516,7 @@ def test_printed_table_is_grouped_with_arrows_and_reasons():
 
 def test_with_several_truths_what_needs_none_stands_in_a_table_of_its_own():
     columns = {"topic": TRUTH, "place": ["x", "y", "x", "y", None, "x"]}
-    result = evaluate(FOUND, truth=columns, vectors=ROWS, measures=["purity", "rss", "silhouette", "coherence"])
+    result = evaluate(LABELS, truth=columns, vectors=ROWS, measures=["purity", "rss", "silhouette", "coherence"])
     external, others = str(result).split("\n\n")
     assert external.splitlines()[0].split()[:3] == ["measure", "topic", "place"]
     assert "purity" in external
@@ -527,27 +531,27 @@ def test_with_several_truths_what_needs_none_stands_in_a_table_of_its_own():
 
 
 def test_with_one_truth_all_scores_stand_in_one_table():
-    text = str(evaluate(FOUND, truth=TRUTH, vectors=ROWS, measures=["purity", "rss"]))
+    text = str(evaluate(LABELS, truth=TRUTH, vectors=ROWS, measures=["purity", "rss"]))
     assert "\n\n" not in text
     assert text.count("value") == 1
 
 
 @pytest.mark.parametrize("name", ["zaki_f", "macro_precision_majority", "macro_f_majority"])
 def test_a_tied_majority_class_is_told(name):
-    note = score(name, FOUND, truth=["a", "b", "a", "a", "c", "b"]).note
+    note = score(name, LABELS, truth=["a", "b", "a", "a", "c", "b"]).note
     assert note == "2 clusters have several commonest classes: the smallest of them is taken, then the first"
-    assert score(name, FOUND, truth=["a", "b", "a", "a", "c", "c"]).note.startswith("1 cluster has several")
-    assert score(name, FOUND, truth=["a", "a", "b", "b", "c", "c"]).note is None
+    assert score(name, LABELS, truth=["a", "b", "a", "a", "c", "c"]).note.startswith("1 cluster has several")
+    assert score(name, LABELS, truth=["a", "a", "b", "b", "c", "c"]).note is None
 
 
 def test_scores_are_numbers_and_show_briefly():
-    ours = score("purity", FOUND, truth=TRUTH)
+    ours = score("purity", LABELS, truth=TRUTH)
     assert float(ours) == ours.value
     assert repr(ours) == "Score(purity=0.833333, truth='truth')"
 
 
 def test_what_was_not_evaluated_says_how_to_ask_for_it():
-    result = evaluate(FOUND, truth=TRUTH, measures=["rand"])
+    result = evaluate(LABELS, truth=TRUTH, measures=["rand"])
     assert "rand" in result
     assert len(result) == 1
     with pytest.raises(InputError, match=r"measures=\['purity'\]"):
@@ -590,11 +594,11 @@ def test_shares_of_distance_need_a_distance(name, metric):
 @pytest.mark.parametrize("name", ["gamma", "g_plus", "tau"])
 def test_order_of_pairs_is_counted_in_rows_of_any_length(name, kind, dtype):
     generator = np.random.default_rng(0)
-    rows, found = generator.integers(0, 9, (30, 5)), generator.integers(0, 3, 30)
-    expected = score(name, found, vectors=rows, metric="euclidean").value
+    rows, labels = generator.integers(0, 9, (30, 5)), generator.integers(0, 3, 30)
+    expected = score(name, labels, vectors=rows, metric="euclidean").value
     for factor in (2**14, 2**22, 2**40):
         long = kind((rows * float(factor)).astype(dtype))
-        assert score(name, found, vectors=long, metric="euclidean").value == pytest.approx(expected, abs=1e-12)
+        assert score(name, labels, vectors=long, metric="euclidean").value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

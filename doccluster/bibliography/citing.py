@@ -33,9 +33,9 @@ def cite(names: Iterable[str] = ()) -> list[Reference]:
     >>> [reference.key for reference in cite(["nmi_max", "spherical-k-means"])]
     ['vinh2010', 'dhillon2001']
     """
-    wanted = list(names) or ["doccluster", *(record.name for record in list_measures()), *METHODS]
-    found = (reference for name in wanted for reference in references_of(name))
-    return list({reference.key: reference for reference in found}.values())
+    names_to_cite = list(names) or ["doccluster", *(record.name for record in list_measures()), *METHODS]
+    references = (reference for name in names_to_cite for reference in references_of(name))
+    return list({reference.key: reference for reference in references}.values())
 
 
 def references_of(name: str) -> list[Reference]:

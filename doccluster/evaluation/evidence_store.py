@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class EvidenceStore:
     """What is known of one partition; builds each evidence object at most once."""
 
-    found: Partition
+    partition: Partition
     columns: list[TruthColumn]
     documents: Documents | None
     metric: str
@@ -27,7 +27,7 @@ class EvidenceStore:
     n_threads: int | None = None
     max_memory: str | int | None = None
     progress: Progress = silent
-    given: ClusterEvidence | None = None
+    evidence: ClusterEvidence | None = None
     _built: dict[Any, Any] = field(default_factory=dict)
 
     def evidence_kind(self, measure: Measure) -> str:
@@ -55,12 +55,12 @@ class EvidenceStore:
         return self._built[key]
 
     def _geometry(self) -> Any:
-        if self.given is not None:
-            return self.given
+        if self.evidence is not None:
+            return self.evidence
         from doccluster.geometry.evidence import ClusterEvidence
 
         return ClusterEvidence(
-            self.documents, self.found, metric=self.metric, n_threads=self.n_threads, progress=self.progress
+            self.documents, self.partition, metric=self.metric, n_threads=self.n_threads, progress=self.progress
         )
 
     def _pairwise(self) -> Any:

@@ -103,23 +103,23 @@ def _first_record(text: str, lines: Sequence[str]) -> Mapping[str, Any] | None:
     first = next(line for line in lines if line.strip())
     for part in (first, text) if first.lstrip().startswith(("{", "[")) else ():
         try:
-            found = json.loads(part)
+            content = json.loads(part)
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            return found if part is first else {}
-        if isinstance(found, list) and found and isinstance(found[0], dict):
-            return found[0]
+        if isinstance(content, dict):
+            return content if part is first else {}
+        if isinstance(content, list) and content and isinstance(content[0], dict):
+            return content[0]
     return None
 
 
 def _read_records(
-    place: Path, record: Mapping[str, Any], wanted: Sequence[str], label_separator: str | None
+    place: Path, record: Mapping[str, Any], columns: Sequence[str], label_separator: str | None
 ) -> ForeignLabels:
     """Return the labels of JSON records, with the ids that `read_corpus`, and so a run, gives their documents."""
     from doccluster.corpus import read_corpus
 
-    names = list(wanted) or [name for name in PREFERRED if name in record][:1]
+    names = list(columns) or [name for name in PREFERRED if name in record][:1]
     if not names:
         there = f"; the first has {', '.join(record)}" if record else ""
         raise InputError(
@@ -133,8 +133,8 @@ def _read_records(
 
 
 def _of_record(labels: tuple[str, ...]) -> Any:
-    known = [label for label in map(_label, labels) if label]
-    return known if len(known) > 1 else "".join(known)
+    present = [label for label in map(_label, labels) if label]
+    return present if len(present) > 1 else "".join(present)
 
 
 def _check_is_no_table(place: Path, text: str, lines: list[str], label_separator: str | None) -> None:
@@ -165,8 +165,8 @@ def _label(cell: str) -> str:
     return "" if text in MISSING else text
 
 
-def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted: Sequence[str]) -> ForeignLabels:
-    names = _label_columns(path, header, wanted)
+def _read_table(path: str, text: str, delimiter: str, header: list[str], columns: Sequence[str]) -> ForeignLabels:
+    names = _label_columns(path, header, columns)
     try:
         rows = [row for row in _cells(text, delimiter) if row][1:]
     except csv.Error as error:
@@ -187,54 +187,57 @@ def _read_table(path: str, text: str, delimiter: str, header: list[str], wanted:
     return ForeignLabels(path, ids, {name: tuple(_label(row[place]) for row in rows) for name, place in places.items()})
 
 
-def _label_columns(path: str, header: list[str], wanted: Sequence[str]) -> list[str]:
-    others = header[1:]
-    unknown = [name for name in wanted if name not in others]
+def _label_columns(path: str, header: list[str], columns: Sequence[str]) -> list[str]:
+    label_columns = header[1:]
+    unknown = [name for name in columns if name not in label_columns]
     if unknown:
-        raise InputError(f"{path} has no column {', '.join(map(repr, unknown))}", remedy=f"it has {', '.join(others)}")
-    if wanted:
-        return list(wanted)
-    if len(others) == 1:
-        return others
-    preferred = [name for name in PREFERRED if name in others]
+        raise InputError(
+            f"{path} has no column {', '.join(map(repr, unknown))}", remedy=f"it has {', '.join(label_columns)}"
+        )
+    if columns:
+        return list(columns)
+    if len(label_columns) == 1:
+        return label_columns
+    preferred = [name for name in PREFERRED if name in label_columns]
     if not preferred:
         raise InputError(
-            f"{path} has {len(others)} columns besides id ({', '.join(others)})", remedy="name the one to use"
+            f"{path} has {len(label_columns)} columns besides id ({', '.join(label_columns)})",
+            remedy="name the one to use",
         )
     return preferred[:1]
 
 
 def rows_of(
-    found: ForeignLabels, other_ids: Sequence[str] | None, n_others: int, name: str, *, may_lack: bool = False
+    labels: ForeignLabels, other_ids: Sequence[str] | None, n_others: int, name: str, *, may_lack: bool = False
 ) -> npt.NDArray[np.int64]:
-    """Return, for each document of `found`, its row in another file, which messages call `name`; int64 array.
+    """Return, for each document of `labels`, its row in another file, which messages call `name`; int64 array.
 
     Documents are joined by id where both have ids, else by order, with a warning where one has ids. Ids that only
-    number the documents from 1 on count as none, unless they are those of `found`. The other file `may_lack` ids: their
-    row is -1. Raises InputError if ids are missing otherwise, or numbers of documents differ where order must do.
+    number the documents from 1 on count as none, unless they are those of `labels`. The other file `may_lack` ids:
+    their row is -1. Raises InputError if ids are missing otherwise, or numbers of documents differ where order must do.
     """
-    if found.ids is not None and other_ids is not None:
+    if labels.ids is not None and other_ids is not None:
         place = {each: row for row, each in enumerate(other_ids)}
-        rows = np.array([place.get(each, -1) for each in found.ids], np.int64)
+        rows = np.array([place.get(each, -1) for each in labels.ids], np.int64)
         n_missing = int(np.count_nonzero(rows < 0))
         if n_missing == 0 or (may_lack and n_missing < rows.size):
             return rows
         if n_missing < rows.size or not _only_number(other_ids):
-            example = found.ids[int(np.argmin(rows))]
+            example = labels.ids[int(np.argmin(rows))]
             raise InputError(
-                f"{name} lacks {n_missing:,} of the {rows.size:,} ids of {found.path}, for instance {example!r}",
+                f"{name} lacks {n_missing:,} of the {rows.size:,} ids of {labels.path}, for instance {example!r}",
                 remedy="give files with the same ids",
             )
         other_ids = None
-    if n_others != found.n_documents:
+    if n_others != labels.n_documents:
         raise InputError(
-            f"{found.path} has {found.n_documents:,} labels and {name} has {n_others:,} documents",
+            f"{labels.path} has {labels.n_documents:,} labels and {name} has {n_others:,} documents",
             remedy="give one label per document, or an id column in both",
         )
-    if found.ids is not None and not _only_number(found.ids):
-        _warn_of_order(name, found.path)
-    elif found.ids is None and other_ids is not None and not _only_number(other_ids):
-        _warn_of_order(found.path, name)
+    if labels.ids is not None and not _only_number(labels.ids):
+        _warn_of_order(name, labels.path)
+    elif labels.ids is None and other_ids is not None and not _only_number(other_ids):
+        _warn_of_order(labels.path, name)
     return np.arange(n_others)
 
 

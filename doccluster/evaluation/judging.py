@@ -96,7 +96,7 @@ def score(
     record = get_measure(name, variant=variant)
     record.check_parameters(parameters)
     check_choice(metric, METRICS, "metric")
-    given = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
+    options = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     is_external = record.family == "external"
     labels, truth, vectors = _of_run(labels, truth, vectors)
     store, dropped = _prepare(
@@ -105,7 +105,7 @@ def score(
         None if is_external else vectors,
         metric=metric,
         noise=noise,
-        **given,
+        **options,
         warn=False,
         several_labels=record.several_labels,
     )
@@ -115,7 +115,7 @@ def score(
             f"has {len(store.columns)} columns", argument="truth", remedy="score() takes one, evaluate() takes several"
         )
     column = store.columns[0] if is_external else None
-    dropped += () if noise is not None else _about_noise(store.found, warn=False)
+    dropped += () if noise is not None else _about_noise(store.partition, warn=False)
     return _with_notes(_one_score(store, record, column, parameters, strict=strict), dropped)
 
 
@@ -175,8 +175,8 @@ def evaluate(
     [('purity', 0.75), ('rand', 0.5)]
     """
     check_choice(metric, METRICS, "metric")
-    given = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
-    asked = _asked(measures)
+    options = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
+    requested = _requested(measures)
     labels, truth, vectors = _of_run(labels, truth, vectors)
     store, dropped = _prepare(
         labels,
@@ -184,21 +184,21 @@ def evaluate(
         vectors if evidence is None else evidence.documents,
         metric=metric,
         noise=noise,
-        **given,
+        **options,
         warn=evidence is None,  # who made the evidence knows the rows; the scores say it all the same
         evidence=evidence,
-        several_labels=any(record.several_labels for record in asked or ()),
+        several_labels=any(record.several_labels for record in requested or ()),
     )
     if not store.columns and store.documents is None:
         raise InputError(
             "nothing to judge by", remedy=("give ", Argument("truth"), ", ", Argument("vectors"), ", or both")
         )
-    notes = () if noise is not None else _about_noise(store.found, warn=evidence is None)
-    if asked is not None:
-        _require(store, list(asked))
-        return _evaluation(store, asked, {}, strict=strict, dropped=dropped, notes=notes)
-    wanted = list_measures(counted=None if measures == "all" else True)
-    possible = [record for record in wanted if store.missing_for(record) is None]
+    notes = () if noise is not None else _about_noise(store.partition, warn=evidence is None)
+    if requested is not None:
+        _require(store, list(requested))
+        return _evaluation(store, requested, {}, strict=strict, dropped=dropped, notes=notes)
+    candidates = list_measures(counted=None if measures == "all" else True)
+    possible = [record for record in candidates if store.missing_for(record) is None]
     skipped = _not_computed(store, possible, pairwise_seconds)
     chosen: dict[Measure, Mapping[str, Any]] = {record: {} for record in possible}
     return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped, notes=notes)
@@ -209,15 +209,15 @@ def _of_run(labels: Any, truth: Any, vectors: Any) -> tuple[Any, Any, Any]:
     return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
 
 
-def _asked(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
+def _requested(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
     """Return the measures that are named, with their parameters; None for the default set."""
     if measures is None or measures == "all":
         return None
-    named = {measures: {}} if isinstance(measures, str) else measures
-    parameters = dict(named) if isinstance(named, Mapping) else {name: {} for name in named}
+    names = {measures: {}} if isinstance(measures, str) else measures
+    parameters = dict(names) if isinstance(names, Mapping) else {name: {} for name in names}
     records = dict(zip(get_measures(parameters), parameters.values(), strict=True))
-    for record, own in records.items():
-        record.check_parameters(own)
+    for record, arguments in records.items():
+        record.check_parameters(arguments)
     return records
 
 
@@ -269,7 +269,7 @@ def _evaluation(
                 scores.append(_with_notes(_one_score(store, record, column, parameters, strict=strict), dropped))
     return Evaluation(
         tuple(scores),
-        clusters=store.found.names,
+        clusters=store.partition.names,
         classes={column.name: column.truth.names for column in store.columns},
         coverage={column.name: column.coverage for column in store.columns},
         provenance=_provenance(store),
@@ -283,8 +283,8 @@ def _provenance(store: EvidenceStore) -> dict[str, Any]:
         "numpy": np.__version__,
         "python": platform.python_version(),
         "metric": store.metric if store.documents is not None else None,
-        "n_documents": store.found.n_documents,
-        "n_clusters": store.found.n_clusters,
+        "n_documents": store.partition.n_documents,
+        "n_clusters": store.partition.n_clusters,
         "n_terms": None if store.documents is None else store.documents.n_terms,
     }
 
@@ -315,22 +315,22 @@ def _one_score(
         truth=None if column is None else column.name,
         parameters=parameters,
     )
-    return result if column is None else _on_all_clusters(result, column, store.found)
+    return result if column is None else _on_all_clusters(result, column, store.partition)
 
 
 def _with_notes(result: Score, notes: tuple[str, ...]) -> Score:
     return replace(result, notes=result.notes + notes)
 
 
-def _on_all_clusters(result: Score, column: TruthColumn, found: Partition) -> Score:
-    """Return the score with a row for every found cluster; nan for those without a usable document."""
-    if column.clusters.size == found.n_clusters:
+def _on_all_clusters(result: Score, column: TruthColumn, partition: Partition) -> Score:
+    """Return the score with a row for every cluster; nan for those without a usable document."""
+    if column.clusters.size == partition.n_clusters:
         return result
 
     def spread(values: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
         if values is None:
             return None
-        full = np.full((found.n_clusters, *values.shape[1:]), np.nan)
+        full = np.full((partition.n_clusters, *values.shape[1:]), np.nan)
         full[column.clusters] = values
         return full
 
@@ -372,7 +372,7 @@ def _prepare(
         notes += _about_rows(documents, metric, warn=warn)
     if evidence is not None and keep is None:
         _check_evidence(evidence, partition, metric)
-        options["given"] = evidence
+        options["evidence"] = evidence
     return EvidenceStore(partition, columns, documents, metric, **options), notes
 
 
@@ -394,12 +394,12 @@ def _about_noise(partition: Partition, *, warn: bool) -> tuple[str, ...]:
     return (worded(words),)
 
 
-def _check_evidence(given: ClusterEvidence, partition: Partition, metric: str) -> None:
-    if given.metric != metric:
+def _check_evidence(evidence: ClusterEvidence, partition: Partition, metric: str) -> None:
+    if evidence.metric != metric:
         raise InputError(
-            f"is in metric={given.metric!r}, the measures in {metric!r}", argument="evidence", remedy="give the same"
+            f"is in metric={evidence.metric!r}, the measures in {metric!r}", argument="evidence", remedy="give the same"
         )
-    if not np.array_equal(given.labels, partition.labels):
+    if not np.array_equal(evidence.labels, partition.labels):
         raise InputError(
             "is of other clusters than labels", argument="evidence", remedy="give that of the same partition"
         )

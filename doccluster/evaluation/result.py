@@ -155,8 +155,8 @@ class Evaluation:
     def __repr__(self) -> str:
         defined = [score for score in self.scores if score.is_defined]
         shown = ", ".join(f"{score.name}={score.value:.4g}" for score in defined[:5])
-        more = ", ..." if len(defined) > 5 else ""
-        return cut(f"Evaluation({len(self.scores)} scores of {len(self.clusters):,} clusters: {shown}{more})")
+        ellipsis = ", ..." if len(defined) > 5 else ""
+        return cut(f"Evaluation({len(self.scores)} scores of {len(self.clusters):,} clusters: {shown}{ellipsis})")
 
     def __contains__(self, name: object) -> bool:
         return any(score.name == name or name in score.measure.also_called for score in self.scores)
@@ -280,8 +280,8 @@ def _parts(evaluation: Evaluation) -> list[Part]:
     """Return the families with their columns; what needs no truth stands apart where there are several truths."""
     columns, families = truth_of(evaluation), families_of(evaluation)
     external = [family for family in families if family[0] == "external"]
-    others = [family for family in families if family[0] != "external"]
-    parts: list[Part] = [(columns, external), ([None], others)]
+    without_truth = [family for family in families if family[0] != "external"]
+    parts: list[Part] = [(columns, external), ([None], without_truth)]
     return [part for part in parts if part[1]]
 
 
@@ -293,11 +293,12 @@ def text_table(evaluation: Evaluation, *, width: int = 140, rule: str = "─", m
     parts = _parts(evaluation)
     # one column of values serves all families
     together = [(parts[0][0], parts)] if all(len(heads) == 1 for heads, _ in parts) else [(p[0], [p]) for p in parts]
-    told = [
-        "\n".join(table_lines(_columns(evaluation, heads, own), width, rule=rule, mark=mark)) for heads, own in together
+    tables = [
+        "\n".join(table_lines(_columns(evaluation, heads, group), width, rule=rule, mark=mark))
+        for heads, group in together
     ]
     captions = _captions(evaluation)
-    return "\n\n".join([told[0] + (f"\n{captions}" if captions else ""), *told[1:]])
+    return "\n\n".join([tables[0] + (f"\n{captions}" if captions else ""), *tables[1:]])
 
 
 def _columns(evaluation: Evaluation, heads: list[str | None], parts: list[Part]) -> list[Column]:
@@ -330,8 +331,8 @@ def _captions(evaluation: Evaluation) -> str:
 
 def _notes(evaluation: Evaluation, cells: list[Score | None]) -> str:
     """Return the notes of a line, each once, without what the caption says."""
-    said = [coverage_note(counts) for counts in evaluation.coverage.values()]
-    notes = [note for score in cells if score for note in score.notes if note not in said]
+    captions = [coverage_note(counts) for counts in evaluation.coverage.values()]
+    notes = [note for score in cells if score for note in score.notes if note not in captions]
     return "; ".join(dict.fromkeys(notes))
 
 
@@ -348,8 +349,8 @@ def notebook_table(evaluation: Evaluation) -> str:
                 for first, cells in by_measure(scores, columns)
             ]
             tables.append(html_table(heads, rows, caption=HEADINGS[family]))
-    said = _captions(evaluation)
-    return "".join(tables) + (f"<p>{html.escape(said)}</p>" if said else "")
+    captions = _captions(evaluation)
+    return "".join(tables) + (f"<p>{html.escape(captions)}</p>" if captions else "")
 
 
 _LATEX_ARROWS = {"higher": r"$\uparrow$", "lower": r"$\downarrow$", "none": ""}

@@ -27,9 +27,9 @@ class TruthColumn:
     """One column of class labels, reduced to the documents that an external measure can use."""
 
     name: str
-    found: Partition  # of the documents with exactly one label, and so is the truth
+    partition: Partition  # of the documents with exactly one label, and so is the truth
     truth: Partition
-    clusters: npt.NDArray[np.int64]  # which cluster of the whole found partition each one of `found` is
+    clusters: npt.NDArray[np.int64]  # which cluster of the whole partition each of these is
     several: LabelSets | None = None  # of all documents that have a label, where some have several
     n_documents: int = 0
     n_unlabelled: int = 0
@@ -37,7 +37,7 @@ class TruthColumn:
 
     def contingency_table(self) -> ContingencyTable:
         """Return the evidence of the external measures."""
-        return ContingencyTable.from_partitions(self.found, self.truth, several=self.several)
+        return ContingencyTable.from_partitions(self.partition, self.truth, several=self.several)
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -72,12 +72,12 @@ def coverage_note(coverage: Mapping[str, int]) -> str | None:
 
 
 def truth_columns(
-    truth: Any, found: Partition, keep: npt.NDArray[np.bool_] | None = None, *, several_labels: bool = False
+    truth: Any, partition: Partition, keep: npt.NDArray[np.bool_] | None = None, *, several_labels: bool = False
 ) -> list[TruthColumn]:
     """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
 
     None, NaN and empty text are missing. A list, set or tuple is several labels, unless every document has a tuple of
-    two or more: then the tuples are the labels. `keep` says which of the documents `found` is about. Raises InputError
+    two or more: then the tuples are the labels. `keep` says which of the documents `partition` is of. Raises InputError
     if lengths differ, or no document of any column has exactly one label (or any label, with `several_labels`).
     """
     if isinstance(truth, Mapping) or hasattr(truth, "columns"):
@@ -88,16 +88,16 @@ def truth_columns(
             )
     else:
         columns = {DEFAULT_COLUMN: truth}
-    return _usable_columns(columns, found, keep, several_labels)
+    return _usable_columns(columns, partition, keep, several_labels)
 
 
 def _usable_columns(
-    columns: Mapping[str, Any], found: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
+    columns: Mapping[str, Any], partition: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
 ) -> list[TruthColumn]:
     """Return the columns that can be used; of several, others are left out with a warning."""
     result, refused = [], []
     for name, labels in columns.items():
-        column = _column(name, labels, found, keep)
+        column = _column(name, labels, partition, keep)
         if column is None or not (column.truth.n_documents or several_labels):
             refused.append(name)
         else:
@@ -113,9 +113,9 @@ def _usable_columns(
     return result
 
 
-def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
+def _column(name: str, labels: Any, partition: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
     values = _as_array(labels, name)
-    expected = found.n_documents if keep is None else keep.size
+    expected = partition.n_documents if keep is None else keep.size
     if values.size != expected:
         raise InputError(
             f"has {expected} values, {name} has {values.size}", argument="labels", expected="one of each per document"
@@ -123,9 +123,9 @@ def _column(name: str, labels: Any, found: Partition, keep: npt.NDArray[np.bool_
     if keep is not None:
         values = values[keep]
     if values.dtype != object:
-        return _single_labels(name, values, found)
+        return _single_labels(name, values, partition)
     several = _several_labels(values)
-    return _single_labels(name, values, found) if several is None else _multiple_labels(name, several, found)
+    return _single_labels(name, values, partition) if several is None else _multiple_labels(name, several, partition)
 
 
 def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
@@ -144,10 +144,10 @@ def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
     return np.fromiter(values, object, len(values))
 
 
-def _single_labels(name: str, values: npt.NDArray[Any], found: Partition) -> TruthColumn | None:
+def _single_labels(name: str, values: npt.NDArray[Any], partition: Partition) -> TruthColumn | None:
     usable = ~_missing(values)
     n_unlabelled = int(values.size - np.count_nonzero(usable))
-    return _reduced(name, found, usable, values[usable], n_unlabelled=n_unlabelled)
+    return _reduced(name, partition, usable, values[usable], n_unlabelled=n_unlabelled)
 
 
 def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -173,34 +173,34 @@ def _several_labels(values: npt.NDArray[Any]) -> list[tuple[Any, ...]] | None:
         return None
     result = []
     for value, is_container in zip(values, containers, strict=True):
-        given = value if is_container else (value,)
-        result.append(tuple(dict.fromkeys(label for label in given if not _says_nothing(label))))
+        labels = value if is_container else (value,)
+        result.append(tuple(dict.fromkeys(label for label in labels if not _says_nothing(label))))
     return result
 
 
-def _multiple_labels(name: str, labels: list[tuple[Any, ...]], found: Partition) -> TruthColumn | None:
+def _multiple_labels(name: str, labels: list[tuple[Any, ...]], partition: Partition) -> TruthColumn | None:
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
-    sets = LabelSets.of_documents(labels, found.labels, found.n_clusters) if (number > 1).any() else None
+    sets = LabelSets.of_documents(labels, partition.labels, partition.n_clusters) if (number > 1).any() else None
     counts = {"n_unlabelled": int(np.count_nonzero(number == 0)), "n_several": int(np.count_nonzero(number > 1))}
-    return _reduced(name, found, usable, single, several=sets, **counts)
+    return _reduced(name, partition, usable, single, several=sets, **counts)
 
 
 def _reduced(
-    name: str, found: Partition, usable: npt.NDArray[np.bool_], labels: npt.NDArray[Any], **counts: Any
+    name: str, partition: Partition, usable: npt.NDArray[np.bool_], labels: npt.NDArray[Any], **counts: Any
 ) -> TruthColumn | None:
     if labels.size == 0 and not counts.get("n_several"):
         return None
     truth = Partition.from_labels(labels, name=name) if labels.size else Partition(np.empty(0, np.int64), ())
-    if labels.size == found.n_documents:
-        part, clusters = found, np.arange(found.n_clusters)
+    if labels.size == partition.n_documents:
+        part, clusters = partition, np.arange(partition.n_clusters)
     else:
-        part, clusters = subset(found, usable)
-    return TruthColumn(name, part, truth, clusters, n_documents=found.n_documents, **counts)
+        part, clusters = subset(partition, usable)
+    return TruthColumn(name, part, truth, clusters, n_documents=partition.n_documents, **counts)
 
 
 def subset(partition: Partition, usable: npt.NDArray[np.bool_]) -> tuple[Partition, npt.NDArray[np.int64]]:
     """Return the partition of the usable documents, and which of the old clusters each new one is."""
-    kept, labels = np.unique(partition.labels[usable], return_inverse=True)
-    return Partition(labels.astype(np.int64), tuple(partition.names[cluster] for cluster in kept)), kept
+    clusters, labels = np.unique(partition.labels[usable], return_inverse=True)
+    return Partition(labels.astype(np.int64), tuple(partition.names[cluster] for cluster in clusters)), clusters

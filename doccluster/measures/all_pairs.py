@@ -286,8 +286,8 @@ def _between(evidence: Any, form: int) -> FloatArray:
         table = evidence.hausdorff.copy()
     else:
         sums = geometry.centre_distance_sums
-        own = np.diagonal(sums)
-        both = sums + sums.T if form == 51 else own[:, None] + own[None, :]
+        within_sums = np.diagonal(sums)
+        both = sums + sums.T if form == 51 else within_sums[:, None] + within_sums[None, :]
         table = both / (sizes[:, None] + sizes[None, :])
     np.fill_diagonal(table, 0.0)
     return np.asarray(table)

@@ -1,4 +1,4 @@
-"""How much of a measure is luck: its value beyond the mean over all rearrangements of the found labels."""
+"""How much of a measure is luck: its value beyond the mean over all rearrangements of the labels."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ def divergence_from_random_baseline(
             received=n_samples,
             remedy=("give ", Argument("n_samples"), f" <= {MAX_SAMPLES:,}"),
         )
-    own = record.compute(table, **arguments)
-    if math.isnan(own.value):
-        return undefined(f"{record.name} is undefined: {own.note}")
+    actual = record.compute(table, **arguments)
+    if math.isnan(actual.value):
+        return undefined(f"{record.name} is undefined: {actual.note}")
     if table.has_single_group or table.has_singletons_only:
         return Values(0.0, note="every rearrangement scores the same", standard_error=0.0)
     draws, how = _rearrangements(table, n_samples, random_state)
-    values = np.fromiter((record.compute(other, **arguments).value for other in draws), np.float64)
-    return _divergence(own.value, values, how)
+    values = np.fromiter((record.compute(rearranged, **arguments).value for rearranged in draws), np.float64)
+    return _divergence(actual.value, values, how)
 
 
-def _divergence(own: float, values: npt.NDArray[np.float64], how: str) -> Values:
+def _divergence(actual: float, values: npt.NDArray[np.float64], how: str) -> Values:
     usable = values[np.isfinite(values)]
     if usable.size == 0:
         return undefined("the measure is undefined on all rearrangements")
@@ -80,27 +80,28 @@ def _divergence(own: float, values: npt.NDArray[np.float64], how: str) -> Values
     sampled = how == "sampled" and usable.size > 1
     error = float(usable.std(ddof=1)) / math.sqrt(usable.size) if sampled else 0.0
     number = f"{usable.size:,} seeded samples, standard error {error:.2g}" if sampled else f"all {usable.size:,}"
-    return Values(own - expected, note=f"mean of the rearrangements {expected:.6g} ({number})", standard_error=error)
+    return Values(actual - expected, note=f"mean of the rearrangements {expected:.6g} ({number})", standard_error=error)
 
 
 def _rearrangements(
     table: ContingencyTable, n_samples: int, random_state: RandomState
 ) -> tuple[Iterator[ContingencyTable], str]:
-    found, truth = table.found, table.truth
-    if number_of_arrangements(found.sizes) < EXACT_BELOW:
-        labels: Iterator[npt.NDArray[np.int64]] = arrangements(found.sizes)
+    partition, truth = table.partition, table.truth
+    if number_of_arrangements(partition.sizes) < EXACT_BELOW:
+        labels: Iterator[npt.NDArray[np.int64]] = arrangements(partition.sizes)
         return (_rearranged(table, each) for each in labels), "exact"
     if number_of_arrangements(truth.sizes) < EXACT_BELOW:  # the same tables, met equally often
         return (
-            ContingencyTable.from_partitions(found, Partition(each, truth.names)) for each in arrangements(truth.sizes)
+            ContingencyTable.from_partitions(partition, Partition(each, truth.names))
+            for each in arrangements(truth.sizes)
         ), "exact"
     generator = as_generator(random_state)
-    shuffled = (generator.permutation(found.labels) for _ in range(n_samples))
+    shuffled = (generator.permutation(partition.labels) for _ in range(n_samples))
     return (_rearranged(table, each) for each in shuffled), "sampled"
 
 
 def _rearranged(table: ContingencyTable, labels: npt.NDArray[np.int64]) -> ContingencyTable:
-    return ContingencyTable.from_partitions(Partition(labels, table.found.names), table.truth)
+    return ContingencyTable.from_partitions(Partition(labels, table.partition.names), table.truth)
 
 
 def number_of_arrangements(sizes: npt.NDArray[np.int64]) -> float:
@@ -122,9 +123,9 @@ def arrangements(sizes: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]
             labels[list(free)] = group
             yield labels.copy()
             return
-        for taken in itertools.combinations(free, int(sizes[group])):
-            labels[list(taken)] = group
-            chosen = set(taken)
+        for members in itertools.combinations(free, int(sizes[group])):
+            labels[list(members)] = group
+            chosen = set(members)
             yield from place(group + 1, tuple(row for row in free if row not in chosen))
 
     yield from place(0, tuple(range(labels.size)))

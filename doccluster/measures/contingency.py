@@ -44,13 +44,15 @@ class LabelSets:
     ) -> LabelSets:
         """Return the sets of documents with any number of different labels; those without one are left out."""
         labels = list(labels)
-        known = Partition.from_labels([label for own in labels for label in own], name="truth").names
-        number_of_label = {label: number for number, label in enumerate(known)}
+        names = Partition.from_labels(
+            [label for labels_of_document in labels for label in labels_of_document], name="truth"
+        ).names
+        number_of_label = {label: number for number, label in enumerate(names)}
         number_of_set: dict[frozenset[int], int] = {}
         rows, sets = [], []
-        for row, own in enumerate(labels):
-            if own:
-                key = frozenset(number_of_label[label] for label in own)
+        for row, labels_of_document in enumerate(labels):
+            if labels_of_document:
+                key = frozenset(number_of_label[label] for label in labels_of_document)
                 rows.append(row)
                 sets.append(number_of_set.setdefault(key, len(number_of_set)))
         members = [(number, label) for key, number in number_of_set.items() for label in sorted(key)]
@@ -95,14 +97,14 @@ class ContingencyTable(ShortRepr):
 
     Examples
     --------
-    >>> found = Partition.from_labels([0, 0, 1, 1])
+    >>> clusters = Partition.from_labels([0, 0, 1, 1])
     >>> truth = Partition.from_labels(["a", "a", "a", "b"])
-    >>> ContingencyTable.from_partitions(found, truth).counts.toarray()
+    >>> ContingencyTable.from_partitions(clusters, truth).counts.toarray()
     array([[2, 0],
            [1, 1]])
     """
 
-    found: Partition
+    partition: Partition
     truth: Partition
     counts: sparse.csr_array
     several: LabelSets | None = None
@@ -110,21 +112,21 @@ class ContingencyTable(ShortRepr):
     @classmethod
     def from_partitions(
         cls,
-        found: Partition,
+        partition: Partition,
         truth: Partition,
         *,
         several: LabelSets | None = None,
     ) -> ContingencyTable:
         """Return the table of two partitions of as many documents (or raise InputError); see the attributes."""
-        if found.n_documents != truth.n_documents:
+        if partition.n_documents != truth.n_documents:
             raise InputError(
-                f"has {found.n_documents} labels, truth has {truth.n_documents}",
-                argument="found",
+                f"has {partition.n_documents} labels, truth has {truth.n_documents}",
+                argument="labels",
                 expected="one of each per document",
             )
-        ones, shape = np.ones(found.n_documents, np.int64), (found.n_clusters, truth.n_clusters)
-        pairs = sparse.coo_array((ones, (found.labels, truth.labels)), shape=shape)
-        return cls(found, truth, pairs.tocsr(), several)
+        weights, shape = np.ones(partition.n_documents, np.int64), (partition.n_clusters, truth.n_clusters)
+        pairs = sparse.coo_array((weights, (partition.labels, truth.labels)), shape=shape)
+        return cls(partition, truth, pairs.tocsr(), several)
 
     @cached_property
     def label_sets(self) -> LabelSets:
@@ -139,12 +141,12 @@ class ContingencyTable(ShortRepr):
     @property
     def n_documents(self) -> int:
         """The number of documents n."""
-        return self.found.n_documents
+        return self.partition.n_documents
 
     @property
     def n_clusters(self) -> int:
         """The number of clusters k."""
-        return self.found.n_clusters
+        return self.partition.n_clusters
 
     @property
     def n_classes(self) -> int:
@@ -154,7 +156,7 @@ class ContingencyTable(ShortRepr):
     @property
     def cluster_sizes(self) -> Integers:
         """Documents per cluster, shape (k,)."""
-        return self.found.sizes
+        return self.partition.sizes
 
     @property
     def class_sizes(self) -> Integers:
@@ -236,12 +238,12 @@ class ContingencyTable(ShortRepr):
         )
 
     @cached_property
-    def entropy_found(self) -> float:
+    def cluster_entropy(self) -> float:
         """H(C) in nats."""
         return entropy(self.cluster_sizes)
 
     @cached_property
-    def entropy_truth(self) -> float:
+    def class_entropy(self) -> float:
         """H(T) in nats."""
         return entropy(self.class_sizes)
 
@@ -263,8 +265,8 @@ class ContingencyTable(ShortRepr):
     def expected_mutual_information(self) -> float:
         """The mean of I over all pairs of partitions of these sizes, in nats (Vinh, Epps & Bailey 2010)."""
         sizes, repeats = np.unique(self.cluster_sizes, return_counts=True)
-        others, other_repeats = np.unique(self.class_sizes, return_counts=True)
-        terms = (_expected_terms(int(size), others, self.n_documents) @ other_repeats for size in sizes)
+        class_sizes, other_repeats = np.unique(self.class_sizes, return_counts=True)
+        terms = (_expected_terms(int(size), class_sizes, self.n_documents) @ other_repeats for size in sizes)
         return float(repeats @ np.fromiter(terms, np.float64, sizes.size))
 
     @cached_property
@@ -321,19 +323,19 @@ def entropy(sizes: Integers) -> float:
     return max(0.0, -float(np.sum(shares * np.log(shares))))
 
 
-def _expected_terms(size: int, others: Integers, n: int) -> Floats:
-    """Return the mean of (s/n) log(n s/(a b)), s the overlap of random sets of a = `size` and each of b `others` of n.
+def _expected_terms(size: int, class_sizes: Integers, n: int) -> Floats:
+    """Return the mean of (s/n) log(n s/(a b)), s the overlap of random sets of a and b of n: `size` and `class_sizes`.
 
     The overlap is hypergeometric; its probabilities are built up by their ratios and divided by their sum, which needs
     no factorials. Vinh, Epps & Bailey 2010, Eq. 24a.
     """
-    mean = size * others / n
+    mean = size * class_sizes / n
     reach = 10 * np.sqrt(mean * (1 - size / n)) + 25  # what lies beyond is below 1e-20
-    least = np.maximum(np.maximum(0, size + others - n), np.floor(mean - reach)).astype(np.int64)
-    most = np.minimum(np.minimum(size, others), np.ceil(mean + reach)).astype(np.int64)
-    overlaps = least[:, None] + np.arange(int((most - least).max()) + 1)
-    fits, a, b = overlaps <= most[:, None], float(size), others[:, None].astype(np.float64)
-    s = np.minimum(overlaps, most[:, None]).astype(np.float64)
+    smallest = np.maximum(np.maximum(0, size + class_sizes - n), np.floor(mean - reach)).astype(np.int64)
+    largest = np.minimum(np.minimum(size, class_sizes), np.ceil(mean + reach)).astype(np.int64)
+    overlaps = smallest[:, None] + np.arange(int((largest - smallest).max()) + 1)
+    fits, a, b = overlaps <= largest[:, None], float(size), class_sizes[:, None].astype(np.float64)
+    s = np.minimum(overlaps, largest[:, None]).astype(np.float64)
     up, down = (a - s + 1) * (b - s + 1), s * (n - a - b + s)  # P(s) / P(s - 1)
     up[:, 0] = down[:, 0] = 1.0
     logs = np.cumsum(np.log(up / down), axis=1)

@@ -101,7 +101,7 @@ class PairwiseDistances:
         """Put together what the distances of some places (or all) to all documents leave, block by block."""
         d, k = self.documents, self.geometry.n_clusters
         sizes, firsts = self.geometry.sizes.astype(np.float64), d.starts[:-1]
-        own, to_all, ends, squares = np.zeros(k), np.zeros(k), np.array([np.inf, 0.0]), 0.0
+        to_own, to_all, ends, squares = np.zeros(k), np.zeros(k), np.array([np.inf, 0.0]), 0.0
         tables = {"weights": np.zeros((k, k)), "least": np.full((k, k), np.inf)} if with_tables else {}
         tables |= {name: np.zeros((k, k)) for name in ("largest", "hausdorff") if with_tables}
         parts = []
@@ -117,7 +117,7 @@ class PairwiseDistances:
         for labels, sums, least, largest, power in d.map(reduced, places, stage="pairs"):
             at = np.arange(labels.size)
             parts.append(_mean_distances(sums, labels, sizes))
-            own += np.bincount(labels, weights=sums[at, labels], minlength=k)
+            to_own += np.bincount(labels, weights=sums[at, labels], minlength=k)
             to_all += np.bincount(labels, weights=sums.sum(axis=1), minlength=k)
             ends = np.array([min(ends[0], least.min()), max(ends[1], largest[at, labels].max())])
             squares += power
@@ -134,7 +134,7 @@ class PairwiseDistances:
         cohesion, separation = (np.concatenate(part) for part in zip(*parts, strict=True))
         # every pair was met from both sides
         extremes = float(ends[0]), float(ends[1])
-        return PairSweep((own, to_all), (cohesion, separation), *extremes, squares / 2, tables)
+        return PairSweep((to_own, to_all), (cohesion, separation), *extremes, squares / 2, tables)
 
     def _table(self, name: str) -> FloatArray:
         """Return a k x k table of the sweep, or raise NotComputable if it did not fit in memory."""
@@ -249,26 +249,26 @@ class PairwiseDistances:
             return np.minimum(squared * scale, N_BINS - 1).astype(np.int32)
 
         def binned(squared: FloatArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-            own = bins_of(squared)
-            return np.bincount(own, minlength=N_BINS), np.bincount(own, d.distance(squared), minlength=N_BINS)
+            bins = bins_of(squared)
+            return np.bincount(bins, minlength=N_BINS), np.bincount(bins, d.distance(squared), minlength=N_BINS)
 
-        for more, added in d.map_pairs(binned, "all", stage="extremes"):
-            counts += more
-            sums += added
-        wanted = (self.geometry.n_inner_pairs, self.geometry.n_outer_pairs)
-        ends = [int(np.searchsorted(np.cumsum(counts), number)) for number in wanted]
+        for bin_counts, bin_sums in d.map_pairs(binned, "all", stage="extremes"):
+            counts += bin_counts
+            sums += bin_sums
+        n_smallest = (self.geometry.n_inner_pairs, self.geometry.n_outer_pairs)
+        ends = [int(np.searchsorted(np.cumsum(counts), number)) for number in n_smallest]
 
         def at_ends(squared: FloatArray) -> list[tuple[FloatArray, IntArray]]:
-            own = bins_of(squared)
-            return [np.unique(squared[own == end], return_counts=True) for end in ends]
+            bins = bins_of(squared)
+            return [np.unique(squared[bins == end], return_counts=True) for end in ends]
 
-        found = zip(*d.map_pairs(at_ends, "all", stage="extremes"), strict=True)
+        distances_at_ends = zip(*d.map_pairs(at_ends, "all", stage="extremes"), strict=True)
         totals = []
-        for number, end, parts in zip(wanted, ends, found, strict=True):
+        for number, end, parts in zip(n_smallest, ends, distances_at_ends, strict=True):
             values, copies = _merged(parts)
-            left = number - int(counts[:end].sum())
-            taken = np.clip(left - (np.cumsum(copies) - copies), 0, copies)
-            totals.append(float(sums[:end].sum() + (d.distance(values) * taken).sum()))
+            n_missing = number - int(counts[:end].sum())
+            n_copies = np.clip(n_missing - (np.cumsum(copies) - copies), 0, copies)
+            totals.append(float(sums[:end].sum() + (d.distance(values) * n_copies).sum()))
         return totals[0], self.sum_of_weights - totals[1]
 
     # --- order -----------------------------------------------------------------------------------------------------
@@ -292,20 +292,20 @@ class PairwiseDistances:
         def tallied(squared: FloatArray) -> tuple[IntArray, IntArray]:
             return np.unique(keys_of(squared), return_counts=True)
 
-        parts, held = [], 0
+        parts, n_keys = [], 0
         for part in d.map_pairs(tallied, "within", stage="order of pairs"):
             parts.append(part)
-            held += part[0].size
-            if held > max(LEAST_HELD, self._memory // BYTES_PER_KEY):
+            n_keys += part[0].size
+            if n_keys > max(LEAST_HELD, self._memory // BYTES_PER_KEY):
                 needed = format_size(geometry.n_inner_pairs * BYTES_PER_KEY)
                 raise NotComputable(f"the pairs to be sorted need up to {needed}; raise max_memory above it")
         keys, copies = _merged(parts)
         below, copies = np.concatenate([[0], np.cumsum(copies)]), np.append(copies, 0)
 
         def compared(squared: FloatArray) -> tuple[int, int]:
-            others = np.sort(keys_of(squared))  # in order, the search stays near where it was
-            place = np.searchsorted(keys, others)
-            equal = keys[np.minimum(place, keys.size - 1)] == others
+            outer_keys = np.sort(keys_of(squared))  # in order, the search stays near where it was
+            place = np.searchsorted(keys, outer_keys)
+            equal = keys[np.minimum(place, keys.size - 1)] == outer_keys
             return int(below[place].sum()), int(copies[place[equal]].sum())
 
         closer, ties = zip(*d.map_pairs(compared, "between", stage="order of pairs"), strict=True)
@@ -316,10 +316,10 @@ class PairwiseDistances:
 def _mean_distances(sums: FloatArray, labels: IntArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean distance to the own and to the nearest other cluster, from sums (documents x clusters)."""
     at = np.arange(len(labels))
-    own = sums[at, labels] / np.maximum(sizes[labels] - 1, 1)
+    to_own = sums[at, labels] / np.maximum(sizes[labels] - 1, 1)
     means = sums / sizes
     means[at, labels] = np.inf
-    return own, means.min(axis=1)
+    return to_own, means.min(axis=1)
 
 
 def _merged(parts: Iterable[tuple[npt.NDArray[Any], IntArray]]) -> tuple[npt.NDArray[Any], IntArray]:
@@ -373,18 +373,18 @@ class SortedDocuments:
 
         Documents without a common term are at exactly the same distance where rows are unit: their product is 0.
         """
-        found: FloatArray = self._common[places] @ self._common[first:].T
+        distances: FloatArray = self._common[places] @ self._common[first:].T
         if self._rare is not None:
-            found += (self._rare[places] @ by_term).toarray()
+            distances += (self._rare[places] @ by_term).toarray()
         if self._metric == "cosine":
-            np.subtract(1.0, found, out=found)
-            found[found <= self._tau] = 0.0
+            np.subtract(1.0, distances, out=distances)
+            distances[distances <= self._tau] = 0.0
         else:
             scale = self._norms[places, None] + self._norms[first:]
-            np.subtract(scale, 2.0 * found, out=found)
-            found[found <= self._tau * scale] = 0.0
-        found[np.arange(places.size), places - first] = 0.0  # also of a document without terms
-        return found
+            np.subtract(scale, 2.0 * distances, out=distances)
+            distances[distances <= self._tau * scale] = 0.0
+        distances[np.arange(places.size), places - first] = 0.0  # also of a document without terms
+        return distances
 
     def distance(self, squared: Any) -> Any:
         """Return the distances in the metric."""
@@ -397,10 +397,10 @@ class SortedDocuments:
         by_term = None if self._rare is None else sparse.csr_array(self._rare[first:].T)
         size = max(1, BLOCK_CELLS // (self.n - first))
         blocks = [places[begin : begin + size] for begin in range(0, places.size, size)]
-        found = map_blocks(
+        results = map_blocks(
             lambda block: function(block, self.squared(block, first, by_term)), blocks, n_threads=self._n_threads
         )
-        for block, result in zip(blocks, found, strict=True):
+        for block, result in zip(blocks, results, strict=True):
             yield result
             self._progress(stage, int(block[-1]) + 1, self.n)
 

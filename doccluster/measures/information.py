@@ -149,7 +149,7 @@ def nmi(table: ContingencyTable, *, average: str = "arithmetic") -> float:
         return 0.0
     if average == "joint":
         return min(1.0, table.mutual_information / table.joint_entropy)
-    return min(1.0, table.mutual_information / AVERAGES[average](table.entropy_found, table.entropy_truth))
+    return min(1.0, table.mutual_information / AVERAGES[average](table.cluster_entropy, table.class_entropy))
 
 
 alias("nmi_arithmetic", of="nmi", title="NMI, arithmetic mean", parameters={"average": "arithmetic"})
@@ -237,7 +237,7 @@ def variation_of_information(table: ContingencyTable, *, base: float | None = No
     """Return the information distance of the two partitions."""
     if table.is_identical:
         return 0.0
-    return max(0.0, table.entropy_truth + table.entropy_found - 2 * table.mutual_information) / log_unit(base)
+    return max(0.0, table.class_entropy + table.cluster_entropy - 2 * table.mutual_information) / log_unit(base)
 
 
 def vi_over_log_n(table: ContingencyTable) -> float:
@@ -268,7 +268,7 @@ alias(
 )
 def homogeneity(table: ContingencyTable) -> float:
     """Return the mutual information as a share of the entropy of the classes."""
-    return 1.0 if table.n_classes == 1 else min(1.0, table.mutual_information / table.entropy_truth)
+    return 1.0 if table.n_classes == 1 else min(1.0, table.mutual_information / table.class_entropy)
 
 
 @external_measure(
@@ -282,7 +282,7 @@ def homogeneity(table: ContingencyTable) -> float:
 )
 def completeness(table: ContingencyTable) -> float:
     """Return the mutual information as a share of the entropy of the clusters."""
-    return 1.0 if table.n_clusters == 1 else min(1.0, table.mutual_information / table.entropy_found)
+    return 1.0 if table.n_clusters == 1 else min(1.0, table.mutual_information / table.cluster_entropy)
 
 
 def v_measure(table: ContingencyTable, *, beta: float = 1.0) -> float:
@@ -331,7 +331,7 @@ def ami(table: ContingencyTable, *, average: str = "arithmetic") -> float:
     if table.has_single_group or table.has_singletons_only:
         return 0.0
     expected = table.expected_mutual_information
-    denominator = AVERAGES[average](table.entropy_found, table.entropy_truth) - expected
+    denominator = AVERAGES[average](table.cluster_entropy, table.class_entropy) - expected
     if abs(denominator) < 1e-12:
         return 0.0
     return min(1.0, float(table.mutual_information - expected) / denominator)

@@ -87,8 +87,8 @@ variant(
 def coherence(geometry: ClusterEvidence, *, average: str = "all") -> Values:
     """Return the share of coherent documents; `average` is over ``"all"`` centroids or the ``"others"`` only."""
     check_choice(average, ("all", "others"), "average")
-    read = geometry.similarities
-    mask = (read.coherent if average == "all" else read.coherent_others).astype(np.float64)
+    similarities = geometry.similarities
+    mask = (similarities.coherent if average == "all" else similarities.coherent_others).astype(np.float64)
     shares = geometry.total_of(mask) / geometry.sizes
     return Values(float(mask.mean()), per_cluster=shares, per_document=mask, note=_coherence_note(geometry))
 
@@ -135,14 +135,18 @@ def adherence(geometry: ClusterEvidence, *, summary: str = "max") -> Values:
 def _summarise_pairs(table: FloatArray, summary: str) -> Values:
     """Return a summary of the off-diagonal cells, skipping nan; per cluster the same summary of its line."""
     off = np.where(np.eye(len(table), dtype=bool), np.nan, table)
-    known = ~np.isnan(off).all(axis=1)
+    has_direction = ~np.isnan(off).all(axis=1)
     reduce: Any = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}[summary]
     lines = np.full(len(table), np.nan)
-    if not known.any():
+    if not has_direction.any():
         return undefined("no two clusters have terms", per_cluster=lines, per_pair=table)
-    lines[known] = reduce(off[known], axis=1)
-    note = None if known.all() else f"{int((~known).sum())} cluster(s) without terms have no direction and are excluded"
-    return Values(float(reduce(off[known])), per_cluster=lines, per_pair=table, note=note)
+    lines[has_direction] = reduce(off[has_direction], axis=1)
+    note = (
+        None
+        if has_direction.all()
+        else f"{int((~has_direction).sum())} cluster(s) without terms have no direction and are excluded"
+    )
+    return Values(float(reduce(off[has_direction])), per_cluster=lines, per_pair=table, note=note)
 
 
 alias("adherence_max", of="adherence", title="Largest adherence", parameters={"summary": "max"})

@@ -32,11 +32,11 @@ def _outcome(table: ContingencyTable, mapping: str) -> tuple[npt.NDArray[Any], n
     check_choice(mapping, MAPPINGS, "mapping")
     answer = table.majority_class if mapping == "majority" else _one_to_one(table)
     mapped, hits = answer >= 0, answer[table.cell_clusters] == table.cell_classes
-    given = np.bincount(answer[mapped], weights=table.cluster_sizes[mapped], minlength=table.n_classes)
-    right = np.bincount(table.cell_classes[hits], weights=table.cell_counts[hits], minlength=table.n_classes)
+    mapped_sizes = np.bincount(answer[mapped], weights=table.cluster_sizes[mapped], minlength=table.n_classes)
+    n_right = np.bincount(table.cell_classes[hits], weights=table.cell_counts[hits], minlength=table.n_classes)
     if mapping == "majority":
-        return right, given, table.majority_note
-    return right, given, None if table.is_matching_unique else NOT_UNIQUE
+        return n_right, mapped_sizes, table.majority_note
+    return n_right, mapped_sizes, None if table.is_matching_unique else NOT_UNIQUE
 
 
 def _one_to_one(table: ContingencyTable) -> npt.NDArray[np.int64]:
@@ -93,8 +93,8 @@ _MACRO_EDGES = "0/0 is 0; a cluster without a class is missing from its class an
 )
 def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> Values:
     """Return the mean over classes of the precision of the mapped clusters."""
-    right, given, note = _outcome(table, mapping)
-    precision = _ratio(right, given)
+    n_right, mapped_sizes, note = _outcome(table, mapping)
+    precision = _ratio(n_right, mapped_sizes)
     return Values(float(precision.mean()), per_class=precision, note=note)
 
 
@@ -109,8 +109,8 @@ def macro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> V
 )
 def macro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> Values:
     """Return the mean over classes of the recall of the mapped clusters."""
-    right, _, note = _outcome(table, mapping)
-    recall = right / table.class_sizes
+    n_right, _, note = _outcome(table, mapping)
+    recall = n_right / table.class_sizes
     return Values(float(recall.mean()), per_class=recall, note=note)
 
 
@@ -126,10 +126,12 @@ def macro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> Valu
 )
 def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float = 1.0) -> Values:
     """Return the mean over classes of the F of the mapped clusters."""
-    right, given, note = _outcome(table, mapping)
+    n_right, mapped_sizes, note = _outcome(table, mapping)
     weight = check_beta(beta) ** 2
-    recall = right / table.class_sizes
-    per_class = recall if math.isinf(weight) else _ratio((1 + weight) * right, weight * table.class_sizes + given)
+    recall = n_right / table.class_sizes
+    per_class = (
+        recall if math.isinf(weight) else _ratio((1 + weight) * n_right, weight * table.class_sizes + mapped_sizes)
+    )
     return Values(float(per_class.mean()), per_class=per_class, note=note)
 
 
@@ -143,8 +145,8 @@ def macro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float 
 )
 def micro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> float:
     """Return the share of the documents in mapped clusters that belong to the class of their cluster."""
-    right, given, _ = _outcome(table, mapping)
-    return float(right.sum() / given.sum())
+    n_right, mapped_sizes, _ = _outcome(table, mapping)
+    return float(n_right.sum() / mapped_sizes.sum())
 
 
 def micro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> float:

@@ -63,6 +63,6 @@ def is_unique(counts: sparse.csr_array, matching: Matching) -> bool:
     pair_of_row = matching.class_of(counts.shape[0])
     is_chosen = pair_of_row[table.row] == table.col
     bonus = np.where(is_chosen, 0.0, 1.0 / (2 * (min(counts.shape) + 1)))
-    other = best_matching(sparse.csr_array((table.data + bonus, (table.row, table.col)), shape=counts.shape))
-    same = other.clusters.size == matching.clusters.size and np.array_equal(other.classes, matching.classes)
-    return bool(same and np.array_equal(other.clusters, matching.clusters)) or int(other.total) < int(matching.total)
+    rival = best_matching(sparse.csr_array((table.data + bonus, (table.row, table.col)), shape=counts.shape))
+    same = rival.clusters.size == matching.clusters.size and np.array_equal(rival.classes, matching.classes)
+    return bool(same and np.array_equal(rival.clusters, matching.clusters)) or int(rival.total) < int(matching.total)

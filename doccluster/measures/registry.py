@@ -115,8 +115,8 @@ class Measure:
     parts : tuple of str
         Which of per_cluster, per_class, per_document, per_pair come with the value.
     swapped : str or None
-        External measures: the measure that has this value when found and truth change places (itself when symmetric);
-        None where there is none.
+        External measures: the measure that has this value when clusters and classes change places (itself when
+        symmetric); None where there is none.
     by_name_only : bool
         Whether `evaluate` leaves it out (and says so) unless it is asked for by name.
     evidence_by_metric : mapping of metric to evidence
@@ -235,9 +235,9 @@ def measure(name: str, *, direction: Direction = "higher", **record: Any) -> Cal
 
 def _add(record: Measure) -> None:
     """Register a record; the same measure may come again, as when its module is reloaded, but not another one."""
-    known = _MEASURES.get(record.name)
-    if known is not None and _home(known) != _home(record):
-        raise ValueError(f"the measure {record.name!r} is registered twice: in {_home(known)} and {_home(record)}")
+    registered = _MEASURES.get(record.name)
+    if registered is not None and _home(registered) != _home(record):
+        raise ValueError(f"the measure {record.name!r} is registered twice: in {_home(registered)} and {_home(record)}")
     _MEASURES[record.name] = record
     for name in record.also_called:
         if name in _MEASURES or _OTHER_NAMES.get(name, record.name) != record.name:
@@ -295,10 +295,10 @@ def get_measures(names: Iterable[str]) -> list[Measure]:
 
     Raises InputError if some names are unknown: all of them are listed, each with the nearest known ones.
     """
-    wanted = [_OTHER_NAMES.get(name, name) if isinstance(name, str) else name for name in names]
-    unknown = [name for name in wanted if not isinstance(name, str) or name not in _MEASURES]
+    resolved = [_OTHER_NAMES.get(name, name) if isinstance(name, str) else name for name in names]
+    unknown = [name for name in resolved if not isinstance(name, str) or name not in _MEASURES]
     if not unknown:
-        return [_MEASURES[name] for name in wanted]
+        return [_MEASURES[name] for name in resolved]
     if len(unknown) == 1:
         raise InputError(f"there is no measure {short(unknown[0])};{_hint(unknown[0])}")
     raise InputError(
@@ -336,10 +336,10 @@ def list_measures(
     """
     if family is not None:
         check_choice(family, get_args(Family), "family")
-    found: Iterable[Measure] = _MEASURES.values()
+    records: Iterable[Measure] = _MEASURES.values()
     return [
         record
-        for record in found
+        for record in records
         if (family is None or record.family == family)
         and (source is None or source.lower() in record.source.lower())
         and (counted is None or record.is_counted == counted)

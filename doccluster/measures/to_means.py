@@ -84,10 +84,10 @@ def simplified_silhouette(geometry: ClusterEvidence) -> Values:
     if geometry.n_clusters == 1:
         blank = np.full(geometry.n_documents, np.nan)
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan), per_document=blank)
-    own, other = geometry.similarities.own_distance, geometry.similarities.other_distance
-    larger = np.maximum(own, other)
+    to_own, to_nearest = geometry.similarities.own_distance, geometry.similarities.other_distance
+    larger = np.maximum(to_own, to_nearest)
     valid = (geometry.sizes[geometry.labels] > 1) & (larger > 0)
-    widths = np.divide(other - own, larger, out=np.zeros_like(larger), where=valid)
+    widths = np.divide(to_nearest - to_own, larger, out=np.zeros_like(larger), where=valid)
     means = geometry.total_of(widths) / geometry.sizes
     return Values(float(widths.mean()), per_cluster=means, per_document=widths)
 
@@ -107,9 +107,9 @@ def wemmert_gancarski(geometry: ClusterEvidence) -> Values:
     """Return the size-weighted quality of clusters, each at least 0."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan))
-    own, other = geometry.similarities.own_distance, geometry.similarities.other_distance
-    ratios = np.where(own > 0, np.inf, 1.0)
-    np.divide(own, other, out=ratios, where=other > 0)
+    to_own, to_nearest = geometry.similarities.own_distance, geometry.similarities.other_distance
+    ratios = np.where(to_own > 0, np.inf, 1.0)
+    np.divide(to_own, to_nearest, out=ratios, where=to_nearest > 0)
     quality = np.clip(1.0 - geometry.total_of(ratios) / geometry.sizes, 0.0, None)
     return Values(float(geometry.sizes @ quality / geometry.n_documents), per_cluster=quality)
 

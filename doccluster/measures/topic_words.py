@@ -40,7 +40,7 @@ class TopicWords:
 
     def __init__(self, geometry: ClusterEvidence, *, terms: Any = None, reference: Any = None) -> None:
         self.geometry = geometry
-        self._given = None if terms is None else _checked_terms(terms, geometry)
+        self._terms = None if terms is None else _checked_terms(terms, geometry)
         matrix = geometry.rows.matrix if reference is None else check_matrix(reference, name="reference")
         if matrix.shape[1] != geometry.rows.n_terms:
             raise InputError(
@@ -56,8 +56,8 @@ class TopicWords:
 
         Raises NotComputable if values are negative, as those of embeddings are: no column is then a term.
         """
-        if self._given is not None:
-            return [given[:n_top_terms] for given in self._given]
+        if self._terms is not None:
+            return [terms[:n_top_terms] for terms in self._terms]
         if self._is_signed:
             raise NotComputable("there are negative values, so the columns are not terms")
         number = TOP_TERMS if n_top_terms is None else check_positive_int(n_top_terms, "n_top_terms")
@@ -75,8 +75,8 @@ class TopicWords:
         sums = self.geometry.sums[:, columns]
         by_term = sparse.csc_array(sums) if sparse.issparse(sums) else sums
         for terms in lists:
-            some = by_term[:, np.searchsorted(columns, terms)]
-            values = some.toarray() if sparse.issparse(some) else some
+            weights = by_term[:, np.searchsorted(columns, terms)]
+            values = weights.toarray() if sparse.issparse(weights) else weights
             yield np.asarray(values / self.geometry.sizes[:, None])
 
     def counts(self, n_top_terms: int | None = None) -> list[IntArray]:
@@ -115,10 +115,10 @@ def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:
             remedy="give the ranked column numbers of the top terms of each cluster",
         )
     checked = []
-    for given in lists:
-        columns = np.asarray(given)
+    for ranked_terms in lists:
+        columns = np.asarray(ranked_terms)
         if columns.size and (columns.ndim != 1 or columns.dtype.kind not in "iu"):
-            raise InputError(f"terms has {given!r} where a list of column numbers is expected.")
+            raise InputError(f"terms has {ranked_terms!r} where a list of column numbers is expected.")
         if columns.size and (columns.min() < 0 or columns.max() >= geometry.rows.n_terms):
             raise InputError(f"terms has a column outside 0..{geometry.rows.n_terms - 1}", remedy="give column numbers")
         checked.append(columns.astype(np.int64).ravel())

@@ -24,12 +24,12 @@ TOO_FEW = "no cluster has two top terms that occur"
 
 
 def _mean_over_clusters(values: FloatArray, why_not: str) -> Values:
-    known = ~np.isnan(values)
-    if not known.any():
+    is_defined = ~np.isnan(values)
+    if not is_defined.any():
         return undefined(why_not, per_cluster=values)
-    left_out = int((~known).sum())
+    left_out = int((~is_defined).sum())
     note = f"{left_out} cluster(s) have no value and are excluded from the mean" if left_out else None
-    return Values(float(values[known].mean()), per_cluster=values, note=note)
+    return Values(float(values[is_defined].mean()), per_cluster=values, note=note)
 
 
 def _coherence(topics: TopicWords, n_top_terms: int | None, of_pair: Callable[..., FloatArray]) -> Values:
@@ -117,8 +117,11 @@ def topic_diversity(topics: TopicWords, *, n_top_terms: int | None = None) -> Va
     if terms.size == 0:
         return undefined("no cluster has terms", per_cluster=np.full(len(lists), np.nan))
     distinct, counts = np.unique(terms, return_counts=True)
-    own = [float((counts[np.searchsorted(distinct, some)] == 1).mean()) if some.size else np.nan for some in lists]
-    return Values(distinct.size / terms.size, per_cluster=np.array(own))
+    exclusive_shares = [
+        float((counts[np.searchsorted(distinct, top_terms)] == 1).mean()) if top_terms.size else np.nan
+        for top_terms in lists
+    ]
+    return Values(distinct.size / terms.size, per_cluster=np.array(exclusive_shares))
 
 
 @topic_measure(

@@ -48,8 +48,8 @@ block_measure = partial(internal_measure, evidence_by_metric={"euclidean": "pair
 
 def inner_and_outer(evidence: PairEvidence) -> tuple[float, float]:
     """Return W_in and W_out, the distances of unordered pairs within and between clusters; Eq. 17.22, 17.23."""
-    own, to_all = evidence.cluster_weights
-    w_in, both = float(own.sum()) / 2, float(to_all.sum()) / 2
+    within, to_all = evidence.cluster_weights
+    w_in, both = float(within.sum()) / 2, float(to_all.sum()) / 2
     w_out = both - w_in
     return w_in, w_out if w_out > 1e-14 * both else 0.0
 
@@ -100,8 +100,8 @@ def missing_pairs(geometry: ClusterEvidence) -> str:
 )
 def normalized_cut(evidence: PairEvidence) -> Values:
     """Return the sum over clusters of the share of their distance that leaves them."""
-    own, to_all = evidence.cluster_weights
-    shares = np.divide(to_all - own, to_all, out=np.full(len(own), np.nan), where=to_all > 0)
+    within, to_all = evidence.cluster_weights
+    shares = np.divide(to_all - within, to_all, out=np.full(len(within), np.nan), where=to_all > 0)
     if np.isnan(shares).any():
         return undefined("a cluster is at distance 0 from all documents", per_cluster=shares)
     return Values(float(shares.sum()), per_cluster=shares)
@@ -122,11 +122,11 @@ def normalized_cut(evidence: PairEvidence) -> Values:
 )
 def modularity(evidence: PairEvidence) -> Values:
     """Return the modularity of the partition in the graph of distances."""
-    own, to_all = evidence.cluster_weights
+    within, to_all = evidence.cluster_weights
     total = float(to_all.sum())
     if total == 0:
-        return undefined("all documents coincide", per_cluster=np.full(len(own), np.nan))
-    terms = own / total - np.square(to_all / total)
+        return undefined("all documents coincide", per_cluster=np.full(len(within), np.nan))
+    terms = within / total - np.square(to_all / total)
     return Values(float(terms.sum()), per_cluster=terms)
 
 
@@ -201,8 +201,8 @@ def _sampled(distances: PairwiseDistances, over: str, sample: int, random_state:
     widths = _widths(distances, rows, cohesion, separation)
     spread = np.full(geometry.n_documents, np.nan)
     spread[rows] = widths
-    left = 1 - rows.size / geometry.n_documents  # all documents drawn: nothing left to chance
-    error = math.sqrt(left * float(np.var(widths, ddof=min(1, rows.size - 1))) / rows.size)
+    share_not_drawn = 1 - rows.size / geometry.n_documents  # all documents drawn: nothing left to chance
+    error = math.sqrt(share_not_drawn * float(np.var(widths, ddof=min(1, rows.size - 1))) / rows.size)
     note = f"estimated from {rows.size:,} documents"
     return Values(float(widths.mean()), per_document=spread, note=note, standard_error=error)
 

@@ -72,18 +72,18 @@ def group_rows(
     """
     rows = checked_csr(rows, name="rows")[0]  # rows without a column fit no group
     labels = np.full(rows.shape[0], OTHER, dtype=np.int64)
-    filled = np.flatnonzero(np.diff(rows.indptr))
-    if filled.size < SMALLEST:
+    with_terms = np.flatnonzero(np.diff(rows.indptr))
+    if with_terms.size < SMALLEST:
         return labels
-    known = sparse.csr_array(rows[filled])
-    n_neighbours = min(N_NEIGHBOURS, 1 + filled.size // ROWS_PER_NEIGHBOUR, filled.size - 1)
-    graph = nearest_neighbours(known, n_neighbours, fold=None, n_threads=n_threads)
-    weights, spaces = graph.symmetric(), [_points(known, n_threads)]
+    rows_with_terms = sparse.csr_array(rows[with_terms])
+    n_neighbours = min(N_NEIGHBOURS, 1 + with_terms.size // ROWS_PER_NEIGHBOUR, with_terms.size - 1)
+    graph = nearest_neighbours(rows_with_terms, n_neighbours, fold=None, n_threads=n_threads)
+    weights, spaces = graph.symmetric(), [_points(rows_with_terms, n_threads)]
     if meaning is not None:
-        spaces.append(meaning[filled].astype(np.float64))
-        weights = joined_graph(graph, meaning[filled], n_threads=n_threads).weights
+        spaces.append(meaning[with_terms].astype(np.float64))
+        weights = joined_graph(graph, meaning[with_terms], n_threads=n_threads).weights
     for _ in range(N_STEPS):  # each from where the last one ended: hits of one subtopic run together
-        spaces = [smoothed_rows(own, weights, mixing=MIXING, n_steps=1) for own in spaces]
+        spaces = [smoothed_rows(space, weights, mixing=MIXING, n_steps=1) for space in spaces]
     smoothed = unit_rows(np.hstack(spaces), warn=False)
     joins = agglomerate(sparse.csr_array(smoothed), "average", n_threads=n_threads)
     cut = _cut(smoothed) if cut_at is None else cut_at
@@ -91,9 +91,9 @@ def group_rows(
     grouped = _largest(cut_tree(joins, n_groups), max_groups)
     inside = np.flatnonzero(grouped != OTHER)
     if inside.size:
-        own = as_documents(smoothed[inside])
-        grouped[inside[rows_that_fit_none(own, grouped[inside], n_threads=n_threads)]] = OTHER
-    labels[filled] = _largest(grouped, max_groups)
+        members = as_documents(smoothed[inside])
+        grouped[inside[rows_that_fit_none(members, grouped[inside], n_threads=n_threads)]] = OTHER
+    labels[with_terms] = _largest(grouped, max_groups)
     return labels
 
 
@@ -103,8 +103,8 @@ def _points(rows: sparse.csr_array, n_threads: int | None) -> npt.NDArray[np.flo
         return np.asarray(rows.toarray(), dtype=np.float64)
     n_components = min(N_COMPONENTS, rows.shape[1])
     space = latent_semantic_space(rows, n_components, n_power_iterations=1, random_state=0, n_threads=n_threads)
-    found: npt.NDArray[np.float64] = space.project(rows, n_threads=n_threads)
-    return found
+    points: npt.NDArray[np.float64] = space.project(rows, n_threads=n_threads)
+    return points
 
 
 def _cut(points: npt.NDArray[np.float64]) -> float:
@@ -168,11 +168,13 @@ def scatter(
     chosen = np.arange(rows.shape[0]) if members is None else np.unique(np.asarray(members, dtype=np.int64))
     if chosen.size == 0:
         raise InputError("there is no document to scatter; choose at least one cluster.")
-    own = rows if chosen.size == rows.shape[0] else rows[chosen]
+    chosen_rows = rows if chosen.size == rows.shape[0] else rows[chosen]
     parameters = SphericalParameters(n_clusters, n_init=N_STARTS, random_state=random_state, n_threads=n_threads)
-    labels = _labels(sparse.csr_array(own), n_clusters, parameters)
+    labels = _labels(sparse.csr_array(chosen_rows), n_clusters, parameters)
     clusters = (chosen[labels == label] for label in range(int(labels.max()) + 1))
-    return sorted((own for own in clusters if own.size), key=lambda own: (-own.size, int(own[0])))
+    return sorted(
+        (members for members in clusters if members.size), key=lambda members: (-members.size, int(members[0]))
+    )
 
 
 def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParameters) -> Integers:
@@ -184,12 +186,12 @@ def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParame
         return labels
     if filled.size < rows.shape[0]:
         rows = sparse.csr_array(rows[filled])
-    given = replace(parameters, n_clusters=k)
+    settings = replace(parameters, n_clusters=k)
     if filled.size <= FULL_UP_TO:
-        labels[filled] = spherical_k_means(rows, given).labels
+        labels[filled] = spherical_k_means(rows, settings).labels
         return labels
-    drawn = np.sort(np.random.default_rng(parameters.random_state).choice(filled.size, FULL_UP_TO, replace=False))
-    centroids = spherical_k_means(sparse.csr_array(rows[drawn]), given).centroids
-    passes = replace(given, n_clusters=centroids.shape[0], init=centroids, max_iter=N_PASSES, tol=0)
+    sample = np.sort(np.random.default_rng(parameters.random_state).choice(filled.size, FULL_UP_TO, replace=False))
+    centroids = spherical_k_means(sparse.csr_array(rows[sample]), settings).centroids
+    passes = replace(settings, n_clusters=centroids.shape[0], init=centroids, max_iter=N_PASSES, tol=0)
     labels[filled] = spherical_k_means(rows, passes).labels
     return labels

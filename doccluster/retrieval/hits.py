@@ -92,36 +92,37 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
     return tuple(map(_as_hit, records))
 
 
-def as_hits(given: Iterable[Any]) -> tuple[SearchHit, ...]:
+def as_hits(results: Iterable[Any]) -> tuple[SearchHit, ...]:
     """Return hits given as `SearchHit`, mappings with its fields, documents, texts, a table, or an engine's answer.
 
     >>> as_hits(["Jaguar cars", {"title": "Jaguar", "snippet": "A large cat"}])[1].snippet
     'A large cat'
     """
-    if isinstance(given, Mapping):
-        given = _hits_in(given)
-    if isinstance(given, str | bytes):
+    if isinstance(results, Mapping):
+        results = _hits_in(results)
+    if isinstance(results, str | bytes):
         raise InputError("one text is not a list of hits; give a list of SearchHit, of mappings or of texts.")
-    if isinstance(given, GroupedHits):
-        return given.hits
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # of pandas
-        given = given.to_dict("records")
-    found = []
-    for position, one in enumerate(given):
-        if isinstance(one, SearchHit):
-            found.append(one)
-        elif isinstance(one, Document):
-            title, link = one.metadata.get("title", ""), one.metadata.get("link", "")
-            found.append(SearchHit(title=title, snippet=one.text[:MAX_CHARACTERS], url=link, id=one.id))
-        elif isinstance(one, str):
-            found.append(SearchHit(snippet=one))
-        elif isinstance(one, Mapping):
-            found.append(_as_hit(one))
+    if isinstance(results, GroupedHits):
+        return results.hits
+    if hasattr(results, "to_dict") and hasattr(results, "columns"):  # of pandas
+        results = results.to_dict("records")
+    hits = []
+    for position, result in enumerate(results):
+        if isinstance(result, SearchHit):
+            hits.append(result)
+        elif isinstance(result, Document):
+            title, link = result.metadata.get("title", ""), result.metadata.get("link", "")
+            hits.append(SearchHit(title=title, snippet=result.text[:MAX_CHARACTERS], url=link, id=result.id))
+        elif isinstance(result, str):
+            hits.append(SearchHit(snippet=result))
+        elif isinstance(result, Mapping):
+            hits.append(_as_hit(result))
         else:
             raise InputError(
-                f"hit {position} is a {type(one).__name__}; give SearchHit, mappings with title and snippet, or texts."
+                f"hit {position} is a {type(result).__name__}; give SearchHit, mappings with title and "
+                "snippet, or texts."
             )
-    return tuple(found)
+    return tuple(hits)
 
 
 def _records(values: list[Any], path: str | Path) -> list[Mapping[str, Any]]:
@@ -140,7 +141,7 @@ def _hits_in(answer: Any) -> list[Any]:
     lists = list(_lists_in(answer, _LEVELS_ABOVE))
     if not lists or "snippet" in answer:
         return [] if isinstance(answer, Mapping) and _as_hit(answer) == SearchHit() else [answer]
-    hits = max(lists, key=lambda records: (sum(bool(_as_hit(one).text) for one in records), len(records)))
+    hits = max(lists, key=lambda records: (sum(bool(_as_hit(record).text) for record in records), len(records)))
     highlights = answer.get("highlighting")  # Solr has them beside the documents, by id
     if isinstance(highlights, Mapping):
         hits = [{**hit, "highlight": highlights.get(_as_hit(hit).id)} for hit in hits]
@@ -148,7 +149,7 @@ def _hits_in(answer: Any) -> list[Any]:
 
 
 def _lists_in(value: Any, levels: int) -> Iterator[list[Any]]:
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
+    if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield value
     elif levels and isinstance(value, Mapping):
         for inner in value.values():
@@ -162,7 +163,7 @@ def _as_hit(record: Mapping[str, Any]) -> SearchHit:
         for name, value in part.items():
             fields.setdefault(_plain(name), value)
     values = {
-        name: next((text for known in names if (text := _text_of(fields.get(known)))), "")
+        name: next((text for alias in names if (text := _text_of(fields.get(alias)))), "")
         for name, names in FIELDS.items()
     }
     for name in ("title", "snippet"):
@@ -259,8 +260,8 @@ class GroupedHits:
     @property
     def named_groups(self) -> list[tuple[str, tuple[int, ...]]]:
         """The label and the positions of each group, and last of Other where hits fit no group."""
-        found = [(group.label, group.documents) for group in self.groups]
-        return [*found, (OTHER_LABEL, self.other)] if self.other else found
+        groups = [(group.label, group.documents) for group in self.groups]
+        return [*groups, (OTHER_LABEL, self.other)] if self.other else groups
 
     def to_json(self) -> dict[str, Any]:
         """Return the groups in the shape that users of Carrot2 know, with `Other` at the end if there is any.
@@ -268,14 +269,14 @@ class GroupedHits:
         `documents` are positions of hits from 0; `clusters` inside a cluster is an empty list. Where documents were
         searched, `hits` lists them in this order, with `bm25_place`, also from 0.
         """
-        found = [_as_cluster(one.label, one.score, one.documents) for one in self.groups]
+        clusters = [_as_cluster(group.label, group.score, group.documents) for group in self.groups]
         if self.other:
-            found.append(_as_cluster(OTHER_LABEL, 0.0, self.other))
+            clusters.append(_as_cluster(OTHER_LABEL, 0.0, self.other))
         ranked = [
             {"id": hit.id, "title": hit.title, "url": hit.url, "bm25_place": place}
             for hit, place in zip(self.hits, self.bm25_places, strict=False)
         ]
-        return {"query": self.query, "clusters": found} | ({"hits": ranked} if ranked else {})
+        return {"query": self.query, "clusters": clusters} | ({"hits": ranked} if ranked else {})
 
 
 def _as_cluster(label: str, score: float, documents: tuple[int, ...]) -> dict[str, Any]:

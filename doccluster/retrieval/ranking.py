@@ -36,11 +36,11 @@ def best_documents(scores: npt.NDArray[np.float64], n_best: int | None = None) -
     """
     if n_best is not None and n_best < 1:
         raise InputError(f"n_best={n_best!r} is not a number of documents; give 1 or more.")
-    found = np.flatnonzero(scores > 0)
-    if n_best is not None and n_best < found.size:
-        least = np.partition(scores[found], found.size - n_best)[found.size - n_best]
-        found = found[scores[found] >= least]
-    ranked: npt.NDArray[np.int64] = found[np.argsort(-scores[found], kind="stable")[:n_best]].astype(np.int64)
+    positive = np.flatnonzero(scores > 0)
+    if n_best is not None and n_best < positive.size:
+        least = np.partition(scores[positive], positive.size - n_best)[positive.size - n_best]
+        positive = positive[scores[positive] >= least]
+    ranked: npt.NDArray[np.int64] = positive[np.argsort(-scores[positive], kind="stable")[:n_best]].astype(np.int64)
     return ranked
 
 
@@ -61,12 +61,12 @@ def joined_ranks(*rankings: npt.NDArray[np.int64], n_documents: int) -> npt.NDAr
 
 def as_query(query: Any, n_terms: int) -> sparse.csr_array:
     """Return the counts of a query as a csr array of shape (1, n_terms), or raise InputError."""
-    wanted = sparse.csr_array(check_matrix(query, name="query"))
-    if wanted.shape != (1, n_terms):
+    counts = sparse.csr_array(check_matrix(query, name="query"))
+    if counts.shape != (1, n_terms):
         raise InputError(
-            f"has shape {wanted.shape}", argument="query", expected=f"(1, {n_terms}): one row, over the same terms"
+            f"has shape {counts.shape}", argument="query", expected=f"(1, {n_terms}): one row, over the same terms"
         )
-    return wanted
+    return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,18 +142,18 @@ class Bm25Index:
         """Return the score of every document, float64 array of shape (n_documents,)."""
         if not query.strip():
             raise InputError("the query is empty; give the words to search for.")
-        wanted = sparse.csr_array(self.vectorizer.transform_counts([without_invisible(query)]))
-        if wanted.nnz == 0:
+        counts = sparse.csr_array(self.vectorizer.transform_counts([without_invisible(query)]))
+        if counts.nnz == 0:
             raise NothingUsable(f"no document has a word of the query {query[:80]!r}; try other words.")
-        return self.score_counts(wanted)
+        return self.score_counts(counts)
 
     def score_counts(self, query: Any) -> npt.NDArray[np.float64]:
         """Return the score of every document for a query whose terms were counted, csr array of shape (1, n_terms)."""
         scores = np.zeros(self.weights.shape[0])
         query = as_query(query, self.weights.shape[1])
         for term, times in zip(query.indices.tolist(), query.data.tolist(), strict=True):
-            own = slice(self.weights.indptr[term], self.weights.indptr[term + 1])
-            scores[self.weights.indices[own]] += times * self.weights.data[own]
+            postings = slice(self.weights.indptr[term], self.weights.indptr[term + 1])
+            scores[self.weights.indices[postings]] += times * self.weights.data[postings]
         return scores
 
 

@@ -44,7 +44,7 @@ def test_counts_are_those_of_a_double_loop_for_small_and_for_sparse_tables():
         found, truth = generator.integers(0, k, n), generator.integers(0, k, n)
         table = table_of(found, truth)
         expected = np.zeros(table.counts.shape, np.int64)
-        for c, t in zip(table.found.labels, table.truth.labels, strict=True):
+        for c, t in zip(table.partition.labels, table.truth.labels, strict=True):
             expected[c, t] += 1
         assert np.array_equal(table.counts.toarray(), expected)
         assert table.counts.has_canonical_format
@@ -54,12 +54,12 @@ def test_counting_by_sorting_equals_counting_in_an_array():
     generator = np.random.default_rng(1)
     found, truth = generator.permutation(3000), generator.integers(0, 2500, 3000)
     table = table_of(found, truth)  # 3000 x ~1700 cells: too many for an array of all
-    reference = sparse.coo_array((np.ones(3000, np.int64), (table.found.labels, table.truth.labels))).tocsr()
+    reference = sparse.coo_array((np.ones(3000, np.int64), (table.partition.labels, table.truth.labels))).tocsr()
     assert (table.counts != reference).nnz == 0
 
 
 def test_unequal_lengths_are_refused_with_both_numbers():
-    with pytest.raises(InputError, match="found has 3 labels, truth has 2"):
+    with pytest.raises(InputError, match="labels has 3 labels, truth has 2"):
         table_of([0, 1, 1], [0, 1])
 
 
@@ -143,7 +143,7 @@ def test_expected_information_agrees_with_scikit_learn_on_large_uneven_sizes():
 def test_expected_information_of_singletons_is_the_entropy_of_the_classes():
     truth = np.random.default_rng(6).integers(0, 7, 3000)
     table = table_of(np.arange(3000), truth)
-    assert table.expected_mutual_information == pytest.approx(table.entropy_truth, abs=1e-12)
+    assert table.expected_mutual_information == pytest.approx(table.class_entropy, abs=1e-12)
 
 
 PEERS = {

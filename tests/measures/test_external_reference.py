@@ -68,8 +68,8 @@ def test_structural_values_are_those_of_the_contingency_table(oracle):
             "fp": pairs.cluster_only,
             "fn": pairs.class_only,
             "tn": pairs.apart,
-            "entropy_true": table.entropy_truth,
-            "entropy_pred": table.entropy_found,
+            "entropy_true": table.class_entropy,
+            "entropy_pred": table.cluster_entropy,
             "expected_mi": table.expected_mutual_information,
             "hungarian_unique": table.is_matching_unique,
         }
@@ -84,8 +84,8 @@ def test_iris_tables_and_their_entropies_in_bits(oracle):
         partitions = Partition.from_labels(found), Partition.from_labels(iris["truth"])
         table = ContingencyTable.from_partitions(*partitions)
         assert table.counts.toarray().tolist() == values["contingency"]
-        assert table.entropy_truth / math.log(2) == pytest.approx(values["entropy_true_bits"], abs=1e-12)
-        assert table.entropy_found / math.log(2) == pytest.approx(values["entropy_pred_bits"], abs=1e-12)
+        assert table.class_entropy / math.log(2) == pytest.approx(values["entropy_true_bits"], abs=1e-12)
+        assert table.cluster_entropy / math.log(2) == pytest.approx(values["entropy_pred_bits"], abs=1e-12)
         for key in ("cluster_entropies_bits", "mutual_information_bits"):
             entry = NAMES[key]
             ours = doccluster.score(entry["measure"], found, truth=iris["truth"], **entry["parameters"])

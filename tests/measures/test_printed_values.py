@@ -61,7 +61,7 @@ def test_pairs_and_majorities_of_figure_16_4_of_iir():
     assert table.pairs.together + table.pairs.cluster_only == figure["pairs_in_clusters"]
     assert table.pairs.total == figure["pairs_in_all"] == IIR["slide_number_of_pairs"]["value"]
     majorities = {
-        str(table.found.names[cluster]): [table.truth.names[table.majority_class[cluster]], int(count)]
+        str(table.partition.names[cluster]): [table.truth.names[table.majority_class[cluster]], int(count)]
         for cluster, count in enumerate(table.largest_in_cluster)
     }
     assert majorities == figure["majority"]
@@ -120,8 +120,8 @@ def test_entropies_and_shares_of_examples_17_2_and_17_4():
     found, truth = labels_of(ZAKI["good"]["table"])
     table = table_of(found, truth)
     for ours, printed in (
-        (table.entropy_truth / math.log(2), ZAKI["good"]["entropies_in_bits"]["truth"]),
-        (table.entropy_found / math.log(2), ZAKI["good"]["entropies_in_bits"]["found"]),
+        (table.class_entropy / math.log(2), ZAKI["good"]["entropies_in_bits"]["truth"]),
+        (table.cluster_entropy / math.log(2), ZAKI["good"]["entropies_in_bits"]["found"]),
         ((table.pairs.together + table.pairs.class_only) / table.pairs.total, ZAKI["good"]["mu"]["truth"]),
         ((table.pairs.together + table.pairs.cluster_only) / table.pairs.total, ZAKI["good"]["mu"]["found"]),
     ):

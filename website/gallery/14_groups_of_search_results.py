@@ -9,11 +9,11 @@ import matplotlib.pyplot as plt
 
 import doccluster
 
-found = doccluster.search("river", doccluster.load_sample())
-[(group.label, len(group.documents)) for group in found.groups]
+result = doccluster.search("river", doccluster.load_sample())
+[(group.label, len(group.documents)) for group in result.groups]
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
-groups = found.groups[::-1]
+groups = result.groups[::-1]
 axes.barh([group.label for group in groups], [len(group.documents) for group in groups])
-_ = axes.set_xlabel(f"hits (and {len(found.other)} in no group)")
+_ = axes.set_xlabel(f"hits (and {len(result.other)} in no group)")
