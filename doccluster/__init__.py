@@ -58,12 +58,12 @@ _loaded, __dir__ = offer(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    found = _loaded(name)
+    value = _loaded(name)
     if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.streams.diff")):
-        return found
+        return value
     from doccluster.base.parameter_fields import at_the_door
 
-    globals()[name] = checked = at_the_door(found, name)
+    globals()[name] = checked = at_the_door(value, name)
     return checked
 
 

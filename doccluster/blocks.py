@@ -109,13 +109,13 @@ def share_blocks(
         while (number := next(numbers)) < len(blocks):
             results[number] = function(blocks[number])
 
-    others = [pool.submit(work) for _ in range(n_threads - 1)]
+    helpers = [pool.submit(work) for _ in range(n_threads - 1)]
     try:
         work()
     finally:
         numbers = itertools.repeat(len(blocks))  # after an error or an interrupt no thread begins another block
-        begun = [other for other in others if not other.cancel()]
-        wait(begun)
-    for other in begun:
-        other.result()
+        running = [future for future in helpers if not future.cancel()]
+        wait(running)
+    for future in running:
+        future.result()
     return [results[number] for number in range(len(blocks))]

@@ -214,9 +214,9 @@ def importing(needs: Words, *packages: str, install: str) -> Iterator[None]:
             raise MissingDependency(
                 (*words_of(needs), f" {error.name}"), remedy=f"install it with: {command}"
             ) from error
-        said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".rstrip(".")
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".rstrip(".")
         raise MissingDependency(
-            (*words_of(needs), f" {' and '.join(packages)}, which cannot be imported ({said})"),
+            (*words_of(needs), f" {' and '.join(packages)}, which cannot be imported ({reason})"),
             remedy=f"install what is missing, or all of it again: {command}",
         ) from error
 

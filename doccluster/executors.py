@@ -103,12 +103,12 @@ class Sequential:
         *shared: Any,
     ) -> Result:
         """Return all ``function(item, *shared)`` combined; at most a few results are held at a time."""
-        held: list[Result] = []
+        results: list[Result] = []
         for result in self.map(function, items, *shared):
-            held.append(result)
-            if len(held) == FAN_IN:
-                held = [combine(held)]
-        return combine(held)
+            results.append(result)
+            if len(results) == FAN_IN:
+                results = [combine(results)]
+        return combine(results)
 
     def everywhere(self, function: Callable[..., None], *values: Any) -> None:
         """Call ``function(*values)``."""
@@ -306,9 +306,9 @@ def fill_rows(
 
 def write_piece(block: slice, folder: str, function: Callable[..., Any], *shared: Any) -> CsrFiles:
     """Write the rows of a csr array that a function returns for a block."""
-    rows, own = call_opened(block, function, *shared), Path(folder) / f"rows-{block.start}"
-    write_arrays(own, {"data.npy": rows.data, "indices.npy": rows.indices, "starts.npy": rows.indptr})
-    return CsrFiles(str(own), rows.shape[1])
+    rows, target = call_opened(block, function, *shared), Path(folder) / f"rows-{block.start}"
+    write_arrays(target, {"data.npy": rows.data, "indices.npy": rows.indices, "starts.npy": rows.indptr})
+    return CsrFiles(str(target), rows.shape[1])
 
 
 def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:

@@ -67,10 +67,10 @@ def title_endings(titles: Iterable[str], outlets: Iterable[str] = ()) -> frozens
     names = {name.casefold() for name in outlets if name}
     heads: defaultdict[str, set[int]] = defaultdict(set)
     for title in titles:
-        found = _ENDING.search(title)
-        if found is not None and len(found[1].split()) <= LONGEST_ENDING:
-            heads[found[1].strip().casefold()].add(hash(title[: found.start()].casefold()))
-    return frozenset(ending for ending, own in heads.items() if len(own) >= MIN_TITLES or ending in names)
+        match = _ENDING.search(title)
+        if match is not None and len(match[1].split()) <= LONGEST_ENDING:
+            heads[match[1].strip().casefold()].add(hash(title[: match.start()].casefold()))
+    return frozenset(name for name, title_heads in heads.items() if len(title_heads) >= MIN_TITLES or name in names)
 
 
 def is_plain(title: str) -> bool:
@@ -96,32 +96,36 @@ def without_openings(texts: Sequence[str], labels: Sequence[int]) -> list[str]:
     >>> without_openings(texts, [0, 1, 2, 3] * 3)[0][:20]
     'Lee spoke at length '
     """
-    left = list(texts)
+    shortened = list(texts)
     for _ in range(MOST_OPENINGS):
-        words = [list(itertools.islice(_OPENING_WORD.finditer(text), MOST_OPENING_WORDS)) for text in left]
-        keys = [tuple(_NUMBER.sub("0", word[0].casefold()) for word in own) for own in words]
-        sample = range(0, len(left), len(left) // N_SAMPLED + 1)
+        words = [list(itertools.islice(_OPENING_WORD.finditer(text), MOST_OPENING_WORDS)) for text in shortened]
+        keys = [tuple(_NUMBER.sub("0", word[0].casefold()) for word in text_words) for text_words in words]
+        sample = range(0, len(shortened), len(shortened) // N_SAMPLED + 1)
         clusters_of: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for row in sample:
             for n in range(2, len(keys[row])):
                 clusters_of[keys[row][:n]].append(labels[row])
         least = max(MIN_WITH_OPENING, len(sample) * SHARE_WITH_OPENING)
-        many = {key for key, own in clusters_of.items() if len(own) >= least and len(set(own)) >= FEWEST_CLUSTERS}
+        openings = {
+            key
+            for key, clusters in clusters_of.items()
+            if len(clusters) >= least and len(set(clusters)) >= FEWEST_CLUSTERS
+        }
         for row, key in enumerate(keys):
-            n = max((n for n in range(2, len(key)) if key[:n] in many), default=0)
-            opening = left[row][: words[row][n].start()] if n else ""
+            n = max((n for n in range(2, len(key)) if key[:n] in openings), default=0)
+            opening = shortened[row][: words[row][n].start()] if n else ""
             opening = (_TO_THE_DASH.match(opening) or [opening])[0]
-            if len(left[row]) - len(opening) >= SHORTEST_REST and (n > 2 or opening.isupper()):
-                left[row] = left[row][len(opening) :]
-    return [text[:1].upper() + text[1:] for text in left]
+            if len(shortened[row]) - len(opening) >= SHORTEST_REST and (n > 2 or opening.isupper()):
+                shortened[row] = shortened[row][len(opening) :]
+    return [text[:1].upper() + text[1:] for text in shortened]
 
 
 def choose_headline(titles: Sequence[str], beginnings: Sequence[str], shared: Collection[str] = ()) -> str:
     """Return the first plain title that no other cluster shares, else the first title, else the plainest beginning."""
-    own = [title for title in titles if title and title.casefold() not in shared]
-    named = own or [title for title in titles if title]
-    if named:
-        return next(filter(is_plain, named), named[0])
+    unshared = [title for title in titles if title and title.casefold() not in shared]
+    candidates = unshared or [title for title in titles if title]
+    if candidates:
+        return next(filter(is_plain, candidates), candidates[0])
     first = [first_sentence(begins) for begins in beginnings if begins]
     return next(filter(is_plain, first), first[0] if first else "")
 

@@ -63,29 +63,33 @@ def overview(run: Run) -> tuple[Overview, ...]:
     outlets = outlets_of(run.documents)
     endings = title_endings(_distinct(run.documents.titles), _distinct(outlets))
     shared = _titles_of_several_clusters(run, endings)
-    found = []
-    other = () if run.n_other == 0 else (ClusterDescription(run.n_clusters, run.n_other, OTHER, name=OTHER),)
-    for one in (*run.clusters, *other):
-        members = run.members(one.cluster)
+    overviews = []
+    other_clusters = () if run.n_other == 0 else (ClusterDescription(run.n_clusters, run.n_other, OTHER, name=OTHER),)
+    for cluster in (*run.clusters, *other_clusters):
+        members = run.members(cluster.cluster)
         own_days = days[members]
         own_days = own_days[own_days > 0]
         counts = _counts(outlets, members)
-        headline, is_beginning = (one.name, False) if one.name else _headline(run, one.cluster, shared, endings)
-        found.append(
+        headline, is_beginning = (
+            (cluster.name, False) if cluster.name else _headline(run, cluster.cluster, shared, endings)
+        )
+        overviews.append(
             Overview(
-                cluster=one.cluster,
-                size=one.size,
+                cluster=cluster.cluster,
+                size=cluster.size,
                 headline=headline,
-                label=one.label if not one.name else ", ".join(term.term for term in one.descriptive[:N_WORDS]),
+                label=cluster.label
+                if not cluster.name
+                else ", ".join(term.term for term in cluster.descriptive[:N_WORDS]),
                 first=date.fromordinal(int(own_days.min())) if own_days.size else None,
                 last=date.fromordinal(int(own_days.max())) if own_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
                 n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
-                similarity=math.nan if one in other else float(run.similarity[members].mean()),
+                similarity=math.nan if cluster in other_clusters else float(run.similarity[members].mean()),
                 is_beginning=is_beginning,
             )
         )
-    return tuple(found)
+    return tuple(overviews)
 
 
 def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[str]:
@@ -105,9 +109,9 @@ def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
     >>> days_of(["2026-03-03", "soon"]).tolist() == [date(2026, 3, 3).toordinal(), 0]
     True
     """
-    known = _distinct(dates)
-    found = [0 if (day := as_date(text)) is None or doubt(text) else day.toordinal() for text in known]
-    days = np.array(found, np.int64)
+    distinct = _distinct(dates)
+    numbers = [0 if (day := as_date(text)) is None or doubt(text) else day.toordinal() for text in distinct]
+    days = np.array(numbers, np.int64)
     return days[dates.codes] if isinstance(dates, CodedColumn) else days
 
 
@@ -152,7 +156,7 @@ def as_date(text: str) -> date | None:
 def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset[str]) -> tuple[str, bool]:
     """Return the headline of a cluster, and whether it is only how a document begins."""
     described, documents = run.clusters[cluster], run.documents
-    rows = [one.row for one in described.representatives]
+    rows = [document.row for document in described.representatives]
     titles = [plain_title(documents.titles[row], endings) for row in rows]
     begins = () if any(titles) else [documents.excerpts[row] for row in rows]
     chosen = choose_headline(titles, begins, shared)
@@ -162,8 +166,8 @@ def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset
 def _titles_of_several_clusters(run: Run, endings: frozenset[str]) -> frozenset[str]:
     """Return the titles (case ignored) of documents in several clusters: "News in brief" names none of them."""
     titles, labels = run.documents.titles, run.partition.labels
-    known = _distinct(titles)
-    numbers = np.fromiter((hash(title.strip().casefold()) for title in known), np.int64, len(known))
+    distinct = _distinct(titles)
+    numbers = np.fromiter((hash(title.strip().casefold()) for title in distinct), np.int64, len(distinct))
     if isinstance(titles, CodedColumn):
         numbers = numbers[titles.codes]
     order = np.lexsort((labels, numbers))

@@ -146,9 +146,9 @@ class CodedColumn(MadeItems[Item]):
     def of(cls, items: Sequence[Any]) -> CodedColumn[Any]:
         """Return a column of items, those that come again once; strings are packed."""
         numbers: dict[Any, int] = {}
-        codes = np.fromiter((numbers.setdefault(one, len(numbers)) for one in items), np.int32, len(items))
+        codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in items), np.int32, len(items))
         values: Any = tuple(numbers)
-        if all(isinstance(one, str) for one in values):
+        if all(isinstance(value, str) for value in values):
             values = PackedStrings.of(values)
         return cls(values, None if len(numbers) == len(items) else codes)
 
@@ -193,8 +193,8 @@ class CodedColumn(MadeItems[Item]):
     def __iter__(self) -> Iterator[Item]:
         if self._codes is None:
             return iter(self.values)
-        known = list(self.values) if len(self.values) <= AT_A_TIME else self.values
-        return (known[code] for part in _pieces(self._codes) for code in part.tolist())
+        values = list(self.values) if len(self.values) <= AT_A_TIME else self.values
+        return (values[code] for part in _pieces(self._codes) for code in part.tolist())
 
     def __eq__(self, other: object) -> bool:
         return _same_items(self, other)
@@ -204,7 +204,7 @@ def _pieces(numbers: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
     return (numbers[first : first + AT_A_TIME] for first in range(0, numbers.size, AT_A_TIME))
 
 
-def _same_items(one: Sequence[Any], other: object) -> bool:
-    if not isinstance(other, Sequence) or isinstance(other, str) or len(one) != len(other):
+def _same_items(items: Sequence[Any], compared: object) -> bool:
+    if not isinstance(compared, Sequence) or isinstance(compared, str) or len(items) != len(compared):
         return False
-    return all(a == b for a, b in zip(one, other, strict=True))
+    return all(a == b for a, b in zip(items, compared, strict=True))

@@ -74,23 +74,23 @@ class Partition:
             return labels
         plain = _as_plain_array(labels)
         if plain is not None:
-            codes, kept = _codes(plain)
-            return cls(codes, tuple(kept.tolist()))
+            codes, distinct = _codes(plain)
+            return cls(codes, tuple(distinct.tolist()))
         values = label_list(labels, name)
         if not values:
             raise InputError("is empty", argument=name, expected="one label per document")
         if any(is_missing(value) for value in values):
             raise InputError("has missing values (None or NaN)", argument=name, remedy="give every document a label")
         try:
-            found = dict.fromkeys(values)
+            distinct = dict.fromkeys(values)
         except TypeError as error:
             raise InputError(
                 f"has a label that cannot be hashed ({error})", argument=name, expected="numbers or strings"
             ) from error
         try:
-            names = sorted(found)
+            names = sorted(distinct)
         except TypeError:
-            names = list(found)
+            names = list(distinct)
         code = {value: index for index, value in enumerate(names)}
         return cls(np.fromiter((code[value] for value in values), np.int64, len(values)), tuple(names))
 
@@ -146,15 +146,15 @@ def _as_plain_array(labels: Any) -> npt.NDArray[Any] | None:
 def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
     """Return the rank of each label among the distinct ones, and these; integers close together are counted."""
     if labels.dtype.kind in "iu" and labels.dtype != np.uint64:
-        least, most = int(labels.min()), int(labels.max())
-        if most - least <= 4 * labels.size:
-            offsets = labels.astype(np.int64) - least
+        smallest, largest = int(labels.min()), int(labels.max())
+        if largest - smallest <= 4 * labels.size:
+            offsets = labels.astype(np.int64) - smallest
             present = np.flatnonzero(np.bincount(offsets))
-            ranks = np.empty(most - least + 1, np.int64)
+            ranks = np.empty(largest - smallest + 1, np.int64)
             ranks[present] = np.arange(present.size)
-            return ranks[offsets], present + least
-    kept, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int64), kept
+            return ranks[offsets], present + smallest
+    names, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), names
 
 
 def label_list(labels: Iterable[Any], name: str) -> list[Any]:

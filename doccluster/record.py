@@ -93,9 +93,9 @@ class DocumentTable:
         def pick(values: Sequence[Any]) -> Sequence[Any]:
             return values.take(rows) if isinstance(values, CodedColumn) else tuple(values[row] for row in rows)
 
-        named: dict[str, Any] = {name: pick(getattr(self, name)) for name in NAMED}
+        columns: dict[str, Any] = {name: pick(getattr(self, name)) for name in NAMED}
         return DocumentTable(
-            **named,
+            **columns,
             excerpts=pick(self.excerpts) if isinstance(self.excerpts, tuple) else PickedTexts(self.excerpts, rows),
             lengths=self.lengths[rows],
             labels={column: pick(values) for column, values in self.labels.items()},
@@ -135,8 +135,8 @@ class DocumentTable:
     def from_ids(cls, ids: Sequence[str], labels: Mapping[str, Sequence[tuple[str, ...]]]) -> DocumentTable:
         """Return documents of which only names (and perhaps classes) are known, as with a ready matrix."""
         n = len(ids)
-        named: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
-        return cls(**named, lengths=np.zeros(n, np.int64), labels=labels, positions=np.arange(n, dtype=np.int64))
+        columns: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
+        return cls(**columns, lengths=np.zeros(n, np.int64), labels=labels, positions=np.arange(n, dtype=np.int64))
 
 
 class StoredExcerpts(MadeItems[str]):
@@ -374,9 +374,9 @@ class Run:
 
     def __repr__(self) -> str:
         largest = "; ".join(f"{cluster.label} ({cluster.size:,})" for cluster in self.clusters[:3])
-        more = "; ..." if self.n_clusters > 3 else ""
+        ellipsis = "; ..." if self.n_clusters > 3 else ""
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
-        return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{more})")
+        return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{ellipsis})")
 
     @property
     def labels_(self) -> npt.NDArray[np.int64]:
@@ -422,15 +422,15 @@ class Run:
         """
         import pandas as pd
 
-        found = self._document_frame(self.documents)
-        found["cluster"] = pd.array(self.partition.labels, dtype="Int64")
-        found["label"] = [self.clusters[cluster].label for cluster in self.partition.labels.tolist()]
-        found["similarity"] = self.similarity
-        found["runner_up"] = pd.array(self.runner_up, dtype="Int64")
-        found.loc[self.runner_up < 0, "runner_up"] = pd.NA
-        found["margin"] = self.margin
-        found["other"] = pd.array(self.shown_labels == self.n_clusters, dtype="boolean")
-        both = pd.concat([found, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else found
+        table = self._document_frame(self.documents)
+        table["cluster"] = pd.array(self.partition.labels, dtype="Int64")
+        table["label"] = [self.clusters[cluster].label for cluster in self.partition.labels.tolist()]
+        table["similarity"] = self.similarity
+        table["runner_up"] = pd.array(self.runner_up, dtype="Int64")
+        table.loc[self.runner_up < 0, "runner_up"] = pd.NA
+        table["margin"] = self.margin
+        table["other"] = pd.array(self.shown_labels == self.n_clusters, dtype="boolean")
+        both = pd.concat([table, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else table
         positions = np.concatenate([self.documents.positions, self.empty_documents.positions])
         return both.iloc[np.argsort(positions, kind="stable")].fillna({"label": ""})
 
@@ -456,11 +456,11 @@ class Run:
     def _repr_html_(self) -> str:
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
         shown = list(itertools.islice(self._cluster_rows(), MOST_CLUSTERS_SHOWN))
-        more = "" if self.n_clusters <= len(shown) else f"; the {len(shown)} largest are shown"
+        remark = "" if self.n_clusters <= len(shown) else f"; the {len(shown)} largest are shown"
         return html_table(
             ("cluster", "label", "documents", "similarity"),
             shown,
-            caption=f"{size}, seed {self.provenance.seed}{more}. run.report() shows the whole report.",
+            caption=f"{size}, seed {self.provenance.seed}{remark}. run.report() shows the whole report.",
             bar="documents",
         )
 
@@ -468,8 +468,8 @@ class Run:
         """Yield number, label, size and mean similarity of each cluster."""
         sums = np.bincount(self.shown_labels, self.similarity, self.n_clusters)
         means = sums / np.maximum(self.shown_sizes, 1)
-        for one in self.clusters:
-            yield one.cluster, one.label, one.size, float(means[one.cluster])
+        for cluster in self.clusters:
+            yield cluster.cluster, cluster.label, cluster.size, float(means[cluster.cluster])
 
     def clusters_frame(self) -> pd.DataFrame:
         """Return one row per cluster, with its number as index.
@@ -482,14 +482,14 @@ class Run:
         """
         import pandas as pd
 
-        central = [one.representatives[0].row if one.representatives else None for one in self.clusters]
-        found: dict[str, Any] = {
-            "size": [one.size for one in self.clusters],
-            "label": [one.label for one in self.clusters],
-            "terms": [", ".join(term.term for term in one.descriptive) for one in self.clusters],
+        central = [cluster.representatives[0].row if cluster.representatives else None for cluster in self.clusters]
+        columns: dict[str, Any] = {
+            "size": [cluster.size for cluster in self.clusters],
+            "label": [cluster.label for cluster in self.clusters],
+            "terms": [", ".join(term.term for term in cluster.descriptive) for cluster in self.clusters],
             "central_document": [None if row is None else self.documents.ids[row] for row in central],
         }
-        return pd.DataFrame(found | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))
+        return pd.DataFrame(columns | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))
 
     def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each new text, as `doccluster assign` does; -1 where no term is known.
@@ -513,28 +513,28 @@ class Run:
     def _document_frame(self, documents: DocumentTable) -> pd.DataFrame:
         import pandas as pd
 
-        found: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "title": documents.titles,
             "date": documents.dates,
             "source": documents.sources,
             "link": documents.links,
         }
-        for column, own in documents.labels.items():
-            found[column] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
-        return pd.DataFrame(found, index=pd.Index(list(documents.ids), name="id", dtype=object))
+        for column, label_sets in documents.labels.items():
+            columns[column] = [labels if len(labels) > 1 else "".join(labels) for labels in label_sets]
+        return pd.DataFrame(columns, index=pd.Index(list(documents.ids), name="id", dtype=object))
 
     @property
     def cluster_scores(self) -> dict[str, npt.NDArray[np.float64]]:
         """The value of each cluster by every measure that has one, by its name (and truth, where there are several)."""
-        found = {}
+        values = {}
         for score in self.evaluation.scores:
             if score.per_cluster is not None and len(score.per_cluster) == self.n_clusters:
                 name = score.name if score.truth is None or len(self.truth) < 2 else f"{score.name} ({score.truth})"
-                found[name] = score.per_cluster
-        return found
+                values[name] = score.per_cluster
+        return values
 
     def classes(self, column: str) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
         """Return the rows that have exactly one label in `column`, and those labels."""
         labels = self.documents.labels[column]
-        rows = np.flatnonzero(np.fromiter((len(own) == 1 for own in labels), bool, len(labels)))
+        rows = np.flatnonzero(np.fromiter((len(document_labels) == 1 for document_labels in labels), bool, len(labels)))
         return rows, tuple(labels[row][0] for row in rows.tolist())

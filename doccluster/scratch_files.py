@@ -49,9 +49,9 @@ def allow_open_files(n_more: int) -> None:
     except ImportError:  # Windows has no such limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = n_more + SPARE_FILES
-    if soft != resource.RLIM_INFINITY and wanted > soft:
-        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    needed = n_more + SPARE_FILES
+    if soft != resource.RLIM_INFINITY and needed > soft:
+        allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
 
 

@@ -107,10 +107,10 @@ def _check_finite(matrix: Any, name: str) -> None:
 def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
     if matrix.dtype.kind == "c":
         raise InputError(f"{name} is complex. Complex data not supported: give real numbers.")
-    wanted = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
+    target = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
     try:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
-            return matrix.astype(wanted, copy=False)
+            return matrix.astype(target, copy=False)
     except TypeError as error:
         raise NotNumeric(f"is not numeric: {error}", argument=name) from error
     except (ValueError, OverflowError) as error:
@@ -188,10 +188,10 @@ def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
     DocclusterWarning
         If rows had to be normalised and `warn` is true.
     """
-    given, matrix = matrix, within_range(matrix)
+    original, matrix = matrix, within_range(matrix)
     norms = row_norms(matrix)
     zero = norms == 0
-    if matrix is given and np.all(zero | (np.abs(norms - 1) <= UNIT_TOLERANCE)):
+    if matrix is original and np.all(zero | (np.abs(norms - 1) <= UNIT_TOLERANCE)):
         return matrix
     if warn:
         warnings.warn(
@@ -208,21 +208,21 @@ def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
     """Return `value` if it is one of `choices`, or raise InputError."""
-    known = list(choices)
-    if value not in known:
-        raise InputError("is not known", argument=name, received=value, expected=f"one of {', '.join(known)}")
+    allowed = list(choices)
+    if value not in allowed:
+        raise InputError("is not known", argument=name, received=value, expected=f"one of {', '.join(allowed)}")
     return str(value)
 
 
 def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """Return float32 or float64 as a dtype, or raise InputError."""
     try:
-        found: np.dtype[Any] = np.dtype(dtype)
+        result: np.dtype[Any] = np.dtype(dtype)
     except TypeError as error:
         raise InputError("is not a type", argument="dtype", received=dtype, expected="float32 or float64") from error
-    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise InputError("is not supported", argument="dtype", received=found, expected="float32 or float64")
-    return found
+    if result not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputError("is not supported", argument="dtype", received=result, expected="float32 or float64")
+    return result
 
 
 def check_positive_int(value: Any, name: str) -> int:

@@ -34,8 +34,8 @@ class EncodedRows:
         path = None if folder is None else Path(folder) / ENCODED
         if path is None or not path.is_file():
             return cls()
-        found = read_arrays(path, needs=("model", "texts", "rows"))
-        model, texts, rows = (found[name] for name in ("model", "texts", "rows"))
+        arrays = read_arrays(path, needs=("model", "texts", "rows"))
+        model, texts, rows = (arrays[name] for name in ("model", "texts", "rows"))
         fits = rows.ndim == 2 and texts.shape == rows.shape[:1] and (model.dtype.kind, texts.dtype.kind) == ("U", "S")
         if not fits or rows.dtype != np.float16 or model.shape or not np.isfinite(rows).all():
             raise damaged(path, f"rows is an array of {rows.dtype} of shape {rows.shape}")
@@ -61,15 +61,15 @@ class EncodedRows:
         names, first, where = _names_of(texts)
         is_known = np.isin(names, self.texts) & (encoder.digest == self.model)
         missing = np.sort(first[~is_known])
-        made = np.asarray(encode([texts[row] for row in missing.tolist()]) if missing.size else self.rows[:0])
-        rows = np.empty((names.size, made.shape[1]), dtype=np.float16)
+        new_rows = np.asarray(encode([texts[row] for row in missing.tolist()]) if missing.size else self.rows[:0])
+        rows = np.empty((names.size, new_rows.shape[1]), dtype=np.float16)
         rows[is_known] = self.rows[np.searchsorted(self.texts, names[is_known])] if is_known.any() else 0
-        rows[where[missing]] = made
+        rows[where[missing]] = new_rows
         self.model, self.texts, self.rows = encoder.digest, names, rows
         return rows[where].astype(np.float32)
 
 
 def _names_of(texts: Sequence[str]) -> tuple[npt.NDArray[np.bytes_], npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the digests of texts, ascending, the first text that has each, and the place of that of each text."""
-    digests = [blake2b(one.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest() for one in texts]
+    digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest() for text in texts]
     return np.unique(np.array(digests, dtype=f"S{DIGEST_BYTES}"), return_index=True, return_inverse=True)

@@ -46,13 +46,13 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         raise InputError(f"{folder} is a file", remedy="choose another output, the name of a folder")
     if folder.is_dir() and any(folder.iterdir()):
         if not overwrite:
-            more = (", or go on from its checkpoint with ", Argument("checkpoint"))
+            checkpoint_hint = (", or go on from its checkpoint with ", Argument("checkpoint"))
             raise InputError(
                 f"the output folder {folder} already exists",
                 remedy=(
                     "choose another, or give ",
                     Argument("overwrite", True),
-                    *(more if (folder / CHECKPOINT).is_file() else ()),
+                    *(checkpoint_hint if (folder / CHECKPOINT).is_file() else ()),
                 ),
             )
         if not (folder / MARK).is_file() and not (folder / CHECKPOINT).is_file():
@@ -136,8 +136,8 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()
-    told = _refused(f"the output {folder} cannot be written", "nothing was changed there")
-    with told, unfinished_folder(final, rescue=partial_rescue(final)) as beside:
+    refusals = _refused(f"the output {folder} cannot be written", "nothing was changed there")
+    with refusals, unfinished_folder(final, rescue=partial_rescue(final)) as beside:
         partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
         partial.mkdir()
         yield partial

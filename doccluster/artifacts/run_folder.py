@@ -161,15 +161,15 @@ def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
 def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping[str, Any]:
     """Return the arrays of the partition; every document is in a cluster that is there, -1 means no runner-up."""
     arrays = read_arrays(path, needs=("labels", "similarity", "runner_up", "runner_up_similarity"))
-    most = {"labels": n_clusters, "runner_up": n_clusters, "copy_of": n_documents}
-    kinds = {**dict.fromkeys(most, "i"), **dict.fromkeys(_COSINES, "f"), "is_other": "b"}
+    bounds = {"labels": n_clusters, "runner_up": n_clusters, "copy_of": n_documents}
+    kinds = {**dict.fromkeys(bounds, "i"), **dict.fromkeys(_COSINES, "f"), "is_other": "b"}
     for name in filter(arrays.__contains__, kinds):  # an earlier version did not write the copies
         values = arrays[name]
         if values.shape != (n_documents,) or values.dtype.kind != kinds[name]:
             raise damaged(path, f"{name} is an array of {values.dtype} of shape {values.shape}")
         least = -1 if name == "runner_up" else 0
-        if name in most and values.size and not least <= int(values.min()) <= int(values.max()) < most[name]:
-            raise damaged(path, f"{name} names others than the {most[name]} there are")
+        if name in bounds and values.size and not least <= int(values.min()) <= int(values.max()) < bounds[name]:
+            raise damaged(path, f"{name} names others than the {bounds[name]} there are")
     return {**arrays, **({"copy_of": arrays["copy_of"].astype(np.int64)} if "copy_of" in arrays else {})}
 
 
@@ -184,7 +184,7 @@ def run_record(run: Run) -> dict[str, Any]:
         "counts": {
             "n_documents": run.n_documents,
             "n_empty": len(run.empty_documents),
-            "n_skipped": sum(not one.is_renamed for one in run.skipped),
+            "n_skipped": sum(not skipped.is_renamed for skipped in run.skipped),
             "n_terms": run.vectors.n_terms,
             "n_clusters": run.n_clusters,
         },
@@ -200,11 +200,17 @@ def labels_checksum(run: Run) -> str:
 
 def model_of(run: Run) -> Model:
     """Return the part of a run that places new documents."""
-    labels = tuple(cluster.label for cluster in run.clusters)
-    terms, display = run.vectors.terms, run.vectors.display_terms
-    settings = dict(run.parameters)
-    known = run.centroids, labels, run.vectorizer, terms, display, settings, _threshold(run), run.rule
-    return Model(*known, meaning=run.meaning_of_clusters)
+    return Model(
+        centroids=run.centroids,
+        labels=tuple(cluster.label for cluster in run.clusters),
+        vectorizer=run.vectorizer,
+        terms=run.vectors.terms,
+        display_terms=run.vectors.display_terms,
+        settings=dict(run.parameters),
+        threshold=_threshold(run),
+        rule=run.rule,
+        meaning=run.meaning_of_clusters,
+    )
 
 
 def _save_record(run: Run, folder: Path) -> None:
@@ -229,7 +235,7 @@ def _save_record(run: Run, folder: Path) -> None:
         {
             "documents": _plain_documents(run.documents),
             "empty_documents": _plain_documents(run.empty_documents),
-            "skipped": [asdict(one) for one in run.skipped],
+            "skipped": [asdict(skipped) for skipped in run.skipped],
         },
     )
     save_evaluation(run.evaluation, folder)
@@ -273,10 +279,10 @@ def _documents(record: DocumentColumns, path: Path) -> DocumentTable:
 
 def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription, ...]:
     clusters = read_record(path, ClustersRecord).clusters
-    for place, one in enumerate(clusters):
-        rows = [shown.row for shown in one.representatives] + [near.row for near in one.borderline]
-        numbers = [near.runner_up for near in one.borderline]
-        if one.cluster != place or not all(0 <= number < len(clusters) for number in numbers):
+    for place, cluster in enumerate(clusters):
+        rows = [shown.row for shown in cluster.representatives] + [near.row for near in cluster.borderline]
+        numbers = [near.runner_up for near in cluster.borderline]
+        if cluster.cluster != place or not all(0 <= number < len(clusters) for number in numbers):
             raise damaged(path, "it names clusters that are not there")
         if not all(0 <= row < n_documents for row in rows):
             raise damaged(path, "it names documents that are not there")

@@ -223,8 +223,8 @@ def model_folder(path: Path) -> Path:
             return folder
     if (path / "run.json").is_file():
         raise lacking(path / "model" / "model.json")
-    found = "is not there" if not path.exists() else "holds no model.json"
-    raise InputError(f"{path} {found}", remedy="give the folder of a finished run, or its folder model")
+    problem = "is not there" if not path.exists() else "holds no model.json"
+    raise InputError(f"{path} {problem}", remedy="give the folder of a finished run, or its folder model")
 
 
 def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVectorizer | None:
@@ -241,10 +241,10 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
         )
     parameters = parameters_of_state(record.parameters)
     try:
-        given = {name: value for name, value in parameters.items() if value is not None}
-        if given.pop("dtype", None) not in ("float32", "float64"):
+        arguments = {name: value for name, value in parameters.items() if value is not None}
+        if arguments.pop("dtype", None) not in ("float32", "float64"):
             raise ValueError("parameters of the vectorizer.dtype is neither float32 nor float64")
-        read_as(TfidfParameters, given, "parameters of the vectorizer")
+        read_as(TfidfParameters, arguments, "parameters of the vectorizer")
         pattern = record.parameters.get("token_pattern")
         if isinstance(pattern, str):
             check_safe_pattern(pattern)

@@ -49,26 +49,26 @@ def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Col
 def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
     """Return the columns of some documents; those after the last that has terms are the ones without."""
     has_terms = rows < run.n_documents
-    own, empty = rows[has_terms], rows[~has_terms] - run.n_documents
-    described = [_document_columns(run.documents.take(own)), _document_columns(run.empty_documents.take(empty))]
-    found: Columns = {
-        "cluster": run.partition.labels[own].tolist(),
-        "similarity": np.round(run.similarity[own], DIGITS).tolist(),
-        "runner_up": _or_none(run.runner_up[own]),
-        "margin": np.round(run.margin[own], DIGITS).tolist(),
-        "family": [None] * own.size if families is None else _or_none(families[0][own]),
-        "first": [None] * own.size if families is None else families[1][own].tolist(),
-        "other": (run.shown_labels[own] == run.n_clusters).tolist(),
+    placed, empty = rows[has_terms], rows[~has_terms] - run.n_documents
+    described = [_document_columns(run.documents.take(placed)), _document_columns(run.empty_documents.take(empty))]
+    columns: Columns = {
+        "cluster": run.partition.labels[placed].tolist(),
+        "similarity": np.round(run.similarity[placed], DIGITS).tolist(),
+        "runner_up": _or_none(run.runner_up[placed]),
+        "margin": np.round(run.margin[placed], DIGITS).tolist(),
+        "family": [None] * placed.size if families is None else _or_none(families[0][placed]),
+        "first": [None] * placed.size if families is None else families[1][placed].tolist(),
+        "other": (run.shown_labels[placed] == run.n_clusters).tolist(),
     }
     place = np.empty(rows.size, np.int64)
     place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
     both = {name: described[0][name] + described[1][name] for name in described[0]}
-    both |= {name: values + [None] * empty.size for name, values in found.items()}
+    both |= {name: values + [None] * empty.size for name, values in columns.items()}
     return {name: [values[at] for at in place.tolist()] for name, values in both.items()}
 
 
 def _or_none(numbers: Integers) -> list[Any]:
-    return [None if one < 0 else one for one in numbers.tolist()]
+    return [None if number < 0 else number for number in numbers.tolist()]
 
 
 def _families(run: Run) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
@@ -94,20 +94,20 @@ def clusters_columns(run: Run) -> Columns:
 
     Documents that fit no cluster are a last row without a number, Other.
     """
-    seen = overview(run)
+    overviews = overview(run)
     table: Columns = {
-        "cluster": [one.cluster if one.cluster < run.n_clusters else None for one in seen],
-        "size": [one.size for one in seen],
-        "headline": [storable(one.headline) for one in seen],
-        "first_date": [None if one.first is None else one.first.isoformat() for one in seen],
-        "last_date": [None if one.last is None else one.last.isoformat() for one in seen],
-        "n_outlets": [len(one.outlets) for one in seen],
-        "n_copies": [one.n_copies for one in seen],
-        "similarity": [round(one.similarity, DIGITS) for one in seen],
+        "cluster": [facts.cluster if facts.cluster < run.n_clusters else None for facts in overviews],
+        "size": [facts.size for facts in overviews],
+        "headline": [storable(facts.headline) for facts in overviews],
+        "first_date": [None if facts.first is None else facts.first.isoformat() for facts in overviews],
+        "last_date": [None if facts.last is None else facts.last.isoformat() for facts in overviews],
+        "n_outlets": [len(facts.outlets) for facts in overviews],
+        "n_copies": [facts.n_copies for facts in overviews],
+        "similarity": [round(facts.similarity, DIGITS) for facts in overviews],
         # "cluster 4" does not name it
-        "label": ["" if one.label == f"cluster {one.cluster}" else one.label for one in run.clusters],
+        "label": ["" if cluster.label == f"cluster {cluster.cluster}" else cluster.label for cluster in run.clusters],
         "label_scores": [
-            ", ".join(f"{one.term} {one.score:.4f}" for one in cluster.label_terms[:N_LABEL_SCORES])
+            ", ".join(f"{term.term} {term.score:.4f}" for term in cluster.label_terms[:N_LABEL_SCORES])
             for cluster in run.clusters
         ],
         "terms": [", ".join(term.term for term in cluster.descriptive) for cluster in run.clusters],
@@ -115,9 +115,9 @@ def clusters_columns(run: Run) -> Columns:
     }
     for name, values in per_cluster_values(run).items():
         table[name] = np.round(values, DIGITS).tolist()
-    central = [one.representatives[0].row if one.representatives else None for one in run.clusters]
+    central = [cluster.representatives[0].row if cluster.representatives else None for cluster in run.clusters]
     table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
-    return {name: values + [None] * (len(seen) - len(values)) for name, values in table.items()}
+    return {name: values + [None] * (len(overviews) - len(values)) for name, values in table.items()}
 
 
 def scores_columns(run: Run) -> Columns:
@@ -128,17 +128,17 @@ def scores_columns(run: Run) -> Columns:
 
 def per_cluster_values(run: Run) -> dict[str, Any]:
     """Return the value of each cluster by every measure that has one, the best known measures first."""
-    found: dict[str, Any] = run.cluster_scores
-    leading = {name: found.pop(name) for name in LEADING_MEASURES if name in found}
-    return {**leading, **found}
+    values: dict[str, Any] = run.cluster_scores
+    leading = {name: values.pop(name) for name in LEADING_MEASURES if name in values}
+    return {**leading, **values}
 
 
 def skipped_columns(run: Run) -> Columns:
     """Return one row per input that gave no document or no term, with the reason."""
     return {
-        "source": [storable(one.source) for one in run.skipped],
-        "reason": [one.reason for one in run.skipped],
-        "detail": [storable(one.detail) for one in run.skipped],
+        "source": [storable(skipped.source) for skipped in run.skipped],
+        "reason": [skipped.reason for skipped in run.skipped],
+        "detail": [storable(skipped.detail) for skipped in run.skipped],
     }
 
 
@@ -148,9 +148,9 @@ def check_parquet() -> None:
         import pyarrow.parquet  # noqa: F401
 
 
-def parquet_writer(wanted: bool) -> dict[str, Any]:
+def parquet_writer(with_parquet: bool) -> dict[str, Any]:
     """Return a further output of `save_run`."""
-    return {PARQUET_PARTS: write_parquet_parts} if wanted else {}
+    return {PARQUET_PARTS: write_parquet_parts} if with_parquet else {}
 
 
 def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART) -> None:

@@ -59,9 +59,9 @@ def _json_pieces(value: Any, line: str) -> Iterator[str]:
     """
     if isinstance(value, Mapping) and value:
         before = "{"
-        for name, held in value.items():
+        for name, member in value.items():
             yield f"{before}{line} {_ENCODE(str(name))}: "
-            yield from _json_pieces(held, line + " ")
+            yield from _json_pieces(member, line + " ")
             before = ","
         yield line + "}"
     elif isinstance(value, list | tuple | Iterator):
@@ -192,8 +192,8 @@ def unfit(path: Path, error: ValueError) -> SchemaError:
     """Return the error for a file that holds something else than this version writes."""
     if not isinstance(error, OtherNames):
         return damaged(path, str(error))
-    told = f"{path} is of an older version of doccluster, or was changed ({str(error).removeprefix('it.')})"
-    return SchemaError(told, remedy=_next_step(path))
+    problem = f"{path} is of an older version of doccluster, or was changed ({str(error).removeprefix('it.')})"
+    return SchemaError(problem, remedy=_next_step(path))
 
 
 @contextmanager

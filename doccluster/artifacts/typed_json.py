@@ -75,13 +75,17 @@ def _is_small(value: int) -> bool:
 
 
 def _convert_union(kind: Any, value: Any, place: str) -> Any:
-    for one in get_args(kind):
+    for choice in get_args(kind):
         try:
-            return _convert(one, value, place)
+            return _convert(choice, value, place)
         except ValueError:
             continue
     if isinstance(value, dict | list):  # say what is wrong inside
-        inner = [one for one in get_args(kind) if is_dataclass(one) or get_origin(one) in (tuple, Mapping, *_LISTS)]
+        inner = [
+            choice
+            for choice in get_args(kind)
+            if is_dataclass(choice) or get_origin(choice) in (tuple, Mapping, *_LISTS)
+        ]
         if len(inner) == 1:
             return _convert(inner[0], value, place)
     raise ValueError(f"{place} is {_shown(value)}, expected {_name(kind)}")
@@ -93,7 +97,8 @@ def _convert_list(kind: Any, value: Any, place: str) -> tuple[Any, ...]:
     if get_origin(kind) is tuple and Ellipsis not in inner:
         _expect(len(value) == len(inner), value, place, f"a list of {len(inner)}")
         return tuple(
-            _convert(one, item, f"{place}[{i}]") for i, (one, item) in enumerate(zip(inner, value, strict=True))
+            _convert(item_kind, item, f"{place}[{i}]")
+            for i, (item_kind, item) in enumerate(zip(inner, value, strict=True))
         )
     of = inner[0] if inner else Any
     if of is str and all(type(item) is str for item in value):  # the long lists
@@ -112,7 +117,9 @@ def _convert_object(kind: Any, value: Any, place: str) -> Any:
     if unknown:
         raise OtherNames(f"{place} has {_shown(unknown[0])}, which is not known")
     missing = [
-        one.name for one in fields(kind) if one.default is one.default_factory is MISSING and one.name not in value
+        field.name
+        for field in fields(kind)
+        if field.default is field.default_factory is MISSING and field.name not in value
     ]
     if missing:
         raise OtherNames(f"{place} lacks {', '.join(map(repr, missing))}")
@@ -161,7 +168,7 @@ def _name(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return f"one of {', '.join(map(str, get_args(kind)))}"
     if get_origin(kind) in (Union, types.UnionType):
-        names = list(dict.fromkeys(_name(one) for one in get_args(kind) if _name(one)))
+        names = list(dict.fromkeys(_name(choice) for choice in get_args(kind) if _name(choice)))
         return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
     if get_origin(kind) in (tuple, *_LISTS):
         return "a list"

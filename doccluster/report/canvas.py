@@ -169,8 +169,8 @@ def plain(text: object) -> str:
     """Return `text` so that matplotlib draws it as it is: no hidden series, no warning for a sign the font lacks."""
     # a leading underscore would keep the series out of the legend
     shown = f" {text}" if str(text).startswith("_") else str(text)
-    known = _signs()
-    return "".join(sign if ord(sign) in known or sign == "\n" else "\ufffd" for sign in shown)
+    drawable = _signs()
+    return "".join(sign if ord(sign) in drawable or sign == "\n" else "\ufffd" for sign in shown)
 
 
 @lru_cache(maxsize=1)
@@ -210,18 +210,18 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
     return stream.getvalue()
 
 
-def tick_step(n: int, most: int = 40) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, 50 ... by which n names thin out to at most `most`."""
+def tick_step(n: int, max_names: int = 40) -> int:
+    """Return the smallest of 1, 2, 5, 10, 20, 50 ... by which n names thin out to at most `max_names`."""
     step, factors = 1, itertools.cycle((2, 2.5, 2))
-    while n > most * step:
+    while n > max_names * step:
         step = round(step * next(factors))
     return step
 
 
 def set_scales(axes: Axes, *, log_x: bool, log_y: bool) -> None:
     """Make the axes logarithmic, with plain numbers on them."""
-    for wanted, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
-        if wanted:
+    for is_log, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
+        if is_log:
             set_scale("log")
             # matplotlib's own labels of a logarithmic axis are formulas, and text is never read as a formula here
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

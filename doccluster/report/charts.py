@@ -83,8 +83,8 @@ def heat_map(
     image = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="none")
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    _name_cells(axes, row_names, n_rows, most=n_rows if every_name else 40, vertical=True)
-    _name_cells(axes, column_names, n_columns, most=20, vertical=False)
+    _name_cells(axes, row_names, n_rows, max_names=n_rows if every_name else 40, vertical=True)
+    _name_cells(axes, column_names, n_columns, max_names=20, vertical=False)
     if n_rows <= 20 and n_columns <= 16:
         _write_numbers(axes, values, low, high, digits)
     bar = figure.colorbar(image, ax=axes, fraction=0.035, pad=0.02, aspect=40)
@@ -95,8 +95,8 @@ def heat_map(
     return written(figure, path)
 
 
-def _name_cells(axes: Axes, names: Sequence[str] | None, n: int, *, most: int, vertical: bool) -> None:
-    shown = np.arange(0, n, tick_step(n, most))
+def _name_cells(axes: Axes, names: Sequence[str] | None, n: int, *, max_names: int, vertical: bool) -> None:
+    shown = np.arange(0, n, tick_step(n, max_names))
     texts = [plain(names[index] if names is not None else index) for index in shown.tolist()]
     if vertical:
         axes.set_yticks(shown, texts)
@@ -143,8 +143,8 @@ def similar_next_to_one_another(distances: npt.NDArray[np.float64]) -> npt.NDArr
     if k < 3:
         return np.arange(k, dtype=np.int64)
     off_diagonal = ~np.eye(k, dtype=bool)
-    known = distances[off_diagonal & ~np.isnan(distances)]
-    filled = np.where(np.isnan(distances), known.max(initial=0.0), distances)
+    measured = distances[off_diagonal & ~np.isnan(distances)]
+    filled = np.where(np.isnan(distances), measured.max(initial=0.0), distances)
     filled = np.maximum((filled + filled.T) / 2, 0.0)  # rounding may leave -1e-17
     np.fill_diagonal(filled, 0.0)
     tree = linkage(squareform(filled, checks=False), method="average", optimal_ordering=True)
@@ -263,10 +263,15 @@ def silhouette_plot(
     gap = 0.012 * max(1, widths.size)
     middle, at = [], 0.0
     for kind in kinds:
-        own = np.sort(widths[(member == kind) & defined])[::-1]
-        _outline(axes, own, at, max_points=max(8, round(max_points * own.size / max(1, widths.size))))
-        middle.append(at + own.size / 2)
-        at += own.size + gap
+        widths_of_cluster = np.sort(widths[(member == kind) & defined])[::-1]
+        _outline(
+            axes,
+            widths_of_cluster,
+            at,
+            max_points=max(8, round(max_points * widths_of_cluster.size / max(1, widths.size))),
+        )
+        middle.append(at + widths_of_cluster.size / 2)
+        at += widths_of_cluster.size + gap
     if defined.any():
         axes.axvline(
             float(widths[defined].mean()) if mean is None else mean, color=INK, linewidth=1, linestyle=(0, (2, 3))
@@ -282,12 +287,12 @@ def silhouette_plot(
     return written(figure, path)
 
 
-def _outline(axes: Axes, own: npt.NDArray[np.float64], at: float, *, max_points: int) -> None:
-    kept = np.unique(np.linspace(0, own.size - 1, min(own.size, max_points)).round().astype(np.int64))
-    heights = at + kept + 0.5
+def _outline(axes: Axes, widths: npt.NDArray[np.float64], at: float, *, max_points: int) -> None:
+    places = np.unique(np.linspace(0, widths.size - 1, min(widths.size, max_points)).round().astype(np.int64))
+    heights = at + places + 0.5
     # the outline is closed at both ends, or the widest and the narrowest document would lose half their line
-    x = np.concatenate([own[kept[:1]], own[kept], own[kept[-1:]]])
-    y = np.concatenate([[at], heights, [at + own.size]])
+    x = np.concatenate([widths[places[:1]], widths[places], widths[places[-1:]]])
+    y = np.concatenate([[at], heights, [at + widths.size]])
     axes.fill_betweenx(y, 0, np.maximum(x, 0), color=ACCENT, linewidth=0)
-    if own.size and own[-1] < 0:
+    if widths.size and widths[-1] < 0:
         axes.fill_betweenx(y, np.minimum(x, 0), 0, color=WARNING, linewidth=0)

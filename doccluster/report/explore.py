@@ -36,8 +36,8 @@ def packed(values: npt.ArrayLike) -> dict[str, Any]:
     ({'width': 1, 'data': 'AQL/'}, {'width': 2, 'data': 'AQAAAQ=='})
     """
     array = np.ascontiguousarray(values, dtype="<u4")
-    most = int(array.max(initial=0))
-    width = next(width for width in (1, 2, 3, 4) if most < 256**width)
+    largest = int(array.max(initial=0))
+    width = next(width for width in (1, 2, 3, 4) if largest < 256**width)
     parts = array.view(np.uint8).reshape(-1, 4)[:, :width]
     return {"width": width, "data": b64encode(parts.tobytes()).decode("ascii")}
 
@@ -55,8 +55,8 @@ def packed_gaps(gaps: npt.NDArray[np.int64]) -> str:
     text = np.empty(int(ends[-1]) if ends.size else 0, dtype=np.uint8)
     for place in range(3):
         there = n_bytes > place
-        more = (n_bytes[there] > place + 1).astype(np.int64) << 7
-        text[(ends - n_bytes)[there] + place] = ((gaps[there] >> (7 * place)) & 127) | more
+        continues = (n_bytes[there] > place + 1).astype(np.int64) << 7
+        text[(ends - n_bytes)[there] + place] = ((gaps[there] >> (7 * place)) & 127) | continues
     return b64encode(text.tobytes()).decode("ascii")
 
 
@@ -76,15 +76,15 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
     place = np.full(run.n_documents, -1)
     place[order] = np.arange(order.size)
     shown = run.clusters[:MAX_STORIES]
-    other = [OTHER] if run.n_other and run.n_clusters < MAX_STORIES else []
+    other_label = [OTHER] if run.n_other and run.n_clusters < MAX_STORIES else []
     return {
         "n": order.size,
         "k": run.n_clusters,
         "sizes": explored_sizes(run).tolist(),
-        "labels": [*(one_line(one.label, 60) for one in shown), *other],
+        "labels": [*(one_line(cluster.label, 60) for cluster in shown), *other_label],
         "medoids": [
-            *(int(place[one.representatives[0].row]) if one.representatives else -1 for one in shown),
-            *(-1 for _ in other),
+            *(int(place[cluster.representatives[0].row]) if cluster.representatives else -1 for cluster in shown),
+            *(-1 for _ in other_label),
         ],
         "rows": packed(run.documents.positions[order]),
         "map": None if plane is None else _places(plane, order),
@@ -99,8 +99,8 @@ def grid_places(plane: Plane) -> Rows:
     low, high = plane.places.min(axis=0), plane.places.max(axis=0)
     scale = float((high - low).max()) or 1.0
     margin = (scale - (high - low)) / 2
-    found: Rows = np.rint((plane.places - low + margin) / scale * GRID).astype(np.int64)
-    return found
+    places: Rows = np.rint((plane.places - low + margin) / scale * GRID).astype(np.int64)
+    return places
 
 
 def _places(plane: Plane, order: Rows) -> dict[str, Any]:
@@ -111,24 +111,24 @@ def _places(plane: Plane, order: Rows) -> dict[str, Any]:
 def _dates(run: Run, order: Rows) -> dict[str, Any] | None:
     """Return the first day, and for each document the days from the day before it; 0 where it has no date."""
     days = days_of(run.documents.dates)[order]
-    known = days[days > 0]
-    if not known.size or known.min() == known.max():
+    dated = days[days > 0]
+    if not dated.size or dated.min() == dated.max():
         return None
-    first, last = (date.fromordinal(int(day)).isoformat() for day in (known.min(), known.max()))
-    return {"first": first, "last": last, "days": packed(np.where(days > 0, days - known.min() + 1, 0))}
+    first, last = (date.fromordinal(int(day)).isoformat() for day in (dated.min(), dated.max()))
+    return {"first": first, "last": last, "days": packed(np.where(days > 0, days - dated.min() + 1, 0))}
 
 
 def _classes(run: Run, column: str, order: Rows) -> dict[str, Any]:
     """Return the classes of a column, the commonest first; 0 stands for a document with none or several."""
     rows, names = run.classes(column)
     ranked = sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
-    kept = {name: code for code, (name, _) in enumerate(ranked[:MAX_CLASSES], start=1)}
+    code_of = {name: code for code, (name, _) in enumerate(ranked[:MAX_CLASSES], start=1)}
     codes = np.zeros(run.n_documents, dtype=np.int64)
-    codes[rows] = [kept.get(name, len(kept) + 1) for name in names]
-    others = ["other classes"] if len(ranked) > MAX_CLASSES else []
+    codes[rows] = [code_of.get(name, len(code_of) + 1) for name in names]
+    other_classes = ["other classes"] if len(ranked) > MAX_CLASSES else []
     return {
         "name": one_line(column, 40),
-        "values": [one_line(name, 60) for name in kept] + others,
+        "values": [one_line(name, 60) for name in code_of] + other_classes,
         "codes": packed(codes[order]),
     }
 
@@ -150,18 +150,24 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
     documents = _postings(rows, number)
     before = np.concatenate([[0], documents[:-1]])
     before[(np.cumsum(counts) - counts)[counts > 0]] = 0
-    kept = [number[own] >= 0 for own in heaviest]
-    most = max((float(own.max(initial=0)) for own in weights), default=0.0) or 1.0
+    has_number = [number[terms] >= 0 for terms in heaviest]
+    heaviest_value = max((float(values.max(initial=0)) for values in weights), default=0.0) or 1.0
     return {
         "names": [one_line(str(names[column]), 40) for column in columns.tolist()],
         "counts": packed(counts),
         "gaps": packed_gaps(documents - before),
-        "weighted": packed([int(some.sum()) for some in kept]),
-        "ids": packed(np.concatenate([number[own][some] for own, some in zip(heaviest, kept, strict=True)])),
-        "weights": packed(
-            np.rint(np.concatenate([own[some] for own, some in zip(weights, kept, strict=True)]) / most * WEIGHT_STEPS)
+        "weighted": packed([int(chosen.sum()) for chosen in has_number]),
+        "ids": packed(
+            np.concatenate([number[terms][chosen] for terms, chosen in zip(heaviest, has_number, strict=True)])
         ),
-        "step": most / WEIGHT_STEPS,
+        "weights": packed(
+            np.rint(
+                np.concatenate([values[chosen] for values, chosen in zip(weights, has_number, strict=True)])
+                / heaviest_value
+                * WEIGHT_STEPS
+            )
+        ),
+        "step": heaviest_value / WEIGHT_STEPS,
     }
 
 
@@ -176,28 +182,30 @@ def _heaviest(run: Run, matrix: Any, explored: Rows | None) -> tuple[list[Rows],
     sums = sparse.csr_array(members @ matrix)
     columns, weights = [], []
     for cluster in range(shown):
-        own = slice(sums.indptr[cluster], sums.indptr[cluster + 1])
-        found, values = sums.indices[own].astype(np.int64), sums.data[own] / sizes[cluster]
-        first = np.lexsort((found, -values))[:TERMS_PER_CLUSTER]
-        columns.append(found[first])
+        entries = slice(sums.indptr[cluster], sums.indptr[cluster + 1])
+        cluster_columns, values = sums.indices[entries].astype(np.int64), sums.data[entries] / sizes[cluster]
+        first = np.lexsort((cluster_columns, -values))[:TERMS_PER_CLUSTER]
+        columns.append(cluster_columns[first])
         weights.append(values[first])
     return columns, weights
 
 
 def _by_rank(lists: list[Rows]) -> Rows:
     """Return the members of ranked lists once each: all that come first, then all that come second ..."""
-    ranked = [(rank, cluster, column) for cluster, own in enumerate(lists) for rank, column in enumerate(own.tolist())]
+    ranked = [
+        (rank, cluster, column) for cluster, columns in enumerate(lists) for rank, column in enumerate(columns.tolist())
+    ]
     return np.array(list(dict.fromkeys(column for _, _, column in sorted(ranked))), dtype=np.int64)
 
 
-def _fitting(ranked: Rows, counts: Rows, most: int) -> Rows:
-    """Return the first terms whose documents are together at most `most`: a term is there with all of them or not."""
-    kept: list[int] = []
+def _fitting(ranked: Rows, counts: Rows, n_free: int) -> Rows:
+    """Return the first terms whose documents are together at most `n_free`: a term is there with all of them or not."""
+    fitting: list[int] = []
     for column in ranked.tolist():
-        if counts[column] <= most:
-            kept.append(column)
-            most -= int(counts[column])
-    return np.array(kept[:MAX_TERMS], dtype=np.int64)
+        if counts[column] <= n_free:
+            fitting.append(column)
+            n_free -= int(counts[column])
+    return np.array(fitting[:MAX_TERMS], dtype=np.int64)
 
 
 def _postings(rows: Any, number: Rows) -> Rows:

@@ -120,7 +120,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         summary=summary,
         figures=figures_of(run, summary),
         still=still,
-        spots={} if still is None else {one.number: one for one in still.medoids},
+        spots={} if still is None else {medoid.number: medoid for medoid in still.medoids},
         tiles=tiles_of(run),
         texts=shown_texts,
         data=as_json(explore_data(run, plane)),
@@ -177,15 +177,15 @@ def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
 
     if order.size <= MOST_READ:
         if texts is not None:
-            most = max(MOST_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
-            found = _places_of_words((texts[row] for row in order.tolist()), places, most)
-            if found is not None:
-                return _index("the whole texts", order.size, found)
-        found = _places_of_words(map(begins, order.tolist()), places, MOST_PAIRS)
-        if found is not None:
-            return _index("how each document begins", order.size, found)
-    found = _places_of_words(map(begins, order[is_listed].tolist()), places[is_listed], None)
-    return _index("how the documents listed here begin", order.size, found or {})
+            max_pairs = max(MOST_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
+            places_of = _places_of_words((texts[row] for row in order.tolist()), places, max_pairs)
+            if places_of is not None:
+                return _index("the whole texts", order.size, places_of)
+        places_of = _places_of_words(map(begins, order.tolist()), places, MOST_PAIRS)
+        if places_of is not None:
+            return _index("how each document begins", order.size, places_of)
+    places_of = _places_of_words(map(begins, order[is_listed].tolist()), places[is_listed], None)
+    return _index("how the documents listed here begin", order.size, places_of or {})
 
 
 def plain_words(text: str) -> set[str]:
@@ -207,30 +207,30 @@ def _places(run: Run) -> Any:
     return np.where(rank < listed[clusters], np.arange(n), n + clusters)
 
 
-def _places_of_words(texts: Iterable[str], places: Any, most: int | None) -> dict[str, set[int]] | None:
-    """Return the places of each word; None where they are more than `most` together."""
-    found: dict[str, set[int]] = {}
+def _places_of_words(texts: Iterable[str], places: Any, max_pairs: int | None) -> dict[str, set[int]] | None:
+    """Return the places of each word; None where they are more than `max_pairs` together."""
+    places_of: dict[str, set[int]] = {}
     for text, place in zip(texts, places.tolist(), strict=True):
         for word in plain_words(text):
-            found.setdefault(word, set()).add(place)
-    return found if most is None or sum(map(len, found.values())) <= most else None
+            places_of.setdefault(word, set()).add(place)
+    return places_of if max_pairs is None or sum(map(len, places_of.values())) <= max_pairs else None
 
 
-def _index(said: str, n: int, found: dict[str, set[int]]) -> dict[str, Any]:
+def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]:
     """Return the index: words in their order, each as the number of letters it shares with the last, and the rest."""
     words, before, gaps = [], "", []
-    for word in sorted(found):
+    for word in sorted(places_of):
         shared = 0
         while shared < min(len(word), len(before), MOST_SHARED) and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT:
             shared += 1
         words.append(np.base_repr(shared, 36).lower() + word[shared:])
         before = word
-        gaps.append(np.diff(np.array(sorted(found[word])), prepend=0))
+        gaps.append(np.diff(np.array(sorted(places_of[word])), prepend=0))
     return {
-        "said": said,
+        "said": scope,
         "n": n,
         "words": " ".join(words),
-        "counts": packed_gaps(np.array([own.size for own in gaps], dtype=np.int64)),
+        "counts": packed_gaps(np.array([word_gaps.size for word_gaps in gaps], dtype=np.int64)),
         "gaps": packed_gaps(np.concatenate(gaps) if gaps else np.zeros(0, dtype=np.int64)),
     }
 

@@ -45,8 +45,8 @@ def page_templates() -> Environment:
 
 def rendered(template: str, **values: Any) -> str:
     """Return the page of a template, in the style of the house unless another one is given."""
-    given = {"style": page_part("report.css"), "version": __version__, **values}
-    return page_templates().get_template(template).render(given)
+    context = {"style": page_part("report.css"), "version": __version__, **values}
+    return page_templates().get_template(template).render(context)
 
 
 def _finalize(value: Any) -> Any:
@@ -94,20 +94,20 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
     return target
 
 
-def write_search_page(found: GroupedHits, path: str | os.PathLike[str]) -> Path:
+def write_search_page(result: GroupedHits, path: str | os.PathLike[str]) -> Path:
     """Write grouped search results as one self-contained page, groups on the left, and return its path.
 
     Raises InputError if the file cannot be written.
     """
     page = rendered(
         "search.html",
-        query=found.query,
-        hits=found.hits,
-        groups=found.named_groups,
-        n_groups=len(found.groups),
-        copy_of=found.copy_of,
-        copies=Counter(found.copy_of.values()),
-        bm25_places=found.bm25_places,
+        query=result.query,
+        hits=result.hits,
+        groups=result.named_groups,
+        n_groups=len(result.groups),
+        copy_of=result.copy_of,
+        copies=Counter(result.copy_of.values()),
+        bm25_places=result.bm25_places,
         style=page_part("report.css") + page_part("search.css"),
     )
     return write_page(page, path, what="page")
@@ -130,23 +130,27 @@ def render_browse_page(
     comes from this page. Listed are documents of the cluster `number`, from the place `first`; `following` is that of
     the next one, 0 if all are shown.
     """
-    known: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
+    page_values: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
     listing: dict[str, Any] = {"number": number, "first": first, "listed": listed, "following": following}
-    return rendered("browse.html", n_documents=sum(card.size for card in cards), **known, **listing)
+    return rendered("browse.html", n_documents=sum(card.size for card in cards), **page_values, **listing)
 
 
-def render_changes(found: Any) -> str:
+def render_changes(difference: Any) -> str:
     """Return the changes between two partitions (`doccluster.streams.diff.Difference`) as a page."""
-    told = [one for one in found.changes if one.kind != "stayed"]
+    changes = [change for change in difference.changes if change.kind != "stayed"]
     rows = [
         {
-            "kind": one.kind,
-            "label": one_line(one.label_after or one.label_before) or "+".join((*one.after, *one.before)),
-            "before": one_line(one.label_before) if one.label_before != one.label_after and one.label_after else "",
-            "n_before": one.n_before,
-            "n_after": one.n_after,
-            "n_shared": one.n_shared,
+            "kind": change.kind,
+            "label": one_line(change.label_after or change.label_before) or "+".join((*change.after, *change.before)),
+            "before": one_line(change.label_before)
+            if change.label_before != change.label_after and change.label_after
+            else "",
+            "n_before": change.n_before,
+            "n_after": change.n_after,
+            "n_shared": change.n_shared,
         }
-        for one in told[:MOST_ROWS]
+        for change in changes[:MOST_ROWS]
     ]
-    return rendered("changes.html", found=found, counts=found.counts(), rows=rows, n_more=len(told) - len(rows))
+    return rendered(
+        "changes.html", difference=difference, counts=difference.counts(), rows=rows, n_more=len(changes) - len(rows)
+    )

@@ -57,13 +57,13 @@ def plane_of(run: Run) -> Plane:
         raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {FEWEST} or more")
     rows = _semantic_rows(run)
     places, method = _placed(rows, run.provenance.seed)
-    judged_by, asked, groups = _groups(run)
+    judged_by, sample, groups = _groups(run)
     return Plane(
         places,
         method,
         judged_by,
-        neighbour_purity(places[asked], groups),
-        neighbour_purity(rows[asked], groups),
+        neighbour_purity(places[sample], groups),
+        neighbour_purity(rows[sample], groups),
     )
 
 
@@ -72,16 +72,16 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
     n = rows.shape[0]
     if n <= N_NEIGHBOURS:
         return float("nan")
-    asked = np.unique(np.linspace(0, n - 1, min(n, MOST_ASKED)).round().astype(np.int64))
+    sample = np.unique(np.linspace(0, n - 1, min(n, MOST_ASKED)).round().astype(np.int64))
     lengths = np.einsum("ij,ij->i", rows, rows)
     same = 0
-    for first in range(0, asked.size, BLOCK_ROWS):
-        block = asked[first : first + BLOCK_ROWS]
+    for first in range(0, sample.size, BLOCK_ROWS):
+        block = sample[first : first + BLOCK_ROWS]
         squared = lengths - 2 * (rows[block] @ rows.T)
         squared[np.arange(block.size), block] = np.inf
         nearest = np.argpartition(squared, N_NEIGHBOURS - 1, axis=1)[:, :N_NEIGHBOURS]
         same += int((groups[nearest] == groups[block, None]).sum())
-    return same / (asked.size * N_NEIGHBOURS)
+    return same / (sample.size * N_NEIGHBOURS)
 
 
 def _semantic_rows(run: Run) -> Floats:
@@ -121,11 +121,11 @@ def _start(rows: Floats, seed: int) -> Floats:
     """Return the two directions in which rows differ most, small, with a trace of noise that tells copies apart."""
     centred = rows - rows.mean(axis=0)
     _, directions = np.linalg.eigh(np.einsum("ij,ik->jk", centred, centred))
-    used = directions[:, ::-1][:, :2]
-    if used.shape[1] < 2:
-        used = np.column_stack([used, np.zeros((used.shape[0], 2 - used.shape[1]))])
-    largest = np.abs(used).argmax(axis=0)
-    start = centred @ (used * np.where(used[largest, [0, 1]] < 0, -1.0, 1.0))
+    axes = directions[:, ::-1][:, :2]
+    if axes.shape[1] < 2:
+        axes = np.column_stack([axes, np.zeros((axes.shape[0], 2 - axes.shape[1]))])
+    largest = np.abs(axes).argmax(axis=0)
+    start = centred @ (axes * np.where(axes[largest, [0, 1]] < 0, -1.0, 1.0))
     spread = float(start.std(axis=0).max())
     noise = np.random.default_rng(seed).standard_normal(start.shape)
     started: Floats = 1e-4 * (start / (spread or 1.0) + 0.01 * noise)

@@ -72,18 +72,18 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
     codes, names = _groups(run, color_by)
     size = float(np.clip(2000 / run.n_documents, 0.8, 14))
     for code in [-1, *range(len(names))]:
-        own = codes == code
-        if own.any():
+        members = codes == code
+        if members.any():
             colour = RULE if code < 0 else _colour(code, len(names))
             name = plain(names[code]) if code >= 0 else ""
-            axes.scatter(places[own, 0], places[own, 1], s=size, color=colour, linewidths=0, label=name)
-    for one in still_map(run, plane, {seen.cluster: name_of(seen) for seen in overview(run)}).medoids:
-        if one.stands:
+            axes.scatter(places[members, 0], places[members, 1], s=size, color=colour, linewidths=0, label=name)
+    for medoid in still_map(run, plane, {facts.cluster: name_of(facts) for facts in overview(run)}).medoids:
+        if medoid.stands:
             axes.annotate(
-                plain(one.label),
-                (one.x / SIDE, one.y / SIDE),
-                xytext=(one.stands.x / SIDE, one.stands.y / SIDE),
-                ha="left" if one.stands.anchor == "start" else "right",
+                plain(medoid.label),
+                (medoid.x / SIDE, medoid.y / SIDE),
+                xytext=(medoid.stands.x / SIDE, medoid.stands.y / SIDE),
+                ha="left" if medoid.stands.anchor == "start" else "right",
                 va="center",
                 fontsize=7,
                 color=INK,
@@ -102,15 +102,15 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
 def _groups(run: Run, color_by: str) -> tuple[npt.NDArray[np.int64], list[str]]:
     """Return the group of each document, -1 for none, and the names of the groups."""
     if color_by == "cluster":
-        return run.partition.labels.astype(np.int64), [one.label for one in run.clusters]
+        return run.partition.labels.astype(np.int64), [cluster.label for cluster in run.clusters]
     columns = list(run.documents.labels)
     if color_by not in columns:
         have = f"give cluster{''.join(f', {name}' for name in columns)}"
         raise InputError("names no column of classes", argument="color_by", received=color_by, remedy=have)
     rows, labels = run.classes(color_by)
-    names, found = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
+    names, group_of_row = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
     codes = np.full(run.n_documents, -1, dtype=np.int64)
-    codes[rows] = found
+    codes[rows] = group_of_row
     return codes, names.tolist()
 
 
@@ -129,7 +129,7 @@ def silhouettes(run: Run, *, ax: Axes | None = None, path: Path | None = None) -
     InputError
         If the run has no silhouette, as with one cluster.
     """
-    score = next((one for one in run.evaluation.scores if one.name == "silhouette"), None)
+    score = next((candidate for candidate in run.evaluation.scores if candidate.name == "silhouette"), None)
     if score is None or score.per_document is None or np.isnan(score.per_document).all():
         raise InputError("the run has no silhouette", remedy="cluster into two or more, with silhouette among measures")
     return silhouette_plot(score.per_document, run.partition.labels, mean=score.value, ax=ax, path=path)
@@ -186,18 +186,18 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     InputError
         If there is no evidence, as with too few documents.
     """
-    found = getattr(choice, "recommendation", choice)
-    if not hasattr(found, "table"):
+    advice = getattr(choice, "recommendation", choice)
+    if not hasattr(advice, "table"):
         raise InputError(f"is a {type(choice).__name__}", argument="choice", remedy="make one with choose_k(source)")
-    table = found.table
+    table = advice.table
     if table.empty:
         raise InputError("there is no evidence to draw", remedy="give more documents")
     figure, axes = new_axes(7.2, 4.2, ax)
     levels = table[table["k"] > 1].groupby("as", sort=False)
     for number, (name, level) in enumerate(levels):  # from coarse to fine: very fine ones leave documents alone
         axes.plot(level["k"], level["agreement"], label=plain(name), **category_style(number))
-    if found.k is not None:
-        axes.axvline(found.k, color=MUTED, linewidth=1, linestyle=(0, (2, 3)), label=plain(f"chosen: {found.k:,}"))
+    if advice.k is not None:
+        axes.axvline(advice.k, color=MUTED, linewidth=1, linestyle=(0, (2, 3)), label=plain(f"chosen: {advice.k:,}"))
     set_scales(axes, log_x=True, log_y=False)
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.grid(axis="y")
@@ -218,10 +218,10 @@ def agreement(
     InputError
         If fewer than five different runs of a corpus have both measures.
     """
-    found = comparison.agreement(reference=reference).dropna(subset="correlation")
-    if found.empty:
+    correlations = comparison.agreement(reference=reference).dropna(subset="correlation")
+    if correlations.empty:
         raise InputError("no measure has a correlation to draw", remedy="compare five or more runs of a corpus")
-    table = found.pivot(index="measure", columns="corpus", values="correlation")
+    table = correlations.pivot(index="measure", columns="corpus", values="correlation")
     return heat_map(
         table.to_numpy(dtype=float),
         row_names=[str(name) for name in table.index],

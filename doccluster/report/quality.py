@@ -112,8 +112,8 @@ def data_card(run: Run) -> DataCard:
     n_documents, n_terms = matrix.shape
     stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
     sources = Counter(filter(None, outlets_of(run.documents)))
-    left_out = [one for one in run.skipped if not one.is_renamed]
-    reasons = Counter(one.reason for one in left_out)
+    left_out = [item for item in run.skipped if not item.is_renamed]
+    reasons = Counter(item.reason for item in left_out)
     return DataCard(
         n_documents=run.n_documents,
         n_terms=int(n_terms),
@@ -125,8 +125,8 @@ def data_card(run: Run) -> DataCard:
         n_skipped=len(left_out),
         reasons=tuple(reasons.most_common()),
         skipped=tuple(
-            Skipped(one_line(one.source), one_line(one.reason, 40), one_line(one.detail))
-            for one in left_out[:MAX_SKIPPED]
+            Skipped(one_line(item.source), one_line(item.reason, 40), one_line(item.detail))
+            for item in left_out[:MAX_SKIPPED]
         ),
         sources=tuple((one_line(name, 60), count) for name, count in _commonest(sources, 12)),
         n_sources=len(sources),
@@ -145,13 +145,13 @@ def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
     totals = np.bincount(run.shown_labels, weights=run.similarity, minlength=run.n_clusters)
     return tuple(
         ClusterRow(
-            number=one.cluster,
-            label=_label(run, one.cluster),
-            size=one.size,
-            similarity=float(totals[one.cluster] / one.size),
-            **{name: float(values[one.cluster]) for name, values in columns.items()},
+            number=cluster.cluster,
+            label=_label(run, cluster.cluster),
+            size=cluster.size,
+            similarity=float(totals[cluster.cluster] / cluster.size),
+            **{name: float(values[cluster.cluster]) for name, values in columns.items()},
         )
-        for one in run.clusters[:MAX_TABLE]
+        for cluster in run.clusters[:MAX_TABLE]
     )
 
 
@@ -195,22 +195,22 @@ def confusion(run: Run, column: str) -> Confusion | None:
     counts = np.zeros((run.n_clusters, names.size), dtype=np.int64)
     np.add.at(counts, (run.partition.labels[rows], codes), 1)
     # each class stands under the cluster that has most of it, so that agreement lies along the diagonal
-    kept = np.argsort(-counts.sum(axis=0), kind="stable")[:MAX_CLASSES]
-    kept = kept[np.lexsort((-counts[:, kept].max(axis=0), counts[:, kept].argmax(axis=0)))]
+    class_order = np.argsort(-counts.sum(axis=0), kind="stable")[:MAX_CLASSES]
+    class_order = class_order[np.lexsort((-counts[:, class_order].max(axis=0), counts[:, class_order].argmax(axis=0)))]
     shown = run.clusters[:MAX_CLUSTERS]
     return Confusion(
         column=one_line(column, 60),
-        classes=tuple(one_line(str(names[code]), 40) for code in kept),
-        n_other_classes=int(names.size - kept.size),
+        classes=tuple(one_line(str(names[code]), 40) for code in class_order),
+        n_other_classes=int(names.size - class_order.size),
         rows=tuple(
             ConfusionRow(
-                number=one.cluster,
-                label=_label(run, one.cluster),
-                counts=tuple(counts[one.cluster, kept].tolist()),
-                n_others=int(counts[one.cluster].sum() - counts[one.cluster, kept].sum()),
-                total=int(counts[one.cluster].sum()),
+                number=cluster.cluster,
+                label=_label(run, cluster.cluster),
+                counts=tuple(counts[cluster.cluster, class_order].tolist()),
+                n_others=int(counts[cluster.cluster].sum() - counts[cluster.cluster, class_order].sum()),
+                total=int(counts[cluster.cluster].sum()),
             )
-            for one in shown
+            for cluster in shown
         ),
         n_hidden=run.n_clusters - len(shown),
         coverage=coverage_note(run.evaluation.coverage[column]) or "" if column in run.evaluation.coverage else "",

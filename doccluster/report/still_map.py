@@ -146,14 +146,14 @@ def still_map(run: Run, plane: Plane, names: Mapping[int, str]) -> StillMap:
 def tiles_of(run: Run) -> tuple[Tile, ...]:
     """Return the treemap of the sizes of the clusters that have a card."""
     shown = run.clusters[:MAX_STORIES]
-    boxes = squarified([one.size for one in shown], *TREEMAP)
-    found = []
-    for one, box in zip(shown, boxes, strict=True):
-        name = one_line(one.label, 120) or f"cluster {one.cluster}"
+    boxes = squarified([cluster.size for cluster in shown], *TREEMAP)
+    tiles = []
+    for cluster, box in zip(shown, boxes, strict=True):
+        name = one_line(cluster.label, 120) or f"cluster {cluster.cluster}"
         n_letters = int((box.width - 8) / LETTER)
         label = one_line(name, n_letters) if n_letters >= 5 and box.height >= LINE + 4 else ""
-        found.append(Tile(one.cluster, one.size, name, label, *(round(value, 1) for value in box)))
-    return tuple(found)
+        tiles.append(Tile(cluster.cluster, cluster.size, name, label, *(round(value, 1) for value in box)))
+    return tuple(tiles)
 
 
 def _density(places: Counts) -> npt.NDArray[np.float64]:
@@ -171,10 +171,10 @@ def _smoothed(values: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.floa
     """Return binomial means of five along an axis."""
     wide = np.pad(values, [(2, 2) if this == axis else (0, 0) for this in (0, 1)])
     n = values.shape[axis]
-    found = np.zeros_like(values)
+    means = np.zeros_like(values)
     for first, weight in enumerate((1, 4, 6, 4, 1)):
-        found += weight / 16 * wide.take(range(first, first + n), axis=axis)
-    return found
+        means += weight / 16 * wide.take(range(first, first + n), axis=axis)
+    return means
 
 
 def _level(density: npt.NDArray[np.float64], share: float) -> str:
@@ -191,19 +191,19 @@ def _level(density: npt.NDArray[np.float64], share: float) -> str:
 
 
 def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid, ...]:
-    shown = [one for one in run.clusters[:MAX_STORIES] if one.representatives]
-    at = np.array([places[one.representatives[0].row] for one in shown]) / GRID
-    labels = [one_line(names[one.cluster], LONGEST_LABEL) for one in shown]
+    shown = [cluster for cluster in run.clusters[:MAX_STORIES] if cluster.representatives]
+    at = np.array([places[cluster.representatives[0].row] for cluster in shown]) / GRID
+    labels = [one_line(names[cluster.cluster], LONGEST_LABEL) for cluster in shown]
     stands = placed_labels(at * SIDE, labels, places / GRID * SIDE, SIDE)
-    numbers = [one.cluster for one in shown]
-    found = []
-    for index, one in enumerate(shown):
+    numbers = [cluster.cluster for cluster in shown]
+    medoids = []
+    for index, cluster in enumerate(shown):
         apart = ((at - at[index]) ** 2).sum(axis=1)
-        near = [numbers[other] for other in np.argsort(apart, kind="stable").tolist() if other != index][:BESIDE]
+        near = [numbers[place] for place in np.argsort(apart, kind="stable").tolist() if place != index][:BESIDE]
         x, y = at[index]
-        found.append(
+        medoids.append(
             Medoid(
-                number=one.cluster,
+                number=cluster.cluster,
                 x=round(float(x) * SIDE, 1),
                 y=round(float(y) * SIDE, 1),
                 across=round(100 * float(x)),
@@ -213,7 +213,7 @@ def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid
                 beside=tuple(near),
             )
         )
-    return tuple(found)
+    return tuple(medoids)
 
 
 @dataclass(frozen=True)
@@ -243,24 +243,24 @@ class _Room:
     def __init__(self, documents: Floats, side: float) -> None:
         self._n = int(np.ceil(side / CELL))
         self._side = side
-        self._taken = np.zeros((self._n, self._n), dtype=bool)
+        self._is_taken = np.zeros((self._n, self._n), dtype=bool)
         across, down = np.clip(documents // CELL, 0, self._n - 1).astype(np.int64).T
-        self._taken[down, across] = True
+        self._is_taken[down, across] = True
 
     def take(self, x: float, y: float, width: float) -> Place | None:
         """Return the nearest free place for a label of this width beside a point, and take it."""
         for far in RINGS:
             for across, down in DIRECTIONS:
                 edge, middle = x + far * across, y + far * down
-                left = edge if across >= 0 else edge - width
-                cells = self._cells(left, middle - LINE / 2, left + width, middle + LINE / 2)
-                if cells is not None and not self._taken[cells].any():
-                    self._taken[cells] = True
+                start = edge if across >= 0 else edge - width
+                cells = self._cells(start, middle - LINE / 2, start + width, middle + LINE / 2)
+                if cells is not None and not self._is_taken[cells].any():
+                    self._is_taken[cells] = True
                     return Place(round(edge, 1), round(middle, 1), "start" if across >= 0 else "end")
         return None
 
-    def _cells(self, left: float, top: float, right: float, bottom: float) -> tuple[slice, slice] | None:
+    def _cells(self, start: float, top: float, end: float, bottom: float) -> tuple[slice, slice] | None:
         """Return the cells of a box, None where it leaves the picture."""
-        if min(left, top) < 0 or max(right, bottom) > self._side:
+        if min(start, top) < 0 or max(end, bottom) > self._side:
             return None
-        return slice(int(top // CELL), int(bottom // CELL) + 1), slice(int(left // CELL), int(right // CELL) + 1)
+        return slice(int(top // CELL), int(bottom // CELL) + 1), slice(int(start // CELL), int(end // CELL) + 1)

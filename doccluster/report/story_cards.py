@@ -95,18 +95,18 @@ class StoryCard:
         return self.size - len(self.documents)
 
 
-def stories_of(run: Run, seen: Sequence[Overview]) -> tuple[StoryCard, ...]:
+def stories_of(run: Run, overviews: Sequence[Overview]) -> tuple[StoryCard, ...]:
     """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them, and Other last.
 
-    `seen` is the overview of the run.
+    `overviews` are those of the run.
     """
     days = days_of(run.documents.dates)
-    known = days[days > 0]
-    period = (int(known.min()), int(known.max())) if known.size else None
+    dated = days[days > 0]
+    period = (int(dated.min()), int(dated.max())) if dated.size else None
     numbers = [*range(min(run.n_clusters, MAX_STORIES)), *range(run.n_clusters, run.shown_sizes.size)]
     lines = Lines(run, outlets_of(run.documents), _listed(run))
     begins = np.concatenate([[0], np.cumsum(explored_sizes(run))]).tolist()
-    return tuple(_story(lines, seen[number], days, period, begins[number]) for number in numbers)
+    return tuple(_story(lines, overviews[number], days, period, begins[number]) for number in numbers)
 
 
 def explored_sizes(run: Run) -> npt.NDArray[np.int64]:
@@ -135,14 +135,14 @@ class Lines:
 
     run: Run
     outlets: Sequence[str]
-    most: int
+    max_listed: int
 
     def of(self, row: int, *, n_copies: int = 0) -> DocumentLine:
         """Return one document as it is shown; its name is its title, else how it begins, else its id."""
         run, documents = self.run, self.run.documents
         title, begins = documents.titles[row].strip(), first_sentence(documents.excerpts[row])
         # a text may begin with its own title
-        rest = documents.excerpts[row].removeprefix(" ".join(title.split()) or begins).lstrip()
+        remainder = documents.excerpts[row].removeprefix(" ".join(title.split()) or begins).lstrip()
         day = as_date(documents.dates[row])
         return DocumentLine(
             id=one_line(documents.ids[row]),
@@ -151,7 +151,7 @@ class Lines:
             date_iso=day.isoformat() if day else "",
             source=one_line(self.outlets[row], 60),
             link=safe_link(documents.links[row]),
-            excerpt=one_line(rest, 180) if title or not begins.endswith("…") else "",
+            excerpt=one_line(remainder, 180) if title or not begins.endswith("…") else "",
             similarity=float(run.similarity[row]),
             margin=float(run.margin[row]),
             runner_up=int(run.runner_up[row]),
@@ -167,47 +167,47 @@ def cluster_values(run: Run, name: str) -> npt.NDArray[np.float64]:
     return np.full(run.n_clusters, np.nan)
 
 
-def headline_of(one: Overview) -> str:
+def headline_of(facts: Overview) -> str:
     """Return a name for a cluster: its headline, else its number."""
-    return one_line(one.headline, HEADLINE_LENGTH) or f"Cluster {one.cluster}"
+    return one_line(facts.headline, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
 
 
-def name_of(one: Overview) -> str:
+def name_of(facts: Overview) -> str:
     """Return a name for a cluster in a figure: its headline if that is a title, else its label."""
-    return one_line(one.short_name, HEADLINE_LENGTH) or f"Cluster {one.cluster}"
+    return one_line(facts.short_name, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
 
 
-def listed_per_cluster(sizes: Iterable[int], most: int) -> int:
-    """Return how many documents each cluster may list so that together they list at most `most` (at least 3 each).
+def listed_per_cluster(sizes: Iterable[int], max_lines: int) -> int:
+    """Return how many documents each cluster may list so that together they list at most `max_lines` (at least 3 each).
 
     >>> listed_per_cluster([10, 10, 10], 100), listed_per_cluster([1000, 5, 5], 100)
     (10, 90)
     """
     ordered = sorted(sizes)
-    left = most
+    n_free = max_lines
     for place, size in enumerate(ordered):
-        fair = left // (len(ordered) - place)
+        fair = n_free // (len(ordered) - place)
         if size > fair:
             return max(3, fair)
-        left -= size
+        n_free -= size
     return max(3, ordered[-1] if ordered else 0)
 
 
 def _story(
     lines: Lines,
-    seen: Overview,
+    facts: Overview,
     days: npt.NDArray[np.int64],
     period: tuple[int, int] | None,
     begins_at: int,
 ) -> StoryCard:
     run = lines.run
-    is_other = seen.cluster == run.n_clusters
-    cluster = ClusterDescription(seen.cluster, seen.size, OTHER) if is_other else run.clusters[seen.cluster]
-    members = run.members(seen.cluster)
+    is_other = facts.cluster == run.n_clusters
+    cluster = ClusterDescription(facts.cluster, facts.size, OTHER) if is_other else run.clusters[facts.cluster]
+    members = run.members(facts.cluster)
     # the most typical first; ties in the order of reading
-    typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.most]
+    typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.max_listed]
     bars = _bars(cluster.descriptive[:MAX_TERMS])
-    headline, label = headline_of(seen), one_line(cluster.label, 120)
+    headline, label = headline_of(facts), one_line(cluster.label, 120)
     return StoryCard(
         number=cluster.cluster,
         begins_at=begins_at,
@@ -218,28 +218,28 @@ def _story(
         terms=bars,
         discriminating=_not_among(cluster.discriminating, bars),
         representatives=tuple(
-            _representative(lines, one, members) for one in cluster.representatives[:N_REPRESENTATIVES]
+            _representative(lines, shown, members) for shown in cluster.representatives[:N_REPRESENTATIVES]
         ),
-        borderline=tuple(lines.of(one.row) for one in cluster.borderline[:MAX_BORDERLINE]),
+        borderline=tuple(lines.of(document.row) for document in cluster.borderline[:MAX_BORDERLINE]),
         n_borderline=0 if is_other else int(np.count_nonzero(run.margin[members] < BORDERLINE_MARGIN)),
         documents=tuple(lines.of(row) for row in typical.tolist()),
-        outlets=tuple((one_line(name, 60), count) for name, count in seen.outlets[:MAX_OUTLETS]),
-        n_outlets=len(seen.outlets),
-        n_copies=seen.n_copies,
-        first=seen.first,
-        last=seen.last,
-        span=span_words(seen.first, seen.last) if seen.first is not None and seen.last is not None else "",
+        outlets=tuple((one_line(name, 60), count) for name, count in facts.outlets[:MAX_OUTLETS]),
+        n_outlets=len(facts.outlets),
+        n_copies=facts.n_copies,
+        first=facts.first,
+        last=facts.last,
+        span=span_words(facts.first, facts.last) if facts.first is not None and facts.last is not None else "",
         bins=_bins(days[members], period),
-        similarity=seen.similarity,
+        similarity=facts.similarity,
         is_other=is_other,
     )
 
 
-def _representative(lines: Lines, one: Representative, members: npt.NDArray[np.int64]) -> DocumentLine:
-    copy_of, n_copies = lines.run.copy_of, one.n_copies
+def _representative(lines: Lines, representative: Representative, members: npt.NDArray[np.int64]) -> DocumentLine:
+    copy_of, n_copies = lines.run.copy_of, representative.n_copies
     if copy_of is not None:
-        n_copies = int(np.count_nonzero(copy_of[members] == copy_of[one.row])) - 1
-    return lines.of(one.row, n_copies=n_copies)
+        n_copies = int(np.count_nonzero(copy_of[members] == copy_of[representative.row])) - 1
+    return lines.of(representative.row, n_copies=n_copies)
 
 
 def _not_among(terms: Sequence[Term], bars: Sequence[TermBar]) -> tuple[str, ...]:
@@ -259,9 +259,9 @@ def _bars(terms: Sequence[Term]) -> tuple[TermBar, ...]:
 
 def _bins(days: npt.NDArray[np.int64], period: tuple[int, int] | None) -> tuple[int, ...]:
     """Return how many documents fall in each part of the period of the whole run, so that cards can be compared."""
-    known = days[days > 0]
-    if not known.size or period is None or period[0] == period[1]:
+    dated = days[days > 0]
+    if not dated.size or period is None or period[0] == period[1]:
         return ()
     length = period[1] - period[0] + 1
     n_bins = min(N_BINS, length)
-    return tuple(np.bincount((known - period[0]) * n_bins // length, minlength=n_bins).tolist())
+    return tuple(np.bincount((dated - period[0]) * n_bins // length, minlength=n_bins).tolist())

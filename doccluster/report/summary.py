@@ -90,8 +90,8 @@ class Summary:
 
 def summarize(run: Run) -> Summary:
     """Return all that the report says of a run."""
-    seen = overview(run)
-    stories = stories_of(run, seen)
+    overviews = overview(run)
+    stories = stories_of(run, overviews)
     source = _source(run)
     return Summary(
         title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, 'cluster')}",
@@ -99,12 +99,12 @@ def summarize(run: Run) -> Summary:
         sentence=_sentence(run, stories, source),
         citation=_citation(run, source),
         notes=tuple(one_line(note, MAX_NOTE) for note in run.notes),
-        facts=_facts(run, seen),
+        facts=_facts(run, overviews),
         n_documents=run.n_documents,
         n_clusters=run.n_clusters,
         borderline_margin=BORDERLINE_MARGIN,
         stories=stories,
-        names={one.cluster: name_of(one) for one in seen},
+        names={facts.cluster: name_of(facts) for facts in overviews},
         data=data_card(run),
         clusters=cluster_rows(run),
         adherence=pair_table_of(run, "adherence"),
@@ -117,8 +117,8 @@ def summarize(run: Run) -> Summary:
 
 def _source(run: Run) -> str:
     """Return the names of what was read, without the folders they lie in."""
-    given = run.parameters.get("source")
-    paths = given if isinstance(given, list | tuple) else [given] if given else []
+    source = run.parameters.get("source")
+    paths = source if isinstance(source, list | tuple) else [source] if source else []
     names = [PurePath(str(path)).name or str(path) for path in paths]
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more"]
@@ -126,27 +126,27 @@ def _source(run: Run) -> str:
 
 
 def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str) -> str:
-    read = counted(run.n_documents, "document") + (f" from {source}" if source else "")
+    start = counted(run.n_documents, "document") + (f" from {source}" if source else "")
     span = _span([day for story in stories for day in (story.first, story.last) if day is not None])
     dated = f", dated {span}," if span else ""
     if run.n_clusters == 1:
-        return f"{read}{dated} {'form' if run.n_documents > 1 else 'forms'} one cluster."
+        return f"{start}{dated} {'form' if run.n_documents > 1 else 'forms'} one cluster."
     sizes = run.shown_sizes[: run.n_clusters]
-    least, most = int(sizes.min()), int(sizes.max())
-    between = f"{least:,} each" if least == most else f"{least:,} to {most:,} documents"
-    rest = f"; {run.n_other:,} {'fits' if run.n_other == 1 else 'fit'} no cluster" if run.n_other else ""
-    return f"{read}{dated} fall into {run.n_clusters:,} clusters of {between}{rest}."
+    smallest, largest = int(sizes.min()), int(sizes.max())
+    between = f"{smallest:,} each" if smallest == largest else f"{smallest:,} to {largest:,} documents"
+    remainder = f"; {run.n_other:,} {'fits' if run.n_other == 1 else 'fit'} no cluster" if run.n_other else ""
+    return f"{start}{dated} fall into {run.n_clusters:,} clusters of {between}{remainder}."
 
 
 def _citation(run: Run, source: str) -> str:
     """Return how to cite the clusters of a run: what was clustered by which algorithm, and how to check it."""
     origin = run.provenance
-    made = f"doccluster {origin.versions.get('doccluster', __version__)}"
+    software = f"doccluster {origin.versions.get('doccluster', __version__)}"
     how = ", ".join(filter(None, (run.method, f"seed {origin.seed}")))
     data = f" Data: SHA-256 {origin.checksum[:16]}." if origin.checksum else ""
     day = f", {origin.started[:10]}" if origin.started else ""
     n, k = counted(run.n_documents, "document"), counted(run.n_clusters, "cluster")
-    return one_line(f"{made} ({how}): {n}{f' of {source}' if source else ''} in {k}{day}.{data}", 400)
+    return one_line(f"{software} ({how}): {n}{f' of {source}' if source else ''} in {k}{day}.{data}", 400)
 
 
 def _span(days: list[date]) -> str:
@@ -162,12 +162,12 @@ _HEADLINES = (
 )
 
 
-def _facts(run: Run, seen: Sequence[Overview]) -> tuple[Fact, ...]:
+def _facts(run: Run, overviews: Sequence[Overview]) -> tuple[Fact, ...]:
     facts = [
         Fact("Documents", f"{run.n_documents:,}", ""),
         Fact("Clusters", f"{run.n_clusters:,}", ""),
     ]
-    n_outlets = len({name for one in seen for name, _ in one.outlets})
+    n_outlets = len({name for facts_of_cluster in overviews for name, _ in facts_of_cluster.outlets})
     n_copies = 0 if run.copy_of is None else int(np.count_nonzero(run.copy_of != np.arange(run.n_documents)))
     if n_outlets > 1:
         facts.append(Fact("Outlets", f"{n_outlets:,}", ""))
@@ -206,7 +206,7 @@ def _parameters(run: Run) -> tuple[tuple[str, str], ...]:
     rows = []
     for name, value in run.parameters.items():
         if isinstance(value, dict):
-            rows += [(f"{name}.{inner}", _as_text(one)) for inner, one in value.items()]
+            rows += [(f"{name}.{inner}", _as_text(item)) for inner, item in value.items()]
         elif value is not None:
             rows.append((name, _as_text(value)))
     return tuple((one_line(name, 80), one_line(text, 400)) for name, text in rows)

@@ -21,12 +21,12 @@ from doccluster.kernels.jit import jit
 def repulsion(x, y, from_x, from_y):
     """Return how other places push each place away, along each axis, and how near they are; float32 of (n,) each."""
     across, down, near = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
-    one = np.float32(1.0)
-    for other in range(from_x.size):
-        left, top = from_x[other], from_y[other]
+    unit = np.float32(1.0)
+    for source in range(from_x.size):
+        source_x, source_y = from_x[source], from_y[source]
         for place in range(x.size):
-            dx, dy = x[place] - left, y[place] - top
-            q = one / (one + dx * dx + dy * dy)
+            dx, dy = x[place] - source_x, y[place] - source_y
+            q = unit / (unit + dx * dx + dy * dy)
             near[place] += q
             across[place] += q * q * dx
             down[place] += q * q * dy
@@ -38,11 +38,11 @@ def attraction(x, y, graph, to_x, to_y):
     """Return how the neighbours in a graph (indptr, indices, weights) pull places, along each axis; float32 of (n,)."""
     indptr, indices, weights = graph
     across, down = np.zeros_like(x), np.zeros_like(x)
-    one = np.float32(1.0)
+    unit = np.float32(1.0)
     for place in range(x.size):
         for position in range(indptr[place], indptr[place + 1]):
             dx, dy = x[place] - to_x[indices[position]], y[place] - to_y[indices[position]]
-            pull = weights[position] / (one + dx * dx + dy * dy)
+            pull = weights[position] / (unit + dx * dx + dy * dy)
             across[place] += pull * dx
             down[place] += pull * dy
     return across, down
@@ -88,9 +88,9 @@ def tsne(rows: Floats, start: Floats, *, perplexity: float) -> npt.NDArray[np.fl
     return places.T.astype(np.float64)
 
 
-def places_among(rows: Floats, known: Floats, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def places_among(rows: Floats, placed_rows: Floats, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return places, float64 array of shape (n, 2), for more rows among rows that have one; those stay."""
-    nearest, distances = _nearest(rows, known, min(known.shape[0], int(3 * NEW_PERPLEXITY)))
+    nearest, distances = _nearest(rows, placed_rows, min(placed_rows.shape[0], int(3 * NEW_PERPLEXITY)))
     weights = _weights(distances - distances[:, :1], np.log(NEW_PERPLEXITY)).astype(np.float32)
     starts = np.arange(rows.shape[0] + 1) * nearest.shape[1]
     graph = starts.astype(np.int32), nearest.ravel().astype(np.int32), weights.ravel()
@@ -117,20 +117,20 @@ def neighbour_similarities(rows: Floats, perplexity: float) -> Any:
     return joint
 
 
-def _nearest(rows: Floats, known: Floats, n_neighbours: int, *, themselves: bool = True) -> tuple[Floats, Floats]:
+def _nearest(rows: Floats, candidates: Floats, n_neighbours: int, *, themselves: bool = True) -> tuple[Floats, Floats]:
     """Return the nearest of the known rows to each row, and their squared distances, ascending; ties by place."""
     n = rows.shape[0]
     nearest = np.empty((n, n_neighbours), dtype=np.int64)
     distances = np.empty((n, n_neighbours))
-    lengths = np.einsum("ij,ij->i", known, known)
+    lengths = np.einsum("ij,ij->i", candidates, candidates)
     for first in range(0, n, BLOCK_ROWS):
         block = slice(first, min(n, first + BLOCK_ROWS))
-        squared = lengths - 2 * (rows[block] @ known.T)
+        squared = lengths - 2 * (rows[block] @ candidates.T)
         if not themselves:
             squared[np.arange(block.stop - first), np.arange(first, block.stop)] = np.inf
-        some = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
-        order = np.argsort(np.take_along_axis(squared, some, axis=1), axis=1, kind="stable")
-        nearest[block] = np.take_along_axis(some, order, axis=1)
+        nearest_few = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
+        order = np.argsort(np.take_along_axis(squared, nearest_few, axis=1), axis=1, kind="stable")
+        nearest[block] = np.take_along_axis(nearest_few, order, axis=1)
         distances[block] = np.take_along_axis(squared, nearest[block], axis=1)
     return nearest, distances
 

@@ -122,13 +122,13 @@ def span_words(first: date, last: date) -> str:
     return f"{date_words(first)} – {date_words(last)}"
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
+def counted(n: int, singular: str, plural: str | None = None) -> str:
     """Return a count with its noun.
 
     >>> counted(1, "document"), counted(1234, "document"), counted(2, "near-copy", "near-copies")
     ('1 document', '1,234 documents', '2 near-copies')
     """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
+    return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
 
 
 def duration(seconds: float) -> str:
@@ -153,33 +153,33 @@ def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = EXCER
     pattern = _pattern_of(terms)
     if pattern is None:
         return ()
-    best, most = "", 0.0
+    best, best_value = "", 0.0
     for sentence in sentences(text):
         line = one_line(sentence, length)
-        value = sum(terms.get(word, 0.0) for word in {found[0].lower() for found in pattern.finditer(line)})
-        if value > most:
-            best, most = line, value
+        value = sum(terms.get(word, 0.0) for word in {match[0].lower() for match in pattern.finditer(line)})
+        if value > best_value:
+            best, best_value = line, value
     return _excerpt_pieces(best, pattern)
 
 
 def _pattern_of(terms: Mapping[str, float]) -> re.Pattern[str] | None:
     """Return a pattern that finds the terms: as whole words, where words have blanks between them."""
-    found = [
+    alternatives = [
         re.escape(term) if is_unspaced(term) else rf"(?<!\w){re.escape(term)}(?!\w)"
         for term in sorted(terms, key=lambda term: (-len(term), term))
         if term
     ]
-    return re.compile("|".join(found), re.IGNORECASE) if found else None
+    return re.compile("|".join(alternatives), re.IGNORECASE) if alternatives else None
 
 
 def _excerpt_pieces(line: str, pattern: re.Pattern[str]) -> Pieces:
     pieces: list[tuple[str, bool]] = []
     end = 0
-    for found in pattern.finditer(line):
-        if found.start() > end:
-            pieces.append((line[end : found.start()], False))
-        pieces.append((found[0], True))
-        end = found.end()
+    for match in pattern.finditer(line):
+        if match.start() > end:
+            pieces.append((line[end : match.start()], False))
+        pieces.append((match[0], True))
+        end = match.end()
     if end < len(line):
         pieces.append((line[end:], False))
     return tuple(pieces)

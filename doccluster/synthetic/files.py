@@ -34,7 +34,7 @@ RECORD = "corpus.toml"
 _WRITER = "doccluster generate"
 
 
-def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[Path]:
+def write_vectors(path: str | os.PathLike[str], synthetic: SyntheticVectors) -> list[Path]:
     """Write vectors, their truth and `corpus.toml`; return the files.
 
     Parameters
@@ -50,15 +50,15 @@ def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[
         If the name does not end in one of these, or a file cannot be written; nothing is then left behind.
     """
     place = Path(path)
-    truth = list(map(str, made.truth))
-    matrix = made.vectors.matrix
+    truth = list(map(str, synthetic.truth))
+    matrix = synthetic.vectors.matrix
     kind = _ending(place, (".npz", ".mtx", ".npy"))
     if kind == ".npz":
 
         def write(target: Path) -> None:
-            write_matrix(target, made.vectors, classes=truth)
+            write_matrix(target, synthetic.vectors, classes=truth)
 
-        return _write_all(place, {place: write}, made.parameters)
+        return _write_all(place, {place: write}, synthetic.parameters)
     if (kind == ".npy") == sparse.issparse(matrix):
         right = ".npz or .mtx" if sparse.issparse(matrix) else ".npz or .npy"
         raise InputError(f"{place} ends in {kind}, which does not fit these vectors", remedy=f"choose {right}")
@@ -70,7 +70,7 @@ def write_vectors(path: str | os.PathLike[str], made: SyntheticVectors) -> list[
             io.mmwrite(target, matrix, precision=9 if matrix.dtype == np.float32 else 17)
 
     return _write_all(
-        place, {place: write_values, place.with_suffix(".rclass"): "\n".join([*truth, ""])}, made.parameters
+        place, {place: write_values, place.with_suffix(".rclass"): "\n".join([*truth, ""])}, synthetic.parameters
     )
 
 
@@ -96,11 +96,11 @@ def write_vmf_mixture(
         write_header: Any = np.lib.format.write_array_header_1_0
         with target.open("wb") as handle:
             write_header(handle, header)
-            done = 0
+            n_written = 0
             for block in mixture.blocks(n_threads=n_threads):
                 handle.write(block.data)
-                done += block.shape[0]
-                progress("write", done, mixture.shape[0])
+                n_written += block.shape[0]
+                progress("write", n_written, mixture.shape[0])
 
     truth = "\n".join([*map(str, mixture.truth), ""])
     return _write_all(place, {place: write, place.with_suffix(".rclass"): truth}, mixture.parameters)
@@ -129,11 +129,11 @@ def write_zipf(
             handle: Any = opened.enter_context(target.open("wb"))
             if is_compressed:  # without name and time; a tenth more bytes than usual, in a fifth of the time
                 handle = opened.enter_context(gzip.GzipFile("", "wb", compresslevel=1, fileobj=handle, mtime=0))
-            done = 0
+            n_written = 0
             for n_documents, data in corpus.map_blocks(encode, n_threads=n_threads):
                 handle.write(data)
-                done += n_documents
-                progress("write", done, corpus.n_documents)
+                n_written += n_documents
+                progress("write", n_written, corpus.n_documents)
 
     return _write_all(place, {place: write}, corpus.parameters)
 
@@ -144,12 +144,12 @@ def json_lines(documents: Sequence[ZipfDocument]) -> bytes:
     return "".join([f"{encode(vars(document))}\n" for document in documents]).encode()
 
 
-def _ending(place: Path, known: tuple[str, ...]) -> str:
+def _ending(place: Path, endings: tuple[str, ...]) -> str:
     usable_path(place)
-    for ending in sorted(known, key=len, reverse=True):
+    for ending in sorted(endings, key=len, reverse=True):
         if place.name.endswith(ending) and place.name != ending:
             return ending
-    raise InputError(f"{shown_path(place)} does not end in {', '.join(known)}", remedy="choose a name that does")
+    raise InputError(f"{shown_path(place)} does not end in {', '.join(endings)}", remedy="choose a name that does")
 
 
 def _write_all(place: Path, contents: dict[Path, Content], parameters: Mapping[str, Any]) -> list[Path]:

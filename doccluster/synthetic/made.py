@@ -113,12 +113,12 @@ def check_direction(mean: Any) -> Floats:
     return direction / length
 
 
-def check_share(value: Any, name: str, *, least: float = 0.0, most: float = 1.0) -> float:
-    """Return a number between `least` and `most`, or raise InputError."""
+def check_share(value: Any, name: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
+    """Return a number between `lowest` and `highest`, or raise InputError."""
     number = _numbers(value, name)
-    if number.ndim != 0 or not least <= float(number) <= most:
+    if number.ndim != 0 or not lowest <= float(number) <= highest:
         raise InputError(
-            "is out of range", argument=name, received=value, expected=f"a number from {least:g} to {most:g}"
+            "is out of range", argument=name, received=value, expected=f"a number from {lowest:g} to {highest:g}"
         )
     return float(number)
 

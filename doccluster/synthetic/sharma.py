@@ -99,10 +99,10 @@ def make_sharma(
     """
     k, factor = check_positive_int(n_clusters, "n_clusters"), check_positive_int(scale, "scale")
     gamma = check_share(overlap, "overlap")
-    given = _DOCUMENTS * factor if documents_per_cluster is None else documents_per_cluster
-    n_documents = check_positive_int(given, "documents_per_cluster")
-    given = _TERMS * factor if terms_per_cluster is None else terms_per_cluster
-    n_terms = check_positive_int(given, "terms_per_cluster")
+    n_documents = _DOCUMENTS * factor if documents_per_cluster is None else documents_per_cluster
+    n_documents = check_positive_int(n_documents, "documents_per_cluster")
+    n_terms = _TERMS * factor if terms_per_cluster is None else terms_per_cluster
+    n_terms = check_positive_int(n_terms, "terms_per_cluster")
     if overlap_rows is None:
         low, high = (max(1, _rounded(rows * n_documents / _DOCUMENTS)) for rows in _OVERLAP_ROWS)
     else:
@@ -168,8 +168,8 @@ class _Shape:
         return self.terms * self.n_clusters
 
     def term_names(self) -> npt.NDArray[np.object_]:
-        own = [f"cluster{c}_term{t}" for c in range(self.n_clusters) for t in range(self.terms)]
-        return np.array(own + [f"overlap{t}" for t in range(self.n_overlap)], dtype=object)
+        cluster_terms = [f"cluster{c}_term{t}" for c in range(self.n_clusters) for t in range(self.terms)]
+        return np.array(cluster_terms + [f"overlap{t}" for t in range(self.n_overlap)], dtype=object)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,9 @@ class _Values:
     @classmethod
     def of(cls, alpha: float, beta: float, sigma: float, shape: _Shape) -> _Values:
         law = cls(
-            check_share(alpha, "alpha"), check_share(beta, "beta"), check_share(sigma, "sigma", least=1e-6, most=1e6)
+            check_share(alpha, "alpha"),
+            check_share(beta, "beta"),
+            check_share(sigma, "sigma", lowest=1e-6, highest=1e6),
         )
         for name, threshold, n_cells in (
             ("alpha", law.alpha, shape.terms),
@@ -205,8 +207,8 @@ class _Values:
     def draw(self, shape: int | tuple[int, ...], threshold: float, generator: np.random.Generator) -> Floats:
         low, high = special.ndtr([-0.5 / self.sigma, 0.5 / self.sigma])
         values = 0.5 + self.sigma * special.ndtri(low + generator.random(shape) * (high - low))
-        drawn: Floats = np.maximum(np.clip(values, 0.0, 1.0) - threshold, 0.0)
-        return drawn
+        values_above: Floats = np.maximum(np.clip(values, 0.0, 1.0) - threshold, 0.0)
+        return values_above
 
 
 def _rounded(value: float) -> int:
@@ -216,8 +218,8 @@ def _rounded(value: float) -> int:
 def _block_part(shape: _Shape, law: _Values, structure: str, generator: np.random.Generator) -> Any:
     """Return the part of the block columns, csr array of shape (n_rows, n_block_terms)."""
     n_terms = shape.n_block_terms if structure == "dense" else shape.terms
-    drawn = (law.draw((shape.documents, n_terms), law.alpha, generator) for _ in range(shape.n_clusters))
-    parts = [sparse.csr_array(part) for part in drawn]
+    blocks = (law.draw((shape.documents, n_terms), law.alpha, generator) for _ in range(shape.n_clusters))
+    parts = [sparse.csr_array(part) for part in blocks]
     return sparse.csr_array((sparse.vstack if structure == "dense" else sparse.block_diag)(parts, format="csr"))
 
 
@@ -226,13 +228,13 @@ def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -
     rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
     low, high = shape.overlap_rows
     for column in range(shape.n_overlap):
-        drawn = np.zeros(1)
-        while not drawn.any():
+        weights = np.zeros(1)
+        while not weights.any():
             chosen = generator.choice(shape.n_rows, size=int(generator.integers(low, high + 1)), replace=False)
-            drawn = law.draw(chosen.size, law.beta, generator)
+            weights = law.draw(chosen.size, law.beta, generator)
         rows.append(chosen)
         columns.append(np.full(chosen.size, column))
-        values.append(drawn)
+        values.append(weights)
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     matrix = sparse.csr_array(sparse.coo_array(entries, shape=(shape.n_rows, shape.n_overlap)))
     matrix.eliminate_zeros()
@@ -249,8 +251,10 @@ def _fill_zero_columns(
     targets = _targets(zero, zero // shape.terms, shape, extra_rows)
     added = sparse.lil_array((len(targets), shape.n_block_terms))
     for row, (owner, columns) in enumerate(targets):
-        more = owner * shape.terms + generator.choice(shape.terms, min(_MORE_COLUMNS, shape.terms), replace=False)
-        chosen = np.union1d(columns, more)
+        others_of_owner = owner * shape.terms + generator.choice(
+            shape.terms, min(_MORE_COLUMNS, shape.terms), replace=False
+        )
+        chosen = np.union1d(columns, others_of_owner)
         # half open at zero in practice: a value of exactly zero has probability zero
         added[row, chosen] = law.draw(chosen.size, 0.0, generator)
     labels = np.array([owner for owner, _ in targets], dtype=np.int64)
@@ -290,9 +294,9 @@ def _redraw_zero_rows(
         is_dense = structure == "dense"
         first = 0 if is_dense else int(truth[row]) * shape.terms
         n_cells = shape.n_block_terms if is_dense else shape.terms
-        drawn = np.zeros(n_cells)
-        while not drawn.any():
-            drawn = law.draw(n_cells, law.alpha, generator)
-        filled = np.flatnonzero(drawn)
-        blocks[row, first + filled] = drawn[filled]
+        weights = np.zeros(n_cells)
+        while not weights.any():
+            weights = law.draw(n_cells, law.alpha, generator)
+        filled = np.flatnonzero(weights)
+        blocks[row, first + filled] = weights[filled]
     return blocks.tocsr()

@@ -136,8 +136,8 @@ class _Plan:
     n_terms: int
     n_own: int
     n_shared: int
-    own: Floats
-    shared: Floats
+    cluster_part: Floats
+    shared_part: Floats
     value_spread: float
 
 
@@ -167,7 +167,7 @@ def _plan(
     m = check_positive_int(terms_per_document, "terms_per_document")
     length = check_share(resultant, "mean_resultant_length")
     cosine = check_share(separation, "separation")
-    spread = check_share(value_spread, "value_spread", most=3.0)
+    spread = check_share(value_spread, "value_spread", highest=3.0)
     n_shared = round(m * check_share(background, "background"))
     shared_columns = int(dimensions * _SHARED_VOCABULARY) if n_shared else 0
     own_columns = (dimensions - shared_columns) // n_clusters
@@ -180,9 +180,9 @@ def _plan(
             remedy="choose more terms, fewer clusters or less background",
         )
     squares = length**2 * m * np.exp(spread**2)
-    own = _part(own_columns, m - n_shared, squares, 1.0 - cosine, length, "own")
-    shared = _part(shared_columns, n_shared, squares, cosine, length, "shared")
-    return _Plan(dimensions, m - n_shared, n_shared, own, shared, spread)
+    cluster_part = _part(own_columns, m - n_shared, squares, 1.0 - cosine, length, "own")
+    shared_part = _part(shared_columns, n_shared, squares, cosine, length, "shared")
+    return _Plan(dimensions, m - n_shared, n_shared, cluster_part, shared_part, spread)
 
 
 def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: float, which: str) -> Floats:
@@ -237,18 +237,20 @@ def _draw(
     indices = np.empty((truth.size, m), dtype=np.int32)
     values = np.empty((truth.size, m), dtype=dtype)
 
-    def one(number: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-        block = blocks[number]
-        generator = block_generator(entropy, number)
+    def one(index: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+        block = blocks[index]
+        generator = block_generator(entropy, index)
         n_rows = block.stop - block.start
-        own = draw_terms(plan.own, n_rows, plan.n_own, generator) + plan.shared.size
-        own += truth[block, None] * plan.own.size
-        shared = draw_terms(plan.shared, n_rows, plan.n_shared, generator) if plan.n_shared else own[:, :0]
-        chosen = columns[np.concatenate([shared, own], axis=1)]
+        cluster_terms = draw_terms(plan.cluster_part, n_rows, plan.n_own, generator) + plan.shared_part.size
+        cluster_terms += truth[block, None] * plan.cluster_part.size
+        shared_terms = (
+            draw_terms(plan.shared_part, n_rows, plan.n_shared, generator) if plan.n_shared else cluster_terms[:, :0]
+        )
+        chosen = columns[np.concatenate([shared_terms, cluster_terms], axis=1)]
         order = np.argsort(chosen, axis=1)
         raw = np.exp(plan.value_spread * generator.standard_normal((n_rows, m)))
-        drawn = raw / np.linalg.norm(raw, axis=1)[:, None]
-        return np.take_along_axis(chosen, order, axis=1).astype(np.int32), drawn.astype(dtype)
+        unit = raw / np.linalg.norm(raw, axis=1)[:, None]
+        return np.take_along_axis(chosen, order, axis=1).astype(np.int32), unit.astype(dtype)
 
     for block, parts in zip(blocks, map_blocks(one, range(len(blocks)), n_threads=n_threads), strict=True):
         indices[block], values[block] = parts
@@ -265,9 +267,9 @@ def _draw(
 def power_inclusion(n_terms: int, n_chosen: int, exponent: float) -> Floats:
     """Return min(1, c rank^-exponent) with c such that the sum is `n_chosen`, descending, shape (n_terms,)."""
     weights = np.arange(1, n_terms + 1, dtype=np.float64) ** -exponent
-    rest = np.cumsum(weights[::-1])[::-1]  # sum from each rank on
+    tail_sums = np.cumsum(weights[::-1])[::-1]  # sum from each rank on
     n_certain = np.arange(n_terms)
-    scales = (n_chosen - n_certain[:n_chosen]) / rest[:n_chosen]
+    scales = (n_chosen - n_certain[:n_chosen]) / tail_sums[:n_chosen]
     # the first number of certain terms after which no other term would be above 1
     fitting = np.flatnonzero(scales * weights[:n_chosen] <= 1.0 + 1e-12)
     certain = int(fitting[0]) if fitting.size else n_chosen

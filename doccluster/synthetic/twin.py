@@ -76,7 +76,7 @@ class CorpusModel(ShortRepr):
     kappas: Floats
     labels: npt.NDArray[np.int32]
     n_terms: int
-    own: tuple[TermWeights, ...]  # of each cluster
+    cluster_terms: tuple[TermWeights, ...]  # of each cluster
     common: TermWeights
     common_shares: Floats  # of the draws of each cluster
     value_spread: float
@@ -109,8 +109,8 @@ def fit_corpus_model(
         raise InputError("the vectors have negative values, and a twin has terms", remedy="give texts or term weights")
     k = check_n_clusters(n_clusters, matrix.shape[0])
     seed = int(as_generator(random_state).integers(2**31))
-    found = SphericalKMeans(k, random_state=seed, n_threads=n_threads).fit(matrix)
-    return _describe(matrix, found.labels_, found.centroids_.shape[0])
+    fit = SphericalKMeans(k, random_state=seed, n_threads=n_threads).fit(matrix)
+    return _describe(matrix, fit.labels_, fit.centroids_.shape[0])
 
 
 def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel:
@@ -125,7 +125,7 @@ def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel
     logs = np.log(matrix.data.astype(np.float64)) + 0.5 * np.log(np.repeat(lengths, lengths))
     means = np.bincount(matrix.indices, weights=logs, minlength=n_terms) / np.maximum(df, 1)
     log_sums = sums_by_label(sparse.csr_array((logs, matrix.indices, matrix.indptr), shape=matrix.shape), labels, k)
-    own, common_shares, between = _own_terms(frequencies, log_sums, means, sizes)
+    cluster_terms, common_shares, between = _own_terms(frequencies, log_sums, means, sizes)
     spread = float(np.sqrt(max(float(logs @ logs) - between, 0.0) / max(matrix.nnz - frequencies.nnz, 1)))
     return CorpusModel(
         weights=sizes / n,
@@ -133,7 +133,7 @@ def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel
         kappas=concentration(n_terms, resultants, MAX_CONCENTRATION),
         labels=labels,
         n_terms=n_terms,
-        own=own,
+        cluster_terms=cluster_terms,
         common=TermWeights.of(df.astype(np.float64), np.arange(n_terms), np.exp(means)),
         common_shares=common_shares,
         value_spread=spread,
@@ -151,22 +151,24 @@ def _own_terms(
     document; what is missing of the mean number of terms goes to the corpus. A term's value in a cluster is the mean of
     its logarithms there, with the mean of the corpus counted as one more document.
     """
-    own, shares, explained = [], [], 0.0
+    cluster_terms, shares, explained = [], [], 0.0
     for cluster, size in enumerate(sizes):
         row = slice(frequencies.indptr[cluster], frequencies.indptr[cluster + 1])
         counts, columns = frequencies.data[row], frequencies.indices[row]
-        kept = np.sqrt(counts * (counts - 1) / (size * (size - 1))) if size > 1 else np.full(counts.size, _CERTAIN)
+        probabilities = (
+            np.sqrt(counts * (counts - 1) / (size * (size - 1))) if size > 1 else np.full(counts.size, _CERTAIN)
+        )
         # drawn by these weights until a document is full, terms occur nearly as often as their probability
-        weights = -np.log1p(-np.minimum(kept, _CERTAIN))
-        missing = max(float(counts.sum() / size - kept.sum()), 0.0) if size > 1 else 0.0
+        weights = -np.log1p(-np.minimum(probabilities, _CERTAIN))
+        missing = max(float(counts.sum() / size - probabilities.sum()), 0.0) if size > 1 else 0.0
         if not weights.any():  # no two documents share a term
             weights, missing = counts / size, 0.0
         logs = log_sums[[cluster]][:, columns].toarray()[0]  # a sum that is 0 is not stored
         explained += float(np.sum(logs**2 / counts))
         values = np.exp((logs + means[columns]) / (counts + 1))
-        own.append(TermWeights.of(weights, columns, values))
+        cluster_terms.append(TermWeights.of(weights, columns, values))
         shares.append(missing / (missing + float(weights.sum())))
-    return tuple(own), np.array(shares), explained
+    return tuple(cluster_terms), np.array(shares), explained
 
 
 def sample_twin(
@@ -236,8 +238,8 @@ def _draw_block(
 ) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Return lengths, columns and unit values of a block of documents."""
     places = generator.random(labels.size)
-    found = [model.lengths[label] for label in labels]
-    lengths = np.array([known[int(place * known.size)] for known, place in zip(found, places, strict=True)])
+    lengths_of = [model.lengths[label] for label in labels]
+    lengths = np.array([values[int(place * values.size)] for values, place in zip(lengths_of, places, strict=True)])
     columns = np.empty(int(lengths.sum()), dtype=np.int32)
     at = 0
     for label, length in zip(labels, lengths, strict=True):
@@ -254,12 +256,13 @@ def _distinct_columns(model: CorpusModel, label: int, uniforms: Floats, count: i
 
     `uniforms`: uniform numbers in [0, 1); when they are used up, the heaviest terms that are left are taken.
     """
-    own, common, share = model.own[label], model.common, model.common_shares[label]
+    cluster_terms, common, share = model.cluster_terms[label], model.common, model.common_shares[label]
 
     def drawn(numbers: Floats) -> npt.NDArray[np.int32]:
         columns, of_corpus = np.empty(numbers.size, dtype=np.int32), numbers < share
         parts = (numbers[of_corpus] / share, numbers[~of_corpus] - share)
-        for terms, which, part in ((common, of_corpus, parts[0]), (own, ~of_corpus, parts[1] / (1.0 - share))):
+        of_cluster = parts[1] / (1.0 - share)
+        for terms, which, part in ((common, of_corpus, parts[0]), (cluster_terms, ~of_corpus, of_cluster)):
             at = np.searchsorted(terms.edges, part * terms.edges[-1], side="right")
             columns[which] = terms.columns[np.minimum(at, terms.columns.size - 1)]
         return columns
@@ -267,12 +270,12 @@ def _distinct_columns(model: CorpusModel, label: int, uniforms: Floats, count: i
     def distinct(columns: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         return columns[np.sort(np.unique(columns, return_index=True)[1])]
 
-    found = distinct(drawn(uniforms[: USUAL_DRAWS * count]))
-    if found.size < count:
-        found = distinct(drawn(uniforms))
-    if found.size < count:
-        found = distinct(np.concatenate([found, own.columns, common.columns]))
-    return found[:count]
+    chosen = distinct(drawn(uniforms[: USUAL_DRAWS * count]))
+    if chosen.size < count:
+        chosen = distinct(drawn(uniforms))
+    if chosen.size < count:
+        chosen = distinct(np.concatenate([chosen, cluster_terms.columns, common.columns]))
+    return chosen[:count]
 
 
 def _values(model: CorpusModel, labels: Ints, lengths: Ints, columns: npt.NDArray[np.int32]) -> Floats:
@@ -283,7 +286,7 @@ def _values(model: CorpusModel, labels: Ints, lengths: Ints, columns: npt.NDArra
     for label in np.unique(labels):
         here = owner == label
         by_column[model.common.columns] = model.common.values
-        by_column[model.own[label].columns] = model.own[label].values
+        by_column[model.cluster_terms[label].columns] = model.cluster_terms[label].values
         values[here] = by_column[columns[here]]
     return values
 
@@ -307,5 +310,7 @@ def make_twin(
     generator = as_generator(random_state)
     model = fit_corpus_model(vectors, n_clusters, random_state=generator, n_threads=n_threads)
     n = vectors.n_documents if n_documents is None else n_documents
-    made = sample_twin(model, n, terms=vectors.terms, random_state=generator, n_threads=n_threads)
-    return SyntheticVectors(made.vectors, made.truth, {**made.parameters, "random_state": seed_record(random_state)})
+    sample = sample_twin(model, n, terms=vectors.terms, random_state=generator, n_threads=n_threads)
+    return SyntheticVectors(
+        sample.vectors, sample.truth, {**sample.parameters, "random_state": seed_record(random_state)}
+    )

@@ -205,8 +205,17 @@ def make_vmf_mixture(
     >>> vectors.matrix.shape, sorted(set(truth.tolist()))
     ((500, 30), [0, 1, 2])
     """
-    given: dict[str, Any] = {name: value for name, value in locals().items() if name != "n_threads"}
-    return plan_vmf_mixture(**given).draw(n_threads=n_threads)
+    mixture = plan_vmf_mixture(
+        n_documents,
+        n_terms,
+        n_clusters,
+        kappa=kappa,
+        separation=separation,
+        weights=weights,
+        random_state=random_state,
+        dtype=dtype,
+    )
+    return mixture.draw(n_threads=n_threads)
 
 
 def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, generator: np.random.Generator) -> Floats:
@@ -220,8 +229,8 @@ def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, ge
     if separation is None:
         rows = generator.standard_normal((n_clusters, n_terms))
         return _unit(rows)
-    shared, own = _eigenvalues(n_clusters, check_share(separation, "separation", least=-1.0))
-    rank = (shared > 0) + (own > 0) * (n_clusters - 1)
+    constant, varying = _eigenvalues(n_clusters, check_share(separation, "separation", lowest=-1.0))
+    rank = (constant > 0) + (varying > 0) * (n_clusters - 1)
     if rank > n_terms:
         raise InputError(
             (
@@ -232,9 +241,11 @@ def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, ge
             ),
             remedy=("choose ", Argument("n_terms"), f" >= {rank}, fewer clusters, or ", Argument("separation", None)),
         )
-    scales = np.sqrt(np.concatenate([[shared] if shared > 0 else [], np.full((own > 0) * (n_clusters - 1), own)]))
+    scales = np.sqrt(
+        np.concatenate([[constant] if constant > 0 else [], np.full((varying > 0) * (n_clusters - 1), varying)])
+    )
     vectors = linalg.helmert(n_clusters, full=True)  # its first row is constant: the eigenvectors of the Gram matrix
-    vectors = vectors[0 if shared > 0 else 1 : None if own > 0 else 1]
+    vectors = vectors[0 if constant > 0 else 1 : None if varying > 0 else 1]
     basis, triangle = linalg.qr(generator.standard_normal((n_terms, rank)), mode="economic", check_finite=False)
     frame = (basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)).T  # orthonormal, in a uniformly random position
     rows = (vectors * scales[:, None]).T @ frame
@@ -248,8 +259,8 @@ def _unit(rows: Floats) -> Floats:
 
 def _eigenvalues(n_clusters: int, separation: float) -> tuple[float, float]:
     """Return the eigenvalue of the constant vector and the one of all others, cleaned of rounding around zero."""
-    shared = 1.0 + (n_clusters - 1) * separation
-    if shared < -1e-12 * n_clusters:
+    constant = 1.0 + (n_clusters - 1) * separation
+    if constant < -1e-12 * n_clusters:
         raise InputError(
             (
                 f"{n_clusters} directions cannot all have ",
@@ -258,5 +269,5 @@ def _eigenvalues(n_clusters: int, separation: float) -> tuple[float, float]:
             ),
             remedy=("choose ", Argument("separation"), f" >= {-1 / (n_clusters - 1):g}"),
         )
-    own = 1.0 - separation if n_clusters > 1 else 0.0
-    return (shared if shared > 1e-12 * n_clusters else 0.0), (own if own > 1e-12 else 0.0)
+    varying = 1.0 - separation if n_clusters > 1 else 0.0
+    return (constant if constant > 1e-12 * n_clusters else 0.0), (varying if varying > 1e-12 else 0.0)

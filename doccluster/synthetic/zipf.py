@@ -123,12 +123,12 @@ class ZipfCorpus:
             texts[row] = self._vocabulary.edited(texts[sources[row]], generator)
         titles = self._vocabulary.draw_story_words(stories, _TITLE_WORDS, generator)[sources]
         dates = self._dates(numbers, generator)
-        written = self._vocabulary.write(texts, generator)
+        contents = self._vocabulary.write(texts, generator)
         return [
             ZipfDocument(
                 id=str(numbers[row] + 1),
                 title=self._vocabulary.title(titles[row]),
-                text=written[row],
+                text=contents[row],
                 date=dates[row],
                 topic=f"topic-{topics[row] + 1}",
                 story=f"story-{stories[row] + 1}",
@@ -223,11 +223,11 @@ def plan_zipf(
     settings = _Settings(
         check_share(overlap, "overlap"),
         check_share(background, "background"),
-        check_share(story_share, "story_share", most=1.0 - check_share(background, "background")),
+        check_share(story_share, "story_share", highest=1.0 - check_share(background, "background")),
         check_positive_int(median_length, "median_length"),
-        check_share(length_spread, "length_spread", most=3.0),
-        check_share(near_duplicates, "near_duplicates", most=0.99),
-        check_share(days, "days", least=1e-3, most=100_000.0),
+        check_share(length_spread, "length_spread", highest=3.0),
+        check_share(near_duplicates, "near_duplicates", highest=0.99),
+        check_share(days, "days", lowest=1e-3, highest=100_000.0),
     )
     generator = as_generator(random_state)
     drawn_stories = Stories.draw(stories, k, generator)
@@ -263,8 +263,8 @@ class _Settings:
     days: float
 
     def lengths(self, n: int, generator: np.random.Generator) -> Ints:
-        drawn = self.median_length * np.exp(self.length_spread * generator.standard_normal(n))
-        lengths: Ints = np.clip(drawn, *_LENGTHS).astype(np.int64)
+        raw = self.median_length * np.exp(self.length_spread * generator.standard_normal(n))
+        lengths: Ints = np.clip(raw, *_LENGTHS).astype(np.int64)
         return lengths
 
 
@@ -292,13 +292,13 @@ class _Vocabulary:
         words = invented_words(n_terms)
         capital = [word.capitalize() for word in words]
         spellings = words + capital + [f"{word}." for word in words] + [f"{word}." for word in capital]
-        rest = n_terms - _COMMONEST
-        common = generator.choice(rest, _TOPIC_WORDS, replace=False) + _COMMONEST
+        n_rarer = n_terms - _COMMONEST
+        common = generator.choice(n_rarer, _TOPIC_WORDS, replace=False) + _COMMONEST
         is_common = generator.random(_TOPIC_WORDS) < overlap  # the same ranks for all topics: they share that mass
         topics = np.empty((n_topics, _TOPIC_WORDS), dtype=np.int32)
         for topic in range(n_topics):
-            own = generator.choice(rest, _TOPIC_WORDS, replace=False) + _COMMONEST
-            topics[topic] = np.where(is_common, common, own)
+            topic_words = generator.choice(n_rarer, _TOPIC_WORDS, replace=False) + _COMMONEST
+            topics[topic] = np.where(is_common, common, topic_words)
         stories = np.empty((story_topics.size, _STORY_WORDS), dtype=np.int32)
         n_names = _STORY_WORDS // 3  # rare words that stand for names; the others are words of the topic
         for story, topic in enumerate(story_topics):

@@ -63,7 +63,7 @@ def fit_chain(
 
 def judge(evidence: ClusterEvidence, *, scatter: bool = False) -> dict[str, float]:
     """Return clusters found, RSS, W_in, silhouette and CH of a clustering, and with `scatter` the parts of SD(k)."""
-    store = EvidenceStore(evidence.partition, [], evidence.documents, evidence.metric, given=evidence, n_threads=1)
+    store = EvidenceStore(evidence.partition, [], evidence.documents, evidence.metric, evidence=evidence, n_threads=1)
 
     def value(name: str) -> float:
         measure = get_measure(name)

@@ -173,15 +173,15 @@ def make_news_stream(
     """
     counts = _counts(n_stories, n_topics, n_outlets, n_terms, merges, splits)
     settings = {
-        "days": check_share(days, "days", least=1.0, most=10_000.0),
-        "articles": check_share(articles, "articles", least=1.0, most=10_000.0),
-        "half_life": check_share(half_life, "half_life", least=1.0, most=1000.0),
-        "reprints": check_share(reprints, "reprints", most=0.9),
+        "days": check_share(days, "days", lowest=1.0, highest=10_000.0),
+        "articles": check_share(articles, "articles", lowest=1.0, highest=10_000.0),
+        "half_life": check_share(half_life, "half_life", lowest=1.0, highest=1000.0),
+        "reprints": check_share(reprints, "reprints", highest=0.9),
         "edits": check_share(edits, "edits"),
-        "boilerplate": int(check_share(boilerplate, "boilerplate", most=30)),
+        "boilerplate": int(check_share(boilerplate, "boilerplate", highest=30)),
         "background": check_share(background, "background"),
-        "story_share": check_share(story_share, "story_share", most=1.0 - check_share(background, "background")),
-        "median_length": int(check_share(median_length, "median_length", least=LEAST_LENGTH, most=_LONGEST)),
+        "story_share": check_share(story_share, "story_share", highest=1.0 - check_share(background, "background")),
+        "median_length": int(check_share(median_length, "median_length", lowest=LEAST_LENGTH, highest=_LONGEST)),
     }
     generator = as_generator(random_state)
     pace = Pace(settings["days"], settings["articles"], settings["half_life"])
@@ -199,8 +199,8 @@ def _counts(
 ) -> dict[str, int]:
     """Return the whole numbers of a stream, checked."""
     stories = check_positive_int(n_stories, "n_stories")
-    n_merges = stories // 20 if merges is None else int(check_share(merges, "merges", most=stories))
-    n_splits = stories // 10 if splits is None else int(check_share(splits, "splits", most=stories))
+    n_merges = stories // 20 if merges is None else int(check_share(merges, "merges", highest=stories))
+    n_splits = stories // 10 if splits is None else int(check_share(splits, "splits", highest=stories))
     if 2 * n_merges + n_splits > stories:
         raise InputError(
             f"needs {2 * n_merges} stories to merge and {n_splits} to split",
