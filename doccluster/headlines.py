@@ -11,17 +11,17 @@ from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.text.tokens import sentences
 
 HEADLINE_LENGTH = 110
-SHORTEST_SENTENCE = 20  # characters; a shorter one says too little
+MIN_SENTENCE_LETTERS = 20  # characters; a shorter one says too little
 MIN_TITLES = 3  # with an ending that is the name of an outlet
-LONGEST_ENDING = 5  # words
-FEWEST_WORDS = 4
+MAX_ENDING_WORDS = 5  # words
+MIN_WORDS = 4
 # of the openings that documents share; two words are one in capitals only
-MOST_OPENINGS = 3  # one after the other
-MOST_OPENING_WORDS = 16
+MAX_OPENINGS = 3  # one after the other
+MAX_OPENING_WORDS = 16
 N_SAMPLED = 5_000  # documents
 MIN_WITH_OPENING, SHARE_WITH_OPENING = 5, 0.05  # of the documents
-FEWEST_CLUSTERS = 4
-SHORTEST_REST = 100  # characters
+MIN_CLUSTERS = 4
+MIN_LETTERS_LEFT = 100  # characters
 
 _OPENING_WORD = re.compile(r"\w[\w.]*")
 _NUMBER = re.compile(r"\d+")
@@ -68,7 +68,7 @@ def title_endings(titles: Iterable[str], outlets: Iterable[str] = ()) -> frozens
     heads: defaultdict[str, set[int]] = defaultdict(set)
     for title in titles:
         match = _ENDING.search(title)
-        if match is not None and len(match[1].split()) <= LONGEST_ENDING:
+        if match is not None and len(match[1].split()) <= MAX_ENDING_WORDS:
             heads[match[1].strip().casefold()].add(hash(title[: match.start()].casefold()))
     return frozenset(name for name, title_heads in heads.items() if len(title_heads) >= MIN_TITLES or name in names)
 
@@ -82,7 +82,7 @@ def is_plain(title: str) -> bool:
     """
     if _VIEW.match(title) or _QUOTATION.match(title):
         return False
-    return not title.isascii() or len(_WORD.findall(title)) >= FEWEST_WORDS
+    return not title.isascii() or len(_WORD.findall(title)) >= MIN_WORDS
 
 
 def without_openings(texts: Sequence[str], labels: Sequence[int]) -> list[str]:
@@ -97,8 +97,8 @@ def without_openings(texts: Sequence[str], labels: Sequence[int]) -> list[str]:
     'Lee spoke at length '
     """
     shortened = list(texts)
-    for _ in range(MOST_OPENINGS):
-        words = [list(itertools.islice(_OPENING_WORD.finditer(text), MOST_OPENING_WORDS)) for text in shortened]
+    for _ in range(MAX_OPENINGS):
+        words = [list(itertools.islice(_OPENING_WORD.finditer(text), MAX_OPENING_WORDS)) for text in shortened]
         keys = [tuple(_NUMBER.sub("0", word[0].casefold()) for word in text_words) for text_words in words]
         sample = range(0, len(shortened), len(shortened) // N_SAMPLED + 1)
         clusters_of: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -109,13 +109,13 @@ def without_openings(texts: Sequence[str], labels: Sequence[int]) -> list[str]:
         openings = {
             key
             for key, clusters in clusters_of.items()
-            if len(clusters) >= least and len(set(clusters)) >= FEWEST_CLUSTERS
+            if len(clusters) >= least and len(set(clusters)) >= MIN_CLUSTERS
         }
         for row, key in enumerate(keys):
             n = max((n for n in range(2, len(key)) if key[:n] in openings), default=0)
             opening = shortened[row][: words[row][n].start()] if n else ""
             opening = (_TO_THE_DASH.match(opening) or [opening])[0]
-            if len(shortened[row]) - len(opening) >= SHORTEST_REST and (n > 2 or opening.isupper()):
+            if len(shortened[row]) - len(opening) >= MIN_LETTERS_LEFT and (n > 2 or opening.isupper()):
                 shortened[row] = shortened[row][len(opening) :]
     return [text[:1].upper() + text[1:] for text in shortened]
 
@@ -139,9 +139,9 @@ def first_sentence(text: str) -> str:
     first = ""
     for sentence in sentences(text):
         first = text[: text.index(sentence, len(first)) + len(sentence)]
-        if len(first) >= SHORTEST_SENTENCE:
+        if len(first) >= MIN_SENTENCE_LETTERS:
             break
-    if len(first) < len(text) and SHORTEST_SENTENCE <= len(first) <= HEADLINE_LENGTH:
+    if len(first) < len(text) and MIN_SENTENCE_LETTERS <= len(first) <= HEADLINE_LENGTH:
         return first
     if len(text) <= HEADLINE_LENGTH:
         return text

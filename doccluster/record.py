@@ -45,7 +45,7 @@ NO_TERMS = "no-terms"  # why a document is among the skipped although it was rea
 NAMED = ("ids", "titles", "dates", "sources", "links")  # what is known of each document in a word or line
 EXCERPT_LENGTH = 320
 NAME_LENGTH = 70
-MOST_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
+MAX_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -455,7 +455,7 @@ class Run:
 
     def _repr_html_(self) -> str:
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"
-        shown = list(itertools.islice(self._cluster_rows(), MOST_CLUSTERS_SHOWN))
+        shown = list(itertools.islice(self._cluster_rows(), MAX_CLUSTERS_SHOWN))
         remark = "" if self.n_clusters <= len(shown) else f"; the {len(shown)} largest are shown"
         return html_table(
             ("cluster", "label", "documents", "similarity"),

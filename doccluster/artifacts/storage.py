@@ -24,7 +24,7 @@ from doccluster.vectors.array_headers import load_npz
 T = TypeVar("T")
 
 SCHEMA = 1
-_LONGEST_DETAIL = 300  # characters of what another library says of a file
+_MAX_DETAIL = 300  # characters of what another library says of a file
 
 # what np.load and zipfile raise for a file that was cut, changed, or never was an archive (TypeError: a bare npy file)
 _DAMAGE = (
@@ -184,7 +184,7 @@ def check_numbers(arrays: Arrays, name: str, *, kinds: str, n_dimensions: int = 
 
 def damaged(path: Path, reason: str) -> SchemaError:
     """Return the error for a file that cannot be what doccluster wrote."""
-    detail = " ".join(reason.split()).rstrip(".")[:_LONGEST_DETAIL]
+    detail = " ".join(reason.split()).rstrip(".")[:_MAX_DETAIL]
     return SchemaError(f"{path} is damaged, cut short or not a file of doccluster ({detail})", remedy=_next_step(path))
 
 

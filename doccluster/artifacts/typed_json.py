@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 T = TypeVar("T")
 
-LARGEST = 2**63 - 1  # of whole numbers, which go into arrays of 64 bits
+MAX_NUMBER = 2**63 - 1  # of whole numbers, which go into arrays of 64 bits
 DEEPEST = 20
 _LISTS = (Sequence, Iterable, Collection, list, set, frozenset)
 _SHOWN = 40  # characters of a wrong value in a message
@@ -61,7 +61,7 @@ def _convert_single(kind: Any, value: Any, place: str) -> Any:
     if kind is bool or kind is str:
         return _expect(type(value) is kind, value, place, _name(kind))
     if kind is int:
-        return _expect(type(value) is int and -LARGEST <= value <= LARGEST, value, place, _name(kind))
+        return _expect(type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER, value, place, _name(kind))
     if kind is float:
         fits = type(value) in (int, float) and math.isfinite(value) if not isinstance(value, int) else _is_small(value)
         return float(_expect(fits, value, place, _name(kind)))
@@ -71,7 +71,7 @@ def _convert_single(kind: Any, value: Any, place: str) -> Any:
 
 
 def _is_small(value: int) -> bool:
-    return type(value) is int and -LARGEST <= value <= LARGEST
+    return type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER
 
 
 def _convert_union(kind: Any, value: Any, place: str) -> Any:

@@ -28,7 +28,7 @@ from doccluster.validation import check_choice
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 NOISE = ("-1", "-1.0")  # the label that DBSCAN and HDBSCAN give what is in no cluster
-LARGEST_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
+MAX_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
 
 
 @at_the_door
@@ -419,11 +419,11 @@ def _check_vectors(vectors: Any, n_documents: int) -> Documents:
 def _about_rows(documents: Documents, metric: str, *, warn: bool) -> tuple[str, ...]:
     """Say what is unusual about the rows: some are empty, or count as unit though they are not."""
     values = documents.matrix.data if documents.is_sparse else documents.matrix
-    if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
+    if metric != "cosine" and max(float(values.max(initial=0)), -float(values.min(initial=0))) > MAX_VALUE:
         raise InputError(
             "has values too large for squared distances",
             argument="vectors",
-            remedy=f"scale them to below {LARGEST_VALUE:g}",
+            remedy=f"scale them to below {MAX_VALUE:g}",
         )
     empty = documents.is_zero if metric == "cosine" else documents.squared_norms == 0
     notes = []

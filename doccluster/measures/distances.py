@@ -31,7 +31,7 @@ IntArray = npt.NDArray[np.int64]
 MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
 N_BINS = 2**16  # in which distances are counted before the bins where the extreme ones end are looked at
 FINEST_STEP = 2.0**-60  # of the largest distance: keys fit in 64 bits, and float64 resolves no more of it
-LEAST_HELD = 2**16  # different distances within clusters that are held, however little memory there is
+MIN_KEYS = 2**16  # different distances within clusters that are held, however little memory there is
 BYTES_PER_KEY = 32  # a distance within clusters while it is collected, sorted and counted
 
 SECONDS_PER_POSTING = 5e-9  # one product of two entries of a term
@@ -296,7 +296,7 @@ class PairwiseDistances:
         for part in d.map_pairs(tallied, "within", stage="order of pairs"):
             parts.append(part)
             n_keys += part[0].size
-            if n_keys > max(LEAST_HELD, self._memory // BYTES_PER_KEY):
+            if n_keys > max(MIN_KEYS, self._memory // BYTES_PER_KEY):
                 needed = format_size(geometry.n_inner_pairs * BYTES_PER_KEY)
                 raise NotComputable(f"the pairs to be sorted need up to {needed}; raise max_memory above it")
         keys, copies = _merged(parts)

@@ -24,7 +24,7 @@ from doccluster.report.canvas import ACCENT, INK, MUTED, RULE, WARNING, figure_b
 from doccluster.report.charts import bar_chart, heat_map, line_chart, silhouette_plot
 from doccluster.report.explore import explore_data, packed_gaps, page_order
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
-from doccluster.report.plane import FEWEST, MOST_UNASKED, plane_of
+from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, plane_of
 from doccluster.report.quality import PairTable
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
@@ -110,7 +110,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
     summary = summarize(run)
     shown_texts = None if texts is None else _texts(run, texts)
     if with_map is None:
-        with_map = FEWEST <= run.n_documents <= MOST_UNASKED
+        with_map = MIN_DOCUMENTS <= run.n_documents <= MAX_WITH_MAP
     with ThreadPoolExecutor(1, "doccluster") as pool:  # the two long steps share nothing
         index = pool.submit(search_index, run, texts)
         plane = plane_of(run) if with_map else None
@@ -140,11 +140,11 @@ def _texts(run: Run, texts: Sequence[str]) -> list[tuple[str, str]]:
     return [(one_line(run.documents.name(row)), texts[row]) for row in page_order(run).tolist()]
 
 
-MOST_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them
+MAX_PAIRS = 400_000  # of a word and a place; with whole texts in the page one for every LETTERS_PER_PAIR of them
 LETTERS_PER_PAIR = 10
-MOST_READ = 50_000  # documents: of more only the listed ones are read
-LONGEST_WORD = 40
-MOST_SHARED = 35  # letters that a word takes from the one before it, as one digit to the base 36
+MAX_READ = 50_000  # documents: of more only the listed ones are read
+MAX_WORD_LETTERS = 40
+MAX_SHARED_LETTERS = 35  # letters that a word takes from the one before it, as one digit to the base 36
 
 _WORD = re.compile(r"[^\W_]+")
 _LAST_OF_ONE_UNIT = "\uffff"  # a script counts the letters beyond it twice
@@ -175,13 +175,13 @@ def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
     def begins(row: int) -> str:
         return f"{titles[row]} {excerpts[row]}"
 
-    if order.size <= MOST_READ:
+    if order.size <= MAX_READ:
         if texts is not None:
-            max_pairs = max(MOST_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
+            max_pairs = max(MAX_PAIRS, sum(map(len, texts)) // LETTERS_PER_PAIR)
             places_of = _places_of_words((texts[row] for row in order.tolist()), places, max_pairs)
             if places_of is not None:
                 return _index("the whole texts", order.size, places_of)
-        places_of = _places_of_words(map(begins, order.tolist()), places, MOST_PAIRS)
+        places_of = _places_of_words(map(begins, order.tolist()), places, MAX_PAIRS)
         if places_of is not None:
             return _index("how each document begins", order.size, places_of)
     places_of = _places_of_words(map(begins, order[is_listed].tolist()), places[is_listed], None)
@@ -195,7 +195,7 @@ def plain_words(text: str) -> set[str]:
     ['and', 'b2b', 'cafe', 'cafes', 'x']
     """
     bare = text if text.isascii() else unicodedata.normalize("NFD", text).translate(_WITHOUT_MARKS)
-    return {word for word in _WORD.findall(bare.lower()) if len(word) <= LONGEST_WORD and not word.isdecimal()}
+    return {word for word in _WORD.findall(bare.lower()) if len(word) <= MAX_WORD_LETTERS and not word.isdecimal()}
 
 
 def _places(run: Run) -> Any:
@@ -221,7 +221,10 @@ def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]
     words, before, gaps = [], "", []
     for word in sorted(places_of):
         shared = 0
-        while shared < min(len(word), len(before), MOST_SHARED) and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT:
+        while (
+            shared < min(len(word), len(before), MAX_SHARED_LETTERS)
+            and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT
+        ):
             shared += 1
         words.append(np.base_repr(shared, 36).lower() + word[shared:])
         before = word

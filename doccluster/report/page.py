@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # of the page of browsing: nothing is loaded, and forms go back to where the page came from
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
-MOST_ROWS = 2000  # changes on a page
+MAX_ROWS = 2000  # changes on a page
 
 
 @cache
@@ -149,7 +149,7 @@ def render_changes(difference: Any) -> str:
             "n_after": change.n_after,
             "n_shared": change.n_shared,
         }
-        for change in changes[:MOST_ROWS]
+        for change in changes[:MAX_ROWS]
     ]
     return rendered(
         "changes.html", difference=difference, counts=difference.counts(), rows=rows, n_more=len(changes) - len(rows)

@@ -20,11 +20,11 @@ Floats = npt.NDArray[np.float64]
 
 N_DIMENSIONS = 50
 PERPLEXITY = 30.0  # fewer documents have fewer neighbours
-FEWEST = 4  # documents that a map is made of
+MIN_DOCUMENTS = 4  # documents that a map is made of
 N_LANDMARKS = 2_000  # up to here all documents are placed by t-SNE itself
-MOST_UNASKED = 50_000  # up to here a report has its map without being asked for one
+MAX_WITH_MAP = 50_000  # up to here a report has its map without being asked for one
 N_NEIGHBOURS = 10
-MOST_ASKED = 2_000  # documents whose neighbours are looked at
+MAX_SAMPLE = 2_000  # documents whose neighbours are looked at
 BLOCK_ROWS = 256
 
 
@@ -53,8 +53,8 @@ def plane_of(run: Run) -> Plane:
 
     Raises InputError if there are fewer than four documents.
     """
-    if run.n_documents < FEWEST:
-        raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {FEWEST} or more")
+    if run.n_documents < MIN_DOCUMENTS:
+        raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {MIN_DOCUMENTS} or more")
     rows = _semantic_rows(run)
     places, method = _placed(rows, run.provenance.seed)
     judged_by, sample, groups = _groups(run)
@@ -72,7 +72,7 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
     n = rows.shape[0]
     if n <= N_NEIGHBOURS:
         return float("nan")
-    sample = np.unique(np.linspace(0, n - 1, min(n, MOST_ASKED)).round().astype(np.int64))
+    sample = np.unique(np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64))
     lengths = np.einsum("ij,ij->i", rows, rows)
     same = 0
     for first in range(0, sample.size, BLOCK_ROWS):

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 WIDEST_NAME = 50  # characters
 GOLDEN = 0.381966  # of the circle of colours, from one cluster to the next
-MOST_IN_LEGEND = len(CATEGORIES)
+MAX_IN_LEGEND = len(CATEGORIES)
 __all__ = ["agreement", "confusion", "document_map", "k_curve", "silhouettes"]
 
 
@@ -90,7 +90,7 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
                 arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": INK, "shrinkA": 0, "shrinkB": 0},
                 path_effects=[withStroke(linewidth=2, foreground="white")],
             )
-    if color_by != "cluster" and len(names) <= MOST_IN_LEGEND:
+    if color_by != "cluster" and len(names) <= MAX_IN_LEGEND:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=max(1.0, 3 / size**0.5))
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(1.02, -0.02)

@@ -18,7 +18,7 @@ from doccluster.report.wording import one_line
 SIDE = 720  # of the picture, in its own units
 CELLS = 96  # of the density, along a side
 LEVELS = (0.04, 0.12, 0.3, 0.6)  # of the densest cell
-LONGEST_LABEL = 28
+MAX_LABEL_LETTERS = 28
 BESIDE = 3  # clusters named as neighbours on the map
 TREEMAP = (720, 300)
 
@@ -193,7 +193,7 @@ def _level(density: npt.NDArray[np.float64], share: float) -> str:
 def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid, ...]:
     shown = [cluster for cluster in run.clusters[:MAX_STORIES] if cluster.representatives]
     at = np.array([places[cluster.representatives[0].row] for cluster in shown]) / GRID
-    labels = [one_line(names[cluster.cluster], LONGEST_LABEL) for cluster in shown]
+    labels = [one_line(names[cluster.cluster], MAX_LABEL_LETTERS) for cluster in shown]
     stands = placed_labels(at * SIDE, labels, places / GRID * SIDE, SIDE)
     numbers = [cluster.cluster for cluster in shown]
     medoids = []

@@ -55,7 +55,7 @@ BLOCK_ROWS = 256
 BISECTIONS = 50
 LOWEST_GAIN = np.float32(0.01)
 LOWEST_RATE = 50.0
-LEAST_NEAR = np.float32(1e-6)  # together: very few places may lie so far apart that rounding leaves nothing
+MIN_NEARNESS = np.float32(1e-6)  # together: very few places may lie so far apart that rounding leaves nothing
 NEW_PERPLEXITY = 5.0  # of documents placed among others
 NEW_STEPS = 20
 NEW_RATE = np.float32(0.3)
@@ -78,7 +78,7 @@ def tsne(rows: Floats, start: Floats, *, perplexity: float) -> npt.NDArray[np.fl
         for _ in range(n_iterations):
             across, down, near = repulsion(places[0], places[1], places[0], places[1])
             pull = attraction(places[0], places[1], graph, places[0], places[1])
-            total = max(near.sum() - n, LEAST_NEAR)  # each place meets itself once, at distance 0
+            total = max(near.sum() - n, MIN_NEARNESS)  # each place meets itself once, at distance 0
             gradient = 4 * (np.vstack(pull) - np.vstack([across, down]) / total)
             gains = np.where((gradient > 0) != (step > 0), gains + np.float32(0.2), gains * np.float32(0.8))
             gains = np.maximum(gains, LOWEST_GAIN)

@@ -34,7 +34,7 @@ CUT_AT = 0.65
 # Hits of several words are all alike: groups stay apart there that are about as far from one another as any two hits.
 NEARER_THAN_ANY = 0.95
 ON_ONE_THING = 0.3  # groups nearer than this are joined, however alike all hits are
-SMALLEST = 2
+MIN_GROUP_SIZE = 2
 FULL_UP_TO = 5_000
 N_STARTS = 3
 N_PASSES = 2
@@ -73,7 +73,7 @@ def group_rows(
     rows = checked_csr(rows, name="rows")[0]  # rows without a column fit no group
     labels = np.full(rows.shape[0], OTHER, dtype=np.int64)
     with_terms = np.flatnonzero(np.diff(rows.indptr))
-    if with_terms.size < SMALLEST:
+    if with_terms.size < MIN_GROUP_SIZE:
         return labels
     rows_with_terms = sparse.csr_array(rows[with_terms])
     n_neighbours = min(N_NEIGHBOURS, 1 + with_terms.size // ROWS_PER_NEIGHBOUR, with_terms.size - 1)
@@ -119,7 +119,7 @@ def _largest(labels: npt.NDArray[np.int64], max_groups: int) -> npt.NDArray[np.i
     """Return the labels 0, 1, ... for the largest groups, equally large ones by their first row, and -1 elsewhere."""
     sizes = np.bincount(labels[labels >= 0])
     order = np.argsort(-sizes, kind="stable")[:max_groups]
-    order = order[sizes[order] >= SMALLEST]
+    order = order[sizes[order] >= MIN_GROUP_SIZE]
     renamed = np.full(sizes.size + 1, OTHER, dtype=np.int64)  # the last entry is for label -1
     renamed[order] = np.arange(order.size)
     return renamed[labels]

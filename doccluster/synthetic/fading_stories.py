@@ -12,7 +12,7 @@ from doccluster.base.short_repr import ShortRepr
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_LONGEST = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak from there on
+_MAX_WIDTHS = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak from there on
 _MAX_MOMENTS = 4096  # the period is cut into at most this many moments within which the choice does not change
 
 
@@ -42,7 +42,7 @@ class Stories(ShortRepr):
     def intensities(self, time: float) -> tuple[Ints, Floats]:
         """Return the stories that are being written about at a time in [0, 1], and how much (sum 1)."""
         ages = (time - self.starts) / self.widths
-        active = np.flatnonzero((ages > 0) & (ages < _LONGEST))
+        active = np.flatnonzero((ages > 0) & (ages < _MAX_WIDTHS))
         if not active.size:  # a gap: the story nearest to its peak
             return np.array([int(np.argmin(np.abs(ages - 1)))]), np.ones(1)
         weights = self.sizes[active] * ages[active] * np.exp(1 - ages[active])

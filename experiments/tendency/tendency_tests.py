@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import Argument, InputError
-from doccluster.evaluation.judging import LARGEST_VALUE
+from doccluster.evaluation.judging import MAX_VALUE
 from doccluster.validation import (
     RandomState,
     as_generator,
@@ -141,9 +141,9 @@ def _measurable(matrix: Any, metric: Metric, *, name: str = "X") -> Any:
     if metric == "cosine":
         return within_range(data)
     values = data.data if sparse.issparse(data) else data
-    if max(float(values.max(initial=0)), -float(values.min(initial=0))) > LARGEST_VALUE:
+    if max(float(values.max(initial=0)), -float(values.min(initial=0))) > MAX_VALUE:
         raise InputError(
-            f"{name} has values too large for squared distances", remedy=f"scale them to below {LARGEST_VALUE:g}"
+            f"{name} has values too large for squared distances", remedy=f"scale them to below {MAX_VALUE:g}"
         )
     return data
 

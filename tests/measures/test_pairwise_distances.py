@@ -128,7 +128,7 @@ def test_cost_is_stated_before_the_sweep():
 
 def test_pairs_that_cannot_be_held_are_refused_with_what_they_need(monkeypatch):
     matrix, labels = made(density=0.5)
-    monkeypatch.setattr(distances, "LEAST_HELD", 10)
+    monkeypatch.setattr(distances, "MIN_KEYS", 10)
     with pytest.raises(NotComputable, match="raise max_memory"):
         get_measure("gamma").compute(pairs_of(matrix, labels, max_memory=1000))
 

@@ -77,7 +77,7 @@ def test_documents_that_are_not_listed_count_for_their_cluster(newsroom_run, mon
         for rank in range(sizes[cluster])
     ]
     assert places_of(index) == naive(beginnings(newsroom_run), places)
-    monkeypatch.setattr(module, "MOST_PAIRS", 100)
+    monkeypatch.setattr(module, "MAX_PAIRS", 100)
     few = search_index(newsroom_run, None)
     assert few["said"] == "how the documents listed here begin"
     is_listed = np.array(places) < 176
