@@ -175,17 +175,17 @@ def _size(allowance: Allowance) -> str:
     return f"{allowance.memory / 2**20:,.0f} MiB of memory"
 
 
-def _raise_told(told: dict[str, Any], allowance: Allowance) -> None:
+def _raise_told(report: dict[str, Any], allowance: Allowance) -> None:
     """Raise the error that the process tells of, if any."""
-    if "memory" in told:
+    if "memory" in report:
         raise TooCostly(f"needs more than {_size(allowance)}")
-    if "cost" in told:
-        raise TooCostly(told["cost"])
-    if "failure" in told:
-        raise WorkFailure(told["failure"])
-    if "error" in told:
-        kind = getattr(import_module(told["module"]), told["error"])
-        raise kind(tuple(word if isinstance(word, str) else Argument(*word) for word in told["words"]))
+    if "cost" in report:
+        raise TooCostly(report["cost"])
+    if "failure" in report:
+        raise WorkFailure(report["failure"])
+    if "error" in report:
+        kind = getattr(import_module(report["module"]), report["error"])
+        raise kind(tuple(word if isinstance(word, str) else Argument(*word) for word in report["words"]))
 
 
 def _send(stream: Any, value: Any, body: bytes = b"") -> None:
@@ -239,8 +239,8 @@ def _done(target: Any, task: dict[str, Any], body: bytes) -> dict[str, Any]:
         ]
         return {"module": type(error).__module__, "error": type(error).__name__, "words": words}
     except BaseException as error:  # noqa: BLE001  no list of what libraries raise is complete; a panic is no Exception
-        said = " ".join(str(error).split())
-        return {"failure": f"cannot be read ({said[:200] or type(error).__name__})"}
+        message = " ".join(str(error).split())
+        return {"failure": f"cannot be read ({message[:200] or type(error).__name__})"}
     finally:
         _limit_time(0)
 

@@ -113,32 +113,32 @@ class Parameter:
         )
 
 
-def parameter(default: T, about: str, **known: Any) -> T:
+def parameter(default: T, about: str, **facts: Any) -> T:
     """Return a field of a dataclass with what is known of the parameter; `Parameter` says what may be known."""
-    made: T = field(default=default, metadata={KEY: Parameter(about, default, **known)})
-    return made
+    dataclass_field: T = field(default=default, metadata={KEY: Parameter(about, default, **facts)})
+    return dataclass_field
 
 
 def parameters_of(kind: Any) -> dict[str, Parameter]:
     """Return the parameters of a dataclass by name, in their order."""
-    return {one.name: one.metadata[KEY] for one in fields(kind) if KEY in one.metadata}
+    return {item.name: item.metadata[KEY] for item in fields(kind) if KEY in item.metadata}
 
 
-def check_parameters(given: Any) -> None:
+def check_parameters(parameters: Any) -> None:
     """Raise InputError for the first parameter of a dataclass that is none of its words, or out of its range."""
-    for name, known in parameters_of(given).items():
-        known.check_value(name, getattr(given, name))
+    for name, parameter in parameters_of(parameters).items():
+        parameter.check_value(name, getattr(parameters, name))
 
 
-def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
-    """Raise InputError for the first name that is not known, with the one that may have been meant."""
-    names = list(known)
-    if not isinstance(given, Mapping | tuple):
+def check_names(typed: Iterable[str], names_known: Iterable[str], what: str) -> None:
+    """Raise InputError for the first name that is not among the known ones, with the one that may have been meant."""
+    names = list(names_known)
+    if not isinstance(typed, Mapping | tuple):
         remedy = f"give its arguments by name, such as {{{names[0]!r}: ...}}"
-        raise InputError("is not a dict", argument=what, received=given, remedy=remedy)
-    for name in given:
+        raise InputError("is not a dict", argument=what, received=typed, remedy=remedy)
+    for name in typed:
         if name not in names:
-            same = (other for group in SYNONYMS if name in group for other in group if other in names)
+            same = (synonym for group in SYNONYMS if name in group for synonym in group if synonym in names)
             near = next(same, None) or next(iter(difflib.get_close_matches(name, names, n=1)), None)
             raise InputError(
                 f"{what} has no argument {name!r}",
@@ -152,25 +152,26 @@ def at_the_door(function: F, name: str | None = None) -> F:
     With a name it is that of the package; without, the function stays where it is.
     """
     signature, called = inspect.signature(function), name or function.__qualname__.removesuffix(".__init__")
-    known = {one.name: one for one in signature.parameters.values() if one.name != "self"}
-    takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
-    kinds = {one.name: one.annotation for one in known.values() if one.annotation in MAKERS}
-    shown = [one if known[one].kind < 2 else f"{one}=..." for one in known if known[one].kind != known[one].VAR_KEYWORD]
-    most = 2 + sum(known[one].kind < 2 for one in known)  # what goes by its place, and two more
-    call = f"{called}({', '.join([*shown[:most], *(['...'] if len(shown) > most else [])])})"
+    parameters = {name: parameter for name, parameter in signature.parameters.items() if name != "self"}
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    kinds = {name: parameter.annotation for name, parameter in parameters.items() if parameter.annotation in MAKERS}
+    by_place = [name for name, parameter in parameters.items() if parameter.kind < parameter.VAR_POSITIONAL]
+    by_name = [f"{name}=..." for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+    shown = [*by_place, *by_name[:2], *(["..."] if len(by_name) > 2 else [])]
+    call = f"{called}({', '.join(shown)})"
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **named: Any) -> Any:
-        check_names(() if takes_any else named, known, f"{called}()")
+    def checked(*arguments: Any, **keywords: Any) -> Any:
+        check_names(() if takes_any else keywords, parameters, f"{called}()")
         try:
-            given = signature.bind(*arguments, **named).arguments
+            values = signature.bind(*arguments, **keywords).arguments
         except TypeError as error:
             raise InputError(f"{called}(): {error}", remedy=f"call it as {call}") from None
         for place, kind in kinds.items():
-            if all(one.__name__ != kind for one in type(given[place]).__mro__):
-                problem = f"is a {type(given[place]).__name__}, and {called}() takes a {kind}"
+            if all(ancestor.__name__ != kind for ancestor in type(values[place]).__mro__):
+                problem = f"is a {type(values[place]).__name__}, and {called}() takes a {kind}"
                 raise InputError(problem, argument=place, remedy=f"make one with {MAKERS[kind]}")
-        return function(*arguments, **named)
+        return function(*arguments, **keywords)
 
     if name is not None and not function.__qualname__.endswith("__init__"):
         checked.__module__, checked.__qualname__ = "doccluster", name  # where pickle looks for it
@@ -194,10 +195,10 @@ def with_section(text: str, kind: Any) -> str:
     """Return a docstring with the parameters of a dataclass before its first section, or behind those it has."""
     lines = text.split("\n")
     sections = [place - 1 for place, line in enumerate(lines) if line and not line.strip("-") and place]
-    named = [lines[place] for place in sections]
+    titles = [lines[place] for place in sections]
     section = list(_section(kind))
-    if "Parameters" in named:
-        following = sections[named.index("Parameters") + 1 :]
+    if "Parameters" in titles:
+        following = sections[titles.index("Parameters") + 1 :]
         place = following[0] if following else len(lines)
         while not lines[place - 1].strip():
             place -= 1
@@ -208,14 +209,14 @@ def with_section(text: str, kind: Any) -> str:
 
 
 def _section(kind: Any) -> Iterator[str]:
-    types = {one.name: one.type for one in fields(kind)}
-    for name, known in parameters_of(kind).items():
-        default = "optional" if known.default is None else f"default {known.default!r}"
-        words = "{" + ", ".join(map(repr, known.choices)) + "}" if known.choices else ""
-        others = "number" if known.choices and known.has_range else ""
-        kind_of = known.type or " or ".join(filter(None, (words, others))) or types[name]
+    types = {item.name: item.type for item in fields(kind)}
+    for name, parameter in parameters_of(kind).items():
+        default = "optional" if parameter.default is None else f"default {parameter.default!r}"
+        words = "{" + ", ".join(map(repr, parameter.choices)) + "}" if parameter.choices else ""
+        number = "number" if parameter.choices and parameter.has_range else ""
+        kind_of = parameter.type or " or ".join(filter(None, (words, number))) or types[name]
         yield f"{name} : {kind_of}, {default}"
-        yield from textwrap.wrap(known.about, 116, initial_indent="    ", subsequent_indent="    ")
+        yield from textwrap.wrap(parameter.about, 116, initial_indent="    ", subsequent_indent="    ")
 
 
 def _is_number(value: Any, *, is_whole: bool) -> bool:

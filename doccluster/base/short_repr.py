@@ -60,15 +60,15 @@ def cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2] + "…)"
 
 
-def listed(names: Collection[Any], most: int = _MOST_OF_PARTS) -> str:
+def listed(names: Collection[Any], max_names: int = _MOST_OF_PARTS) -> str:
     """Return the first names of many, with commas between them.
 
     >>> listed(["a", "b", "c", "d"]), listed([])
     ('a, b, c, ...', 'none')
     """
-    first = map(str, itertools.islice(names, most))
+    first = map(str, itertools.islice(names, max_names))
     shown = [name if len(name) <= _MOST_OF_TEXT else name[: _MOST_OF_TEXT - 1] + "…" for name in first]
-    return ", ".join([*shown, "..."] if len(names) > most else shown) or "none"
+    return ", ".join([*shown, "..."] if len(names) > max_names else shown) or "none"
 
 
 def one_of(words: Sequence[str]) -> str:

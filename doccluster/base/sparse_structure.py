@@ -59,11 +59,11 @@ def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
     if not sparse.issparse(matrix):
         return np.asarray(np.count_nonzero(matrix, axis=0), np.int64)
     n_columns = matrix.shape[1]
-    found = np.zeros(n_columns, np.int64)
+    counts = np.zeros(n_columns, np.int64)
     step = max(_AT_ONCE, n_columns)  # numpy would copy all indices at once to a wider type
     for first in range(0, len(matrix.indices), step):
-        found += np.bincount(matrix.indices[first : first + step], minlength=n_columns)
-    return found
+        counts += np.bincount(matrix.indices[first : first + step], minlength=n_columns)
+    return counts
 
 
 def wrong_dimensions(n_dimensions: int, name: str) -> InputError:
@@ -165,8 +165,8 @@ def _check_lines(matrix: Any, name: str) -> bool:
     return True
 
 
-def _check_starts(given: Any, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
-    starts = _integers(given, f"the {lines} starts of {name}")
+def _check_starts(value: Any, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
+    starts = _integers(value, f"the {lines} starts of {name}")
     if starts.size != n_lines + 1:
         raise InputError(
             f"has {n_lines:,} {lines}s and {starts.size:,} {lines} starts, expected one more", argument=name
@@ -191,17 +191,17 @@ def _ascends(indices: Integers, starts: Integers) -> bool:
 def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
     if indices.size == 0:
         return
-    least, most = int(indices.min()), int(indices.max())
-    if least < 0 or most >= width:
+    least, greatest = int(indices.min()), int(indices.max())
+    if least < 0 or greatest >= width:
         raise _damaged(
-            f"names {cross} {least if least < 0 else most}, but has {width:,} {cross}s, counted from 0", name
+            f"names {cross} {least if least < 0 else greatest}, but has {width:,} {cross}s, counted from 0", name
         )
 
 
 def _check_coordinates(matrix: Any, name: str) -> int:
     n_values = _values(matrix.data, 1, name).size
-    for given, width, cross in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
-        indices = _integers(given, f"the {cross} numbers of {name}")
+    for numbers, width, cross in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
+        indices = _integers(numbers, f"the {cross} numbers of {name}")
         if indices.size != n_values:
             raise _damaged(f"has {n_values:,} values but {indices.size:,} {cross} numbers", name)
         _check_range(indices, width, cross, name)
@@ -216,17 +216,17 @@ def _check_lists(matrix: Any, name: str) -> None:
         )
 
 
-def _integers(given: Any, what: str) -> Integers:
-    array = np.asarray(given)
+def _integers(value: Any, what: str) -> Integers:
+    array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(f"{what} are {array.dtype} of {array.ndim} dimension(s), expected a vector of integers.")
     return array
 
 
-def _values(given: Any, n_dimensions: int, name: str) -> npt.NDArray[Any]:
-    if np.ma.is_masked(given):
+def _values(value: Any, n_dimensions: int, name: str) -> npt.NDArray[Any]:
+    if np.ma.is_masked(value):
         raise masked(name)
-    array = np.asarray(given)
+    array = np.asarray(value)
     if array.ndim != n_dimensions:
         raise _damaged(f"has values of {array.ndim} dimension(s), expected {n_dimensions}", name)
     return array

@@ -71,8 +71,8 @@ def _cell(cell: Cell, largest: float) -> str:
         return f'<td style="text-align:left">{_escaped(cell or "")}</td>'
     shown = f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
     width = 100 * float(cell) / largest if largest > 0 else 0.0
-    drawn = f";background:linear-gradient(to right,#c9d8ea {width:.0f}%,transparent 0)" if width > 0 else ""
-    return f'<td style="text-align:right{drawn}">{shown}</td>'
+    bar = f";background:linear-gradient(to right,#c9d8ea {width:.0f}%,transparent 0)" if width > 0 else ""
+    return f'<td style="text-align:right{bar}">{shown}</td>'
 
 
 def _escaped(text: str) -> str:

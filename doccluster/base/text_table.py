@@ -32,8 +32,10 @@ class Column:
     @property
     def width(self) -> int:
         """The characters it takes where there is room."""
-        own = max((text_width(line) for cell in (self.name, *self.cells) for line in cell.split("\n")), default=0)
-        return own if self.fit == "whole" else max(text_width(self.name), min(own, self.widest))
+        widest_line = max(
+            (text_width(line) for cell in (self.name, *self.cells) for line in cell.split("\n")), default=0
+        )
+        return widest_line if self.fit == "whole" else max(text_width(self.name), min(widest_line, self.widest))
 
     def least(self, words: int) -> int:
         """Return the characters it takes at least, where a column of words keeps `words`; wrapped words stay whole."""
@@ -72,13 +74,13 @@ def _least(columns: Sequence[Column], words: int) -> int:
 
 def _parts(columns: list[Column], width: int) -> Iterator[list[Column]]:
     """Yield the columns that stand side by side; those without room follow below the first, which names the rows."""
-    first, rest = columns[:1], columns[1:]
-    while rest or first:
+    first, waiting = columns[:1], columns[1:]
+    while waiting or first:
         part = list(first)
-        while rest and (len(part) == 1 or _least([*part, rest[0]], FEWEST_LETTERS) <= width):
-            part.append(rest.pop(0))
+        while waiting and (len(part) == 1 or _least([*part, waiting[0]], FEWEST_LETTERS) <= width):
+            part.append(waiting.pop(0))
         yield part
-        if not rest:
+        if not waiting:
             return
 
 
@@ -169,10 +171,10 @@ def shortened(text: str, width: int, mark: str = "…") -> str:
     """
     if text_width(text) <= width:
         return text
-    kept, taken = 0, 0
+    n_letters, taken_width = 0, 0
     for letter in text:
-        taken += _letter_width(letter)
-        if taken > width - text_width(mark):
+        taken_width += _letter_width(letter)
+        if taken_width > width - text_width(mark):
             break
-        kept += 1
-    return text[:kept].rstrip() + mark
+        n_letters += 1
+    return text[:n_letters].rstrip() + mark

@@ -33,8 +33,8 @@ def algorithms_command(as_json: bool) -> None:
 
 
 def _record(algorithm: Algorithm) -> dict[str, Any]:
-    told = {name: getattr(algorithm, name) for name in ("name", "title", "criterion", "metric", "needs", "predicts")}
-    return told | {"options": list(algorithm.options)}
+    record = {name: getattr(algorithm, name) for name in ("name", "title", "criterion", "metric", "needs", "predicts")}
+    return record | {"options": list(algorithm.options)}
 
 
 @click.command("cite", cls=Verb)

@@ -81,7 +81,7 @@ class LoopbackRequests(BaseHTTPRequestHandler):
 
     server: LoopbackServer
     server_version, sys_version = "doccluster", ""
-    asked: Form
+    query: Form
 
     def setup(self) -> None:
         """Give a client one deadline for the whole of its request; what works on the answer has none."""
@@ -106,14 +106,14 @@ class LoopbackRequests(BaseHTTPRequestHandler):
             return False
         try:
             place = urlsplit(self.path)
-            self.place, self.asked = place.path, parse_qs(place.query, max_num_fields=20)
+            self.place, self.query = place.path, parse_qs(place.query, max_num_fields=20)
         except ValueError:
-            self.place, self.asked = "", {}  # no address at all, and so one without the token
-        own = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
-        given = self.asked.get("token", [""])[0].encode("utf-8", "replace")
-        known = secrets.compare_digest(given, self.server.token.encode())
+            self.place, self.query = "", {}  # no address at all, and so one without the token
+        names = {f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")}
+        token = self.query.get("token", [""])[0].encode("utf-8", "replace")
+        is_token_right = secrets.compare_digest(token, self.server.token.encode())
         hosts = self.headers.get_all("Host", [])
-        if known and len(hosts) == 1 and hosts[0] in own:
+        if is_token_right and len(hosts) == 1 and hosts[0] in names:
             return True
         self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster has printed")
         return False
@@ -178,27 +178,27 @@ class _Requests(LoopbackRequests):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def _do(self, asked: Form) -> None:
-        verb, browser = asked.get("verb", [""])[0], self.server.browser
+    def _do(self, form: Form) -> None:
+        verb, browser = form.get("verb", [""])[0], self.server.browser
         if verb == "gather":
-            browser.gather([_number(value) for value in asked.get("cluster", [])])
+            browser.gather([_number(value) for value in form.get("cluster", [])])
         elif verb == "search":
-            browser.search(asked.get("words", [""])[0])
+            browser.search(form.get("words", [""])[0])
         elif verb == "back":
             browser.back()
         else:
             raise InputError("the form asks for nothing that is known", remedy="use the buttons of the page")
 
     def _page(self) -> str:
-        browser, asked = self.server.browser, self.asked
-        given: dict[str, Any] = {"message": self.server.message}
+        browser, query = self.server.browser, self.query
+        context: dict[str, Any] = {"message": self.server.message}
         self.server.message = ""
         try:
-            if "list" in asked:
-                given |= self._listing(_number(asked["list"][0]), _number(asked.get("from", ["1"])[0]))
+            if "list" in query:
+                context |= self._listing(_number(query["list"][0]), _number(query.get("from", ["1"])[0]))
         except InputError as error:
-            given = {"message": str(error)}
-        return render_browse_page(browser.cards, browser.path, self.server.token, **given)
+            context = {"message": str(error)}
+        return render_browse_page(browser.cards, browser.path, self.server.token, **context)
 
     def _listing(self, number: int, first: int) -> dict[str, Any]:
         card, documents = self.server.browser.card(number), self.server.browser.documents

@@ -86,40 +86,43 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
 
 def choice_as_json(choice: Choice) -> dict[str, Any]:
     """Return a choice as JSON values."""
-    found = choice.recommendation
+    recommendation = choice.recommendation
     numbers = ("k", "sections", "topics", "subtopics", "granularity", "reason", "has_structure", "p_value", "sentence")
     names = (*numbers, "n_documents", "n_looked_at", "examples")
-    return {name: getattr(found, name) for name in names} | {"table": found.table.to_dict("records")}
+    return {name: getattr(recommendation, name) for name in names} | {"table": recommendation.table.to_dict("records")}
 
 
 def print_choice(choice: Choice) -> None:
     """Print the answer, the levels there are, and the figures they rest on; a star marks the level that is shown."""
-    found = choice.recommendation
-    for line in textwrap.wrap(f"{found.sentence}.", table_room()["width"] - 2, **WHOLE_WORDS):
+    recommendation = choice.recommendation
+    for line in textwrap.wrap(f"{recommendation.sentence}.", table_room()["width"] - 2, **WHOLE_WORDS):
         say(f"  {line}")
     if choice.is_news:
         say()
         say("  Without -k, `doccluster run` shows the stories of these articles, which are")
         say("  dated and come from several outlets.")
     say()
-    if found.k is not None:
-        names = list(found.numbers)
-        largest = [found.examples.get(name, ("", 0)) for name in names]
-        stars = ["* " if number == found.k else "  " for number in found.numbers.values()]
+    if recommendation.k is not None:
+        names = list(recommendation.numbers)
+        largest = [recommendation.examples.get(name, ("", 0)) for name in names]
+        stars = ["* " if number == recommendation.k else "  " for number in recommendation.numbers.values()]
         columns = [
             Column("  level", [f"{star}{name}" for star, name in zip(stars, names, strict=True)], "left"),
-            Column("clusters", [f"{number:,}" for number in found.numbers.values()]),
-            Column("mean size", [f"{max(1, round(found.n_documents / n)):,}" for n in found.numbers.values()]),
+            Column("clusters", [f"{number:,}" for number in recommendation.numbers.values()]),
+            Column(
+                "mean size",
+                [f"{max(1, round(recommendation.n_documents / n)):,}" for n in recommendation.numbers.values()],
+            ),
             Column("largest", [f"{label} ({n:,})" if label else "" for label, n in largest], "left", fit="cut"),
         ]
         print_table(columns, has_rule=False)
         say()
-    _print_evidence(found)
+    _print_evidence(recommendation)
 
 
-def _print_evidence(found: Recommendation) -> None:
+def _print_evidence(recommendation: Recommendation) -> None:
     """Print what was seen at each level with some clusters, and what the columns say; a star marks the chosen ones."""
-    frame = found.table[found.table["k"] > 1]
+    frame = recommendation.table[recommendation.table["k"] > 1]
     columns = []
     for name, (head, form, _) in COLUMNS.items():
         shown = [form.format(value) for value in frame[name]]

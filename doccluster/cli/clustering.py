@@ -101,8 +101,8 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     fitted = load_model(model)
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(assign_documents, given) | {"reader": reader_arguments(given)}
-        told = None if given["as_json"] else write_error
-        table = assign_documents(fitted, typed_source(sources), **asked, announce=told, progress=progress)
+        announce = None if given["as_json"] else write_error
+        table = assign_documents(fitted, typed_source(sources), **asked, announce=announce, progress=progress)
     threshold = chosen_threshold(fitted, given["threshold"])
     if output is not None:
         _write(table, Path(output))
@@ -121,18 +121,18 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
 def _novelty(table: pd.DataFrame, threshold: float) -> str:
     """Return in a sentence how many documents are unlike all clusters, and how much of what they say is unknown."""
     n_new, unknown = int(table["new"].sum()), table["unknown"].mean()
-    told = f"{n_new:,} of {len(table):,} documents are new: similarity below {threshold:.3f} to every cluster"
+    sentence = f"{n_new:,} of {len(table):,} documents are new: similarity below {threshold:.3f} to every cluster"
     if n_new == 0:
-        told = f"nothing new: every document reaches {threshold:.3f}"
-    return told if unknown != unknown else f"{told}; {100 * (1 - unknown):.0f} % of their words are known"
+        sentence = f"nothing new: every document reaches {threshold:.3f}"
+    return sentence if unknown != unknown else f"{sentence}; {100 * (1 - unknown):.0f} % of their words are known"
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
     from doccluster.artifacts.csv_files import write_csv
     from doccluster.artifacts.new_folder import new_file
 
-    with new_file(path) as written:
-        write_csv(table, written)
+    with new_file(path) as unfinished:
+        write_csv(table, unfinished)
 
 
 def _print_counts(table: pd.DataFrame, output: str) -> None:

@@ -97,11 +97,11 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
     names = ("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
     settings = {name: given[name] for name in names} | {"seeds": range(given["seeds"]), "spaces": given["space"]}
     with progress_shown(quiet=given["as_json"]) as progress:
-        found = _compared(sources, given, progress=progress, **settings)
+        comparison = _compared(sources, given, progress=progress, **settings)
     if given["as_json"]:
-        print_json(_as_json(found))
+        print_json(_as_json(comparison))
     else:
-        print_comparison(found)
+        print_comparison(comparison)
         say(f"  {given['output']}: runs and summary (csv), summary.tex, and figures (svg, pdf, png)")
 
 
@@ -122,36 +122,36 @@ def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) 
     )
 
 
-def _by_source(given: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:
+def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:
     """Return the value for each source given as SRC=VALUE, and under None the one for all."""
     spellings = {name for source in sources for name in (source, Path(source).name, Path(source).stem)}
-    found: dict[str | None, list[str]] = {}
-    for text in given:
+    by_source: dict[str | None, list[str]] = {}
+    for text in texts:
         source = next((name for name in sorted(spellings, key=len, reverse=True) if text.startswith(f"{name}=")), None)
-        found.setdefault(source, []).append(text if source is None else text[len(source) + 1 :])
-    return found
+        by_source.setdefault(source, []).append(text if source is None else text[len(source) + 1 :])
+    return by_source
 
 
-def _as_json(found: Comparison) -> dict[str, Any]:
+def _as_json(comparison: Comparison) -> dict[str, Any]:
     from doccluster.selection.comparison_result import headline
 
     tables = {
-        "corpora": found.corpora,
-        "summary": found.summary(),
-        "tests": found.tests(headline(found.runs)),
-        "agreement": found.agreement(),
-        "failures": found.failures,
+        "corpora": comparison.corpora,
+        "summary": comparison.summary(),
+        "tests": comparison.tests(headline(comparison.runs)),
+        "agreement": comparison.agreement(),
+        "failures": comparison.failures,
     }
     return {name: table.to_dict("records") for name, table in tables.items()}
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print for each corpus what it is, the headline measures with intervals, the tests, the agreement of measures."""
     from doccluster.selection.comparison_result import COSTS, headline
 
-    summary, agreement = found.summary(), found.agreement()
-    tests = found.tests([name for name in headline(found.runs) if name not in COSTS])
-    for number, row in enumerate(found.corpora.to_dict("records")):
+    summary, agreement = comparison.summary(), comparison.agreement()
+    tests = comparison.tests([name for name in headline(comparison.runs) if name not in COSTS])
+    for number, row in enumerate(comparison.corpora.to_dict("records")):
         if number:
             say()
         corpus = row["corpus"]
@@ -160,7 +160,7 @@ def print_comparison(found: Comparison) -> None:
         _print_tests(tests[tests["corpus"] == corpus])
         _print_agreement(agreement[agreement["corpus"] == corpus])
     alike = ["corpus", "algorithm", "kind", "message"]
-    for (corpus, algorithm, kind, message), group in found.failures.groupby(alike, sort=False):
+    for (corpus, algorithm, kind, message), group in comparison.failures.groupby(alike, sort=False):
         seeds = ", ".join(map(str, group["seed"]))
         say(f"  failed: {algorithm} on {corpus}, seed{'' if len(group) == 1 else 's'} {seeds}: {kind}: {message}")
 
@@ -169,12 +169,12 @@ def _print_corpus(row: Mapping[Any, Any]) -> None:
     """Print the size of a corpus, and which column was the truth."""
     column, columns = row.get("truth"), row.get("label_columns")
     truth = f"truth: {column}" if isinstance(column, str) else "no truth"
-    others = [name for name in columns.split(", ") if name != column] if isinstance(columns, str) else []
-    more = f" (there is also {', '.join(others)})" if others else ""
+    columns_left = [name for name in columns.split(", ") if name != column] if isinstance(columns, str) else []
+    hint = f" (there is also {', '.join(columns_left)})" if columns_left else ""
     size = f"{row['n_documents']:,} documents x {row['n_terms']:,} terms, k={row['n_clusters']}"
     meaning = row.get("meaning")
     second = f"; meaning: {meaning}; measures are of the words" if isinstance(meaning, str) else ""
-    say(f"  {row['corpus']}: {size}; {truth}{more}{second}")
+    say(f"  {row['corpus']}: {size}; {truth}{hint}{second}")
 
 
 def _print_means(summary: pd.DataFrame) -> None:
@@ -186,8 +186,8 @@ def _print_means(summary: pd.DataFrame) -> None:
     measures = headline(summary)
     columns = [Column("", [title_of(measure) for measure in measures], "left")]
     for algorithm in algorithms:
-        own = [cells.get((algorithm, measure)) for measure in measures]
-        shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in own]
+        rows = [cells.get((algorithm, measure)) for measure in measures]
+        shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in rows]
         columns.append(Column(str(algorithm), shown))
     print_table(columns, has_rule=False, indent=2)
 
@@ -223,13 +223,13 @@ def _print_agreement(agreement: pd.DataFrame) -> None:
 
     if agreement.empty:
         return
-    known = agreement.dropna(subset="correlation")
+    ranked = agreement.dropna(subset="correlation")
     say()
-    if known.empty:
+    if ranked.empty:
         few = f"fewer than {MIN_RUNS} runs differ" if agreement["n"].max() < MIN_RUNS else "nothing varies"
         say(f"  no rank correlation with adjusted Rand: {few}")
         return
-    say(f"  which measures rank these {int(known['n'].max())} runs as adjusted Rand does (Spearman)")
-    ordered = known.sort_values("correlation", ascending=False)
+    say(f"  which measures rank these {int(ranked['n'].max())} runs as adjusted Rand does (Spearman)")
+    ordered = ranked.sort_values("correlation", ascending=False)
     shown = ordered if len(ordered) <= 8 else pd.concat([ordered.head(5), ordered.tail(3)])
     say_items(f"{row.measure} {row.correlation:+.2f}" for row in shown.itertuples())

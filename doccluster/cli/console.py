@@ -49,8 +49,8 @@ def print_table(columns: Sequence[Column], *, has_rule: bool = True, indent: int
 def table_room(*, has_rule: bool = True, indent: int = 0) -> dict[str, Any]:
     """Return the facts on standard output that `table_lines` needs: its width, and what rules and marks are made of."""
     is_wide = is_unicode(sys.stdout)
-    asked = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = shutil.get_terminal_size((WIDTH_OF_A_FILE, 24)).columns if asked else WIDTH_OF_A_FILE
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size((WIDTH_OF_A_FILE, 24)).columns if has_width else WIDTH_OF_A_FILE
     rule = ("─" if is_wide else "-") if has_rule else ""
     return {"width": width - indent, "rule": rule, "mark": "…" if is_wide else "..."}
 
@@ -145,9 +145,9 @@ def _compiling_told(tell: Progress) -> Iterator[Progress]:
     """Yield a progress that also says when the program is compiled, which would else pass for the work."""
     working: list[tuple[str, int, int | None]] = []
 
-    def remember(stage: str, done: int, total: int | None = None) -> None:
-        working[:] = [(stage, done, total)]
-        tell(stage, done, total)
+    def remember(stage: str, n_done: int, total: int | None = None) -> None:
+        working[:] = [(stage, n_done, total)]
+        tell(stage, n_done, total)
 
     def observe(count: int, is_running: bool) -> None:
         if is_running:
@@ -236,9 +236,9 @@ def collected_warnings() -> Iterator[Counter[str]]:
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
-        def collect(message: Any, category: Any, *where: Any, **more: Any) -> None:
+        def collect(message: Any, category: Any, *where: Any, **file_and_line: Any) -> None:
             if not issubclass(category, DocclusterWarning):
-                shown(message, category, *where, **more)
+                shown(message, category, *where, **file_and_line)
                 return
             sentence = str(message) if context is None else worded(message.words, spelling_of(context.command))
             with lock:
@@ -277,9 +277,9 @@ class StageLine:
         self._stream, self._get_time, self._lock = stream, get_time, threading.RLock()
         self._spent: dict[str, float] = {}  # of each stage, until it was last heard of
         self._working, self._since = "", get_time()
-        self._done: tuple[int, int | None] = 0, None
+        self._state: tuple[int, int | None] = 0, None
 
-    def tell(self, stage: str, done: int, total: int | None = None) -> None:
+    def tell(self, stage: str, n_done: int, total: int | None = None) -> None:
         """Note how far a stage is; any thread may call this."""
         with self._lock:
             is_new = stage != self._working
@@ -289,7 +289,7 @@ class StageLine:
                     self._spent[self._working] += now - self._since
                 self._spent.setdefault(stage, 0.0)
                 self._working, self._since = stage, now
-            self._done = done, total
+            self._state = n_done, total
             if is_new:  # however short it is
                 self.draw()
 
@@ -301,13 +301,13 @@ class StageLine:
                 return ""
             over = [f"{name} {_minutes(spent)}" for name, spent in self._spent.items() if name != self._working]
             spent = self._spent[self._working] + self._get_time() - self._since
-            done, total = self._done
-        told = f"{self._working} {_minutes(spent)}"
-        told += f"  {done:,}" if done else ""
-        told += f" of {total:,}" if total and done else ""
-        if total and 0 < done < total and spent >= TELLING_SECONDS:
-            told += f", {done / spent:,.0f}/s, {_minutes(spent * (total - done) / done)} left"
-        return "  ".join([told, *reversed(over)])
+            n_done, total = self._state
+        state = f"{self._working} {_minutes(spent)}"
+        state += f"  {n_done:,}" if n_done else ""
+        state += f" of {total:,}" if total and n_done else ""
+        if total and 0 < n_done < total and spent >= TELLING_SECONDS:
+            state += f", {n_done / spent:,.0f}/s, {_minutes(spent * (total - n_done) / n_done)} left"
+        return "  ".join([state, *reversed(over)])
 
     def draw(self) -> None:
         """Draw the line over what was drawn before."""

@@ -41,48 +41,48 @@ def inspect_command(sources: tuple[str, ...], as_json: bool, **given: Any) -> No
 
     with progress_shown(quiet=as_json) as progress:
         asked = arguments_of(inspect_source, given) | {"reader": reader_arguments(given)}
-        found = inspect_source(typed_source(sources), **asked, progress=progress)
+        inspection = inspect_source(typed_source(sources), **asked, progress=progress)
     if as_json:
-        print_json({**asdict(found), "reasons": found.reasons})
+        print_json({**asdict(inspection), "reasons": inspection.reasons})
     else:
-        _print_inspection(found)
+        _print_inspection(inspection)
 
 
-def _print_inspection(found: Inspection) -> None:
+def _print_inspection(inspection: Inspection) -> None:
     from doccluster.cli.run_summary import terms_told
 
-    say(f"  documents  {found.n_documents:,}")
-    if found.n_terms is not None and found.n_entries is not None:
-        told = terms_told(found.n_documents, found.n_terms, found.n_entries)
-        say(f"  matrix     {told}, {found.n_empty:,} documents without any")
-    if found.text_columns:
-        say(f"  text       {plain(', '.join(found.text_columns))}")
-    if found.lengths is not None:
-        told = ", ".join(f"{name} {value:,.0f}" for name, value in found.lengths.items())
-        say(f"  characters {told}")
-        say(f"  duplicates {found.n_same_text:,} documents are exact copies")
-        languages = ", ".join(f"{name} {100 * share:.0f} %" for name, share in (found.languages or {}).items())
+    say(f"  documents  {inspection.n_documents:,}")
+    if inspection.n_terms is not None and inspection.n_entries is not None:
+        terms = terms_told(inspection.n_documents, inspection.n_terms, inspection.n_entries)
+        say(f"  matrix     {terms}, {inspection.n_empty:,} documents without any")
+    if inspection.text_columns:
+        say(f"  text       {plain(', '.join(inspection.text_columns))}")
+    if inspection.lengths is not None:
+        lengths = ", ".join(f"{name} {value:,.0f}" for name, value in inspection.lengths.items())
+        say(f"  characters {lengths}")
+        say(f"  duplicates {inspection.n_same_text:,} documents are exact copies")
+        languages = ", ".join(f"{name} {100 * share:.0f} %" for name, share in (inspection.languages or {}).items())
         say(f"  languages  {languages or 'not found by function words'}")
-    if found.scripts:
-        told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.scripts.items())
-        say(f"  scripts    {told} of the texts; without blanks between words")
-    if found.first_date:
-        say(f"  dates      {found.first_date} to {found.last_date}")
-    if found.guessed_encodings:
-        told = ", ".join(f"{count:,} {name}" for name, count in found.guessed_encodings.items())
-        say_fact("encodings", f"guessed, where files do not state theirs: {told}")
-    if found.dates is not None and (told := found.dates.in_words()):
-        say_fact("" if found.first_date else "dates", told)
-    for why, count in found.doubtful_dates.items():
-        told = "1 date is" if count == 1 else f"{count:,} dates are"
-        say_fact("", f"{told} not believed: {why}")
-    for column in found.labels:
+    if inspection.scripts:
+        scripts = ", ".join(f"{name} {100 * share:.0f} %" for name, share in inspection.scripts.items())
+        say(f"  scripts    {scripts} of the texts; without blanks between words")
+    if inspection.first_date:
+        say(f"  dates      {inspection.first_date} to {inspection.last_date}")
+    if inspection.guessed_encodings:
+        encodings = ", ".join(f"{count:,} {name}" for name, count in inspection.guessed_encodings.items())
+        say_fact("encodings", f"guessed, where files do not state theirs: {encodings}")
+    if inspection.dates is not None and (sentence := inspection.dates.in_words()):
+        say_fact("" if inspection.first_date else "dates", sentence)
+    for why, count in inspection.doubtful_dates.items():
+        dates = "1 date is" if count == 1 else f"{count:,} dates are"
+        say_fact("", f"{dates} not believed: {why}")
+    for column in inspection.labels:
         _print_labels(column)
-    for reason, count in found.reasons.items():
+    for reason, count in inspection.reasons.items():
         say(f"  skipped    {count:,} {reason.replace('-', ' ')}")
-    if found.renamed:
-        told = "document is" if len(found.renamed) == 1 else "documents are"
-        say(f"  renamed    {len(found.renamed):,} {told} kept under a new id: {found.renamed[0].detail}")
+    if inspection.renamed:
+        documents = "document is" if len(inspection.renamed) == 1 else "documents are"
+        say(f"  renamed    {len(inspection.renamed):,} {documents} kept under a new id: {inspection.renamed[0].detail}")
 
 
 def _print_labels(column: LabelColumn) -> None:
@@ -90,8 +90,8 @@ def _print_labels(column: LabelColumn) -> None:
     coverage = ", ".join(f"{count:,} documents have {word}" for word, count in counts if count)
     say(f"  labels     {column.name}: {column.n_classes:,} classes; {coverage}")
     shown = ", ".join(f"{name} {count:,}" for name, count in column.commonest)
-    more = ", ..." if column.n_classes > len(column.commonest) else ""
-    say(f"             {shown}{more}")
+    dots = ", ..." if column.n_classes > len(column.commonest) else ""
+    say(f"             {shown}{dots}")
 
 
 @click.command("vectorize", cls=Verb, short_help="Turn documents into a matrix file.")
@@ -110,8 +110,8 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
 
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(write_vectors, given) | source_arguments(given)
-        made = write_vectors(typed_source(sources), output, **asked, progress=progress)
-    vectors = made.vectors
+        vector_file = write_vectors(typed_source(sources), output, **asked, progress=progress)
+    vectors = vector_file.vectors
     n_entries = int(vectors.matrix.nnz)
     if given["as_json"]:
         print_json(
@@ -121,14 +121,14 @@ def vectorize_command(sources: tuple[str, ...], output: str, **given: Any) -> No
                 "n_terms": vectors.n_terms,
                 "n_entries": n_entries,
                 "empty_ids": vectors.empty_ids,
-                "languages": made.languages,
-                "analysis": made.analysis_told,
+                "languages": vector_file.languages,
+                "analysis": vector_file.analysis_told,
             }
         )
         return
-    told = terms_told(vectors.n_documents, vectors.n_terms, n_entries)
-    say(f"  vectorize  {vectors.n_documents:,} documents, {told}")
-    say_analysis(made.analysis_told)
+    terms = terms_told(vectors.n_documents, vectors.n_terms, n_entries)
+    say(f"  vectorize  {vectors.n_documents:,} documents, {terms}")
+    say_analysis(vector_file.analysis_told)
     if vectors.empty_ids:
         say(f"  empty      {len(vectors.empty_ids):,} documents have no term")
     say(f"  {output}")

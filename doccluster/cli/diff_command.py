@@ -61,33 +61,33 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
 
     if output is not None:
         check_file(Path(output), overwrite=True)
-    found = diff(before, after, survive=survive, part=part)
+    difference = diff(before, after, survive=survive, part=part)
     if output is not None:
         with new_file(Path(output)) as beside:
-            beside.write_text(render_changes(found), encoding="utf-8", newline="\n")
+            beside.write_text(render_changes(difference), encoding="utf-8", newline="\n")
     if as_json:
-        print_json({"is_same": found.is_same, "counts": found.counts(), **asdict(found)})
+        print_json({"is_same": difference.is_same, "counts": difference.counts(), **asdict(difference)})
     else:
-        print_difference(found, output)
-    if not found.is_same:
+        print_difference(difference, output)
+    if not difference.is_same:
         raise click.exceptions.Exit(1)
 
 
-def print_difference(found: Difference, output: str | None) -> None:
+def print_difference(difference: Difference, output: str | None) -> None:
     """Print what has changed, and where the page of it is."""
-    say(f"  documents  {found.n_before:,} before, {found.n_after:,} after, {found.n_common:,} in both")
-    told = ", ".join(f"{count:,} {kind}" for kind, count in found.counts().items() if count)
-    say(f"  clusters   {told or 'none'}")
-    if found.edited:
-        say(f"  edited     {len(found.edited):,} documents")
-    told_of = [one for one in found.changes if one.kind != "stayed"]
+    say(f"  documents  {difference.n_before:,} before, {difference.n_after:,} after, {difference.n_common:,} in both")
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in difference.counts().items() if count)
+    say(f"  clusters   {counts or 'none'}")
+    if difference.edited:
+        say(f"  edited     {len(difference.edited):,} documents")
+    told_of = [change for change in difference.changes if change.kind != "stayed"]
     for kind, changes in groupby(told_of, key=attrgetter("kind")):
         of_kind = list(changes)
         n_shown = len(of_kind) if len(told_of) <= SHOWN else SHOWN_OF_KIND
-        for one in of_kind[:n_shown]:
-            label = one.label_after or one.label_before
-            sizes = [f"{n:,}" for n in (one.n_before, one.n_after) if n]
-            names = [_joined(side) for side in (one.before, one.after) if side]
+        for change in of_kind[:n_shown]:
+            label = change.label_after or change.label_before
+            sizes = [f"{n:,}" for n in (change.n_before, change.n_after) if n]
+            names = [_joined(side) for side in (change.before, change.after) if side]
             size = f"{' -> '.join(sizes)} document{'' if sizes == ['1'] else 's'}"
             where = f"cluster {' -> '.join(names)}"
             say(f"  {NAMES.get(kind, kind):<9} {size:>23}  {where}, {label[:WIDTH]}")
@@ -100,5 +100,5 @@ def print_difference(found: Difference, output: str | None) -> None:
 
 
 def _joined(names: Sequence[str]) -> str:
-    rest = len(names) - MOST_IDS
-    return "+".join(names) if rest <= 1 else f"{'+'.join(names[:MOST_IDS])} and {rest:,} more"
+    n_more = len(names) - MOST_IDS
+    return "+".join(names) if n_more <= 1 else f"{'+'.join(names[:MOST_IDS])} and {n_more:,} more"

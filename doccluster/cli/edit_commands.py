@@ -50,21 +50,21 @@ def undo_command(folder: str, as_json: bool) -> None:
     """Take back the last label or merge of a run; call it again for the one before."""
     from doccluster.pipeline.editing import undo_edit
 
-    done = undo_edit(folder)
-    _print(done, f"undone: {done.edit.verb} {' '.join(map(str, done.edit.clusters))}", as_json)
+    edited = undo_edit(folder)
+    _print(edited, f"undone: {edited.edit.verb} {' '.join(map(str, edited.edit.clusters))}", as_json)
 
 
-def _print(done: Edited, sentence: str, as_json: bool) -> None:
+def _print(edited: Edited, sentence: str, as_json: bool) -> None:
     """Print what was done, and the clusters that it changed."""
     from doccluster.cli.run_summary import print_clusters
     from doccluster.overview import overview
 
     if as_json:
-        changed = [done.run.clusters[number] for number in done.clusters]
-        rows = [{"cluster": one.cluster, "size": one.size, "label": one.label} for one in changed]
+        changed = [edited.run.clusters[number] for number in edited.clusters]
+        rows = [{"cluster": cluster.cluster, "size": cluster.size, "label": cluster.label} for cluster in changed]
         print_json({"done": sentence, "clusters": rows})
         return
     say(sentence)
     say()
-    seen = overview(done.run)
-    print_clusters([seen[number] for number in done.clusters])
+    overviews = overview(edited.run)
+    print_clusters([overviews[number] for number in edited.clusters])

@@ -87,16 +87,16 @@ def _evaluated(labels: str, given: dict[str, Any], progress: Progress) -> Evalua
     truth, vectors, column = given["truth"], given["vectors"], given["column"]
     if truth is None and vectors is None:
         raise InputError("there is nothing to evaluate against", remedy="give --truth, --vectors, or both")
-    found = read_labels(labels, columns=[column] if column else [])
-    clusters = next(iter(found.columns.values()))
+    label_file = read_labels(labels, columns=[column] if column else [])
+    clusters = next(iter(label_file.columns.values()))
     if any(isinstance(cluster, list) for cluster in clusters):
         raise InputError(f"{labels} has documents with several labels", remedy="each needs one cluster")
-    keep = _rows_with_a_cluster(labels, clusters, has_ids=found.ids is not None)
+    keep = _rows_with_a_cluster(labels, clusters, has_ids=label_file.ids is not None)
     asked = arguments_of(evaluate, given) | {"progress": progress}
     if truth is not None:
-        asked["truth"] = _truth(found, truth, given["truth_column"], given["label_separator"], keep)
+        asked["truth"] = _truth(label_file, truth, given["truth_column"], given["label_separator"], keep)
     if vectors is not None:
-        asked["vectors"] = _vectors(found, vectors, given["metric"], keep)
+        asked["vectors"] = _vectors(label_file, vectors, given["metric"], keep)
     return evaluate([clusters[row] for row in keep], **asked)
 
 
@@ -114,15 +114,17 @@ def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -
     return keep
 
 
-def _truth(found: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]) -> dict[str, Any]:
+def _truth(
+    label_file: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]
+) -> dict[str, Any]:
     from doccluster.evaluation.joined_labels import read_labels, rows_of
 
     truth = read_labels(path, columns=columns, label_separator=separator)
-    rows = rows_of(found, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
+    rows = rows_of(label_file, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
     result: dict[str, Any] = {}
     for name, cells in truth.columns.items():
-        given: list[Any] = [cells[row] if row >= 0 else "" for row in rows]
-        result[name] = given if separator is None else [_cut(cell, separator) for cell in given]
+        classes: list[Any] = [cells[row] if row >= 0 else "" for row in rows]
+        result[name] = classes if separator is None else [_cut(cell, separator) for cell in classes]
     return result
 
 
@@ -132,7 +134,7 @@ def _cut(cell: Any, separator: str) -> list[str]:
     return [part for part in (each.strip() for each in cell.split(separator)) if part]
 
 
-def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
+def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Any:
     """Return the rows of a matrix file that belong to the labels; with a Euclidean metric, as they are in the file."""
     from pathlib import Path
 
@@ -146,12 +148,12 @@ def _vectors(found: Any, path: str, metric: str, keep: list[int]) -> Any:
     from doccluster.vectors.matrix_files import load_matrix_file
 
     if usable_path(path).is_dir():
-        read = load_run(path).vectors
-        matrix = read.matrix
+        vectors = load_run(path).vectors
+        matrix = vectors.matrix
     else:
-        read = read_matrix(path, weighting="none")[0]
-        matrix = read.matrix if metric == "cosine" else load_matrix_file(Path(path)).matrix
-    rows = rows_of(found, read.ids, read.n_documents, path)[np.array(keep)]
+        vectors = read_matrix(path, weighting="none")[0]
+        matrix = vectors.matrix if metric == "cosine" else load_matrix_file(Path(path)).matrix
+    rows = rows_of(label_file, vectors.ids, vectors.n_documents, path)[np.array(keep)]
     return (sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix)[rows]
 
 
@@ -223,9 +225,9 @@ def _print_measures(records: list[Measure]) -> None:
 @click.command("explain", cls=Verb)
 @click.argument("subject")
 @click.argument("cluster", required=False)
-@click.argument("other", required=False)
+@click.argument("second_cluster", required=False, metavar="[OTHER]")
 @json_option
-def explain_command(subject: str, cluster: str | None, other: str | None, as_json: bool) -> None:
+def explain_command(subject: str, cluster: str | None, second_cluster: str | None, as_json: bool) -> None:
     """Explain a measure (SUBJECT is its name), or a cluster of a run (SUBJECT is the folder of the run).
 
     Two clusters are compared: what they share, what separates them, and which documents lie between them.
@@ -233,7 +235,7 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
     from doccluster.base.file_names import usable_path
 
     if usable_path(subject).is_dir():
-        _explain_run(subject, cluster, other, as_json)
+        _explain_run(subject, cluster, second_cluster, as_json)
         return
     if cluster is not None:
         raise InputError(
@@ -249,14 +251,14 @@ def explain_command(subject: str, cluster: str | None, other: str | None, as_jso
         say(line)
 
 
-def _explain_run(folder: str, cluster: str | None, other: str | None, as_json: bool) -> None:
+def _explain_run(folder: str, cluster: str | None, second_cluster: str | None, as_json: bool) -> None:
     from doccluster.artifacts.run_folder import load_run
     from doccluster.cli.run_summary import print_clusters
     from doccluster.overview import overview
     from doccluster.pipeline.explaining import explain
 
     run = load_run(folder)
-    explanation = explain(run, cluster, other)
+    explanation = explain(run, cluster, second_cluster)
     if as_json:
         print_json(explanation.content)
     elif cluster is None:
@@ -293,9 +295,9 @@ def _explanation(record: Measure) -> list[str]:
 
 def _cost_in_words(record: Measure) -> str:
     """Return the cost, and under which metrics it is another."""
-    others = {metric: kind for metric, kind in record.evidence_by_metric.items() if kind != record.cost}
-    more = "".join(f"; metric {metric}: {COST_IN_WORDS[kind]}" for metric, kind in others.items())
-    return COST_IN_WORDS[record.cost] + more
+    kinds = {metric: kind for metric, kind in record.evidence_by_metric.items() if kind != record.cost}
+    exceptions = "".join(f"; metric {metric}: {COST_IN_WORDS[kind]}" for metric, kind in kinds.items())
+    return COST_IN_WORDS[record.cost] + exceptions
 
 
 def _wrapped(name: str, text: str) -> list[str]:

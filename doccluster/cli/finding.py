@@ -91,15 +91,15 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     if output is not None:
         check_file(Path(output), overwrite=overwrite)
     with progress_shown(quiet=as_json) as progress:
-        found = _found(words, given, progress)
+        grouped_hits = _found(words, given, progress)
     if output is not None:
         from doccluster.report.page import write_search_page
 
-        write_search_page(found, output)
+        write_search_page(grouped_hits, output)
     if as_json:
-        print_json(found.to_json())
+        print_json(grouped_hits.to_json())
     else:
-        _print_groups(found)
+        _print_groups(grouped_hits)
         if output is not None:
             say()
             say(f"  {output}")
@@ -123,15 +123,15 @@ def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> Grou
     return search(words[0], source, **asked, progress=progress)
 
 
-def _print_groups(found: GroupedHits) -> None:
-    say(f"  {len(found.hits):,} hits in {found.groups_told}")
-    for number, (label, documents) in enumerate(found.named_groups):
+def _print_groups(grouped_hits: GroupedHits) -> None:
+    say(f"  {len(grouped_hits.hits):,} hits in {grouped_hits.groups_told}")
+    for number, (label, documents) in enumerate(grouped_hits.named_groups):
         say()
         say(f"{number:>3}  {label}  ({len(documents)})")
-        shown = [place for place in documents if place not in found.copy_of][:SHOWN]
+        shown = [place for place in documents if place not in grouped_hits.copy_of][:SHOWN]
         for place in shown:
-            hit = found.hits[place]
-            by_words = found.bm25_places[place] if found.bm25_places else None
+            hit = grouped_hits.hits[place]
+            by_words = grouped_hits.bm25_places[place] if grouped_hits.bm25_places else None
             by_bm25 = "" if by_words is None else f" [{by_words + 1}]"
             say(f"     {place + 1:>3}.{by_bm25} {hit.title or hit.snippet[:70] or hit.url or hit.id}")
         if len(documents) > len(shown):
@@ -173,7 +173,7 @@ def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **gi
         return
     _show(browser)
     for line in _lines():
-        verb, _, rest = line.strip().partition(" ")
+        verb, _, words = line.strip().partition(" ")
         if verb in ("quit", "exit", "q"):
             return
         if not verb:
@@ -182,7 +182,7 @@ def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **gi
             write_error(f"there is no command {plain(verb[:40])!r}; type help for the commands.")
             continue
         try:
-            VERBS[verb](browser, rest.strip())
+            VERBS[verb](browser, words.strip())
             if verb not in ("list", "help"):
                 _show(browser)
         except DocclusterError as error:
@@ -221,8 +221,8 @@ def _show(browser: Browser) -> None:
             say(f"       {title}")
 
 
-def _list(browser: Browser, rest: str) -> None:
-    numbers = _numbers(rest)
+def _list(browser: Browser, words: str) -> None:
+    numbers = _numbers(words)
     if len(numbers) not in (1, 2):
         raise InputError("list takes the number of one cluster, and the document to begin with", remedy="list 2 40")
     card = browser.card(numbers[0])
@@ -231,9 +231,9 @@ def _list(browser: Browser, rest: str) -> None:
     for place, row in enumerate(rows, max(first, 1)):
         own_id, name = browser.documents.ids[row], browser.documents.name(row)
         say(f"{place:>7}  {own_id}" + ("" if name == own_id else f"  {name}"))
-    left = card.size - (max(first, 1) - 1) - len(rows)
-    if left > 0:
-        say(f"         and {left:,} more: list {card.number} {max(first, 1) + len(rows)}")
+    n_left = card.size - (max(first, 1) - 1) - len(rows)
+    if n_left > 0:
+        say(f"         and {n_left:,} more: list {card.number} {max(first, 1) + len(rows)}")
 
 
 def _numbers(text: str) -> list[int]:
@@ -245,10 +245,10 @@ def _numbers(text: str) -> list[int]:
 
 
 VERBS: dict[str, Callable[[Any, str], None]] = {
-    "gather": lambda browser, rest: browser.gather(_numbers(rest)),
-    "search": lambda browser, rest: browser.search(rest),
-    "back": lambda browser, rest: browser.back(),
-    "show": lambda browser, rest: None,
+    "gather": lambda browser, words: browser.gather(_numbers(words)),
+    "search": lambda browser, words: browser.search(words),
+    "back": lambda browser, words: browser.back(),
+    "show": lambda browser, words: None,
     "list": _list,
-    "help": lambda browser, rest: write_out(f"{HELP}\n"),
+    "help": lambda browser, words: write_out(f"{HELP}\n"),
 }

@@ -81,10 +81,10 @@ def _numbers(_context: click.Context, _option: click.Parameter, value: str | Non
     if value is None:
         return None
     try:
-        found = [float(part) for part in value.split(",")]
+        numbers = [float(part) for part in value.split(",")]
     except ValueError as error:
         raise click.BadParameter(f"{value!r} is not a number, or numbers separated by commas.") from error
-    return found[0] if len(found) == 1 else found
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
@@ -144,9 +144,9 @@ def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_j
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        made = make_sparse_vmf(**given, n_threads=n_threads)
-        files = write_vectors(place, made)
-    _finish(files, made.parameters, as_json)
+        vectors = make_sparse_vmf(**given, n_threads=n_threads)
+        files = write_vectors(place, vectors)
+    _finish(files, vectors.parameters, as_json)
 
 
 @generate_command.command("sharma", cls=Verb)
@@ -170,9 +170,9 @@ def sharma_command(output: str, overwrite: bool, as_json: bool, **given: Any) ->
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        made = make_sharma(**given)
-        files = write_vectors(place, made)
-    _finish(files, made.parameters, as_json)
+        vectors = make_sharma(**given)
+        files = write_vectors(place, vectors)
+    _finish(files, vectors.parameters, as_json)
 
 
 @generate_command.command("zipf", cls=Verb)
@@ -229,12 +229,12 @@ def like_command(
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
         vectors = _source(sources, given)
-        made = make_twin(vectors, n_clusters, n_documents=n_documents, random_state=random_state, n_threads=n_threads)
+        twin = make_twin(vectors, n_clusters, n_documents=n_documents, random_state=random_state, n_threads=n_threads)
         chosen = {**reader_arguments(given), **vectorizer_arguments(given), "language": language_argument(given)}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
-        made = SyntheticVectors(made.vectors, made.truth, {**made.parameters, **record})
-        files = write_vectors(place, made)
-    _finish(files, made.parameters, as_json)
+        twin = SyntheticVectors(twin.vectors, twin.truth, {**twin.parameters, **record})
+        files = write_vectors(place, twin)
+    _finish(files, twin.parameters, as_json)
 
 
 def _source(sources: tuple[str, ...], given: dict[str, Any]) -> DocumentVectors:

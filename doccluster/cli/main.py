@@ -58,9 +58,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyCommands(click.Group):
     """A group that imports a command's module only when that command is called."""
 
-    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+    def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
         with output_guarded():  # --help and --version print here
-            return super().make_context(*arguments, **more)
+            return super().make_context(*arguments, **keywords)
 
     def invoke(self, ctx: click.Context) -> Any:
         with output_guarded():

@@ -69,7 +69,10 @@ def _stand_in(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     characters = error.object[error.start : error.end]
-    shown = (_PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode("ascii") for one in characters)
+    shown = (
+        _PLAIN.get(character) or character.encode("ascii", "backslashreplace").decode("ascii")
+        for character in characters
+    )
     return "".join(shown), error.end
 
 

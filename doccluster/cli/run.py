@@ -280,8 +280,8 @@ def report_command(
             else run_pipeline(typed_source(sources), labels=labels, progress=progress)
         )
     texts = texts_of_run(sources[0], run) if with_texts else None
-    with new_file(path) as written:
-        write_report(run, written, with_map=with_map, texts=texts)
+    with new_file(path) as unfinished:
+        write_report(run, unfinished, with_map=with_map, texts=texts)
     if as_json:
         print_json({"output": str(path), "n_documents": run.n_documents, "n_clusters": run.n_clusters})
     else:

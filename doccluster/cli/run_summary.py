@@ -31,42 +31,48 @@ SILHOUETTE = "how much nearer documents are to their own cluster, -1 to 1"
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
 
-def print_clusters(seen: Sequence[Overview]) -> None:
+def print_clusters(clusters: Sequence[Overview]) -> None:
     """Print two lines for each cluster: its headline, and its label below.
 
     On a narrow terminal headlines get shorter, then similarity goes, then outlets, then dates; sizes stay.
     """
-    years = {day.year for one in seen for day in (one.first, one.last) if day is not None}
-    several_outlets = len({name for one in seen for name, _ in one.outlets}) > 1
+    years = {day.year for cluster in clusters for day in (cluster.first, cluster.last) if day is not None}
+    several_outlets = len({name for cluster in clusters for name, _ in cluster.outlets}) > 1
     print_table(
         [
-            Column("cluster", ["" if isnan(one.similarity) else str(one.cluster) for one in seen]),
-            Column("size", [f"{one.size:,}" for one in seen]),
-            Column("headline, label", [_lines(one) for one in seen], "left", fit="cut", widest=WIDEST_HEADLINE),
-            Column("dates", [_dates(one, with_year=len(years) > 1) for one in seen], "left", leaves=1),
+            Column("cluster", ["" if isnan(cluster.similarity) else str(cluster.cluster) for cluster in clusters]),
+            Column("size", [f"{cluster.size:,}" for cluster in clusters]),
+            Column(
+                "headline, label", [_lines(cluster) for cluster in clusters], "left", fit="cut", widest=WIDEST_HEADLINE
+            ),
+            Column("dates", [_dates(cluster, with_year=len(years) > 1) for cluster in clusters], "left", leaves=1),
             Column(
                 "outlets",
-                [f"{len(one.outlets):,}" if several_outlets and one.outlets else "" for one in seen],
+                [f"{len(cluster.outlets):,}" if several_outlets and cluster.outlets else "" for cluster in clusters],
                 leaves=2,
             ),
-            Column("similarity", ["" if isnan(one.similarity) else f"{one.similarity:.2f}" for one in seen], leaves=3),
+            Column(
+                "similarity",
+                ["" if isnan(cluster.similarity) else f"{cluster.similarity:.2f}" for cluster in clusters],
+                leaves=3,
+            ),
         ]
     )
 
 
-def _lines(one: Overview) -> str:
-    headline, label = plain(one.headline), plain(one.label)
-    return f"{headline}\n{label}" if label not in ("", headline, f"cluster {one.cluster}") else headline
+def _lines(cluster: Overview) -> str:
+    headline, label = plain(cluster.headline), plain(cluster.label)
+    return f"{headline}\n{label}" if label not in ("", headline, f"cluster {cluster.cluster}") else headline
 
 
-def _dates(one: Overview, *, with_year: bool) -> str:
-    if one.first is None or one.last is None:
+def _dates(cluster: Overview, *, with_year: bool) -> str:
+    if cluster.first is None or cluster.last is None:
         return ""
-    if one.first.year != one.last.year:
-        return f"{month_words(one.first)} – {month_words(one.last)}"
-    words = span_words(one.first, one.last)
+    if cluster.first.year != cluster.last.year:
+        return f"{month_words(cluster.first)} – {month_words(cluster.last)}"
+    words = span_words(cluster.first, cluster.last)
     # all of one year: the first line says which
-    return words if with_year else words.replace(f" {one.first.year}", "")
+    return words if with_year else words.replace(f" {cluster.first.year}", "")
 
 
 def print_run(run: Run, output: Path | None) -> None:
@@ -74,11 +80,11 @@ def print_run(run: Run, output: Path | None) -> None:
     compiling = run.provenance.timings.get(COMPILING, 0.0)
     if compiling >= SHOWN_SECONDS:
         say_fact("compile", f"once for this machine, {compiling:.1f} s")
-    seen = overview(run)
+    overviews = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
     columns = ", ".join(run.parameters.get("resolved", {}).get("text_columns", ()))
     text = f" (text: {columns})" if columns else ""
-    say_fact("read", f"{n_read:,} documents{text}{_where_and_when(run, seen)}{_skipped(run, output)}")
+    say_fact("read", f"{n_read:,} documents{text}{_where_and_when(run, overviews)}{_skipped(run, output)}")
     matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
     n_stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
     empty = f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
@@ -91,7 +97,7 @@ def print_run(run: Run, output: Path | None) -> None:
     if stability is not None:
         say_fact("", f"The starts agree at {stability:.2f} (mean adjusted Rand; 1 = the same clusters).")
     say()
-    print_clusters([*seen[: min(run.n_clusters, MAX_SHOWN)], *seen[run.n_clusters :]])
+    print_clusters([*overviews[: min(run.n_clusters, MAX_SHOWN)], *overviews[run.n_clusters :]])
     if run.n_clusters > MAX_SHOWN:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
         say(f"  the {MAX_SHOWN} largest of {run.n_clusters:,} clusters{where}")
@@ -111,23 +117,23 @@ def terms_told(n_documents: int, n_terms: int, n_entries: int) -> str:
     return f"{n_terms:,} terms, {n_entries / n_documents:,.1f} in a document on average"
 
 
-def say_analysis(told: Mapping[str, str]) -> None:
+def say_analysis(lines: Mapping[str, str]) -> None:
     """Print which languages and scripts the texts are in, and what was done about them."""
-    for name, line in told.items():
+    for name, line in lines.items():
         say_fact(name, line)
 
 
 def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
     """Return the screen of `print_run`, and all scores, as plain values."""
     values = per_cluster_values(run)
-    seen = overview(run)
+    overviews = overview(run)
     return {
         "output": None if output is None else str(output),
         "files": [] if output is None else files_of(output),
         "interrupted": run.provenance.interrupted,
         "n_documents": run.n_documents,
         "n_empty": len(run.empty_documents),
-        "n_skipped": sum(not one.is_renamed for one in run.skipped),
+        "n_skipped": sum(not skipped.is_renamed for skipped in run.skipped),
         "n_terms": run.vectors.n_terms,
         "n_clusters": run.n_clusters,
         "n_other": run.n_other,
@@ -139,19 +145,19 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
         "notes": list(run.notes),
         "clusters": [
             {
-                "cluster": one.cluster,
-                "size": one.size,
-                "headline": seen[one.cluster].headline,
-                "label": one.label,
-                "first": _iso(seen[one.cluster].first),
-                "last": _iso(seen[one.cluster].last),
-                "similarity": seen[one.cluster].similarity,
-                "outlets": dict(seen[one.cluster].outlets),
-                "n_copies": seen[one.cluster].n_copies,
-                "terms": [term.term for term in one.descriptive],
-                "measures": {name: values[name][one.cluster] for name in values},
+                "cluster": cluster.cluster,
+                "size": cluster.size,
+                "headline": overviews[cluster.cluster].headline,
+                "label": cluster.label,
+                "first": _iso(overviews[cluster.cluster].first),
+                "last": _iso(overviews[cluster.cluster].last),
+                "similarity": overviews[cluster.cluster].similarity,
+                "outlets": dict(overviews[cluster.cluster].outlets),
+                "n_copies": overviews[cluster.cluster].n_copies,
+                "terms": [term.term for term in cluster.descriptive],
+                "measures": {name: values[name][cluster.cluster] for name in values},
             }
-            for one in run.clusters
+            for cluster in run.clusters
         ],
         "scores": run.evaluation.to_dict()["scores"],
     }
@@ -164,16 +170,16 @@ def files_of(output: Path) -> list[str]:
 
 def _skipped(run: Run, output: Path | None) -> str:
     # skipped.csv lists the renamed ones too, but they are kept, and those without terms, which were read
-    reasons = Counter(one.reason for one in run.skipped if not one.is_renamed and one.reason != NO_TERMS)
-    n_renamed = sum(one.is_renamed for one in run.skipped)
-    told = []
+    reasons = Counter(item.reason for item in run.skipped if not item.is_renamed and item.reason != NO_TERMS)
+    n_renamed = sum(item.is_renamed for item in run.skipped)
+    sentences = []
     if reasons:
         counts = ", ".join(f"{count:,} {reason.replace('-', ' ')}" for reason, count in reasons.most_common())
-        told.append(f"{reasons.total():,} skipped: {counts}")
+        sentences.append(f"{reasons.total():,} skipped: {counts}")
     if n_renamed:
-        told.append(f"{n_renamed:,} kept under a new id")
+        sentences.append(f"{n_renamed:,} kept under a new id")
     where = "" if output is None else " -> skipped.csv"
-    return f"   ({'; '.join(told)}{where})" if told else ""
+    return f"   ({'; '.join(sentences)}{where})" if sentences else ""
 
 
 def _method(run: Run) -> str:
@@ -184,16 +190,21 @@ def _method(run: Run) -> str:
         return f"{counted(run.n_clusters, 'cluster')}: {run.method}"
     algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))
     starts = (run.parameters.get("clustering") or {}).get("n_init") or STARTS
-    told = f", best of {starts} starts" if "n_init" in algorithm.options else ""
+    details = f", best of {starts} starts" if "n_init" in algorithm.options else ""
     started = resolved.get("started_from")
-    told = f", started from the {started} in the data" if started else told
-    return f"{counted(run.n_clusters, 'cluster')}: {algorithm.title}{told}, seed {run.provenance.seed}, {seconds:.1f} s"
+    details = f", started from the {started} in the data" if started else details
+    return (
+        f"{counted(run.n_clusters, 'cluster')}: {algorithm.title}{details}, seed {run.provenance.seed}, {seconds:.1f} s"
+    )
 
 
-def _where_and_when(run: Run, seen: Sequence[Overview]) -> str:
+def _where_and_when(run: Run, clusters: Sequence[Overview]) -> str:
     """Return the days and the number of outlets of all documents, as far as they say and can be believed."""
-    firsts, lasts = (sorted(filter(None, days)) for days in zip(*((one.first, one.last) for one in seen), strict=True))
-    outlets = {name for one in seen for name, _ in one.outlets}
+    firsts, lasts = (
+        sorted(filter(None, days))
+        for days in zip(*((cluster.first, cluster.last) for cluster in clusters), strict=True)
+    )
+    outlets = {name for cluster in clusters for name, _ in cluster.outlets}
     when = f", {span_words(firsts[0], lasts[-1])}" if firsts else ""
     doubtful = sum(count for text, count in Counter(filter(None, run.documents.dates)).items() if doubt(text))
     when += f" ({doubtful:,} {'date' if doubtful == 1 else 'dates'} not believed)" if doubtful else ""
@@ -211,7 +222,7 @@ def _headlines(run: Run) -> list[str]:
             if score.name == name:
                 against = f" against {score.truth}" if score.truth else ""
                 notes = [score.note, SILHOUETTE if name == "silhouette" and score.status == "computed" else ""]
-                note = "".join(f"   {one}" for one in notes if one)
+                note = "".join(f"   {remark}" for remark in notes if remark)
                 value = "not computed" if score.status == "skipped" else _number(score.value)
                 lines.append(f"{name}{against}  {value}{note}")
     return lines

@@ -75,79 +75,86 @@ VECTORIZER = {
 
 def made_options(kind: Any, names: Mapping[str, Made], *, section: str) -> Any:
     """Return a decorator with an option for each of the named parameters of a dataclass, in one section of the help."""
-    known, types = parameters_of(kind), {one.name: str(one.type) for one in fields(kind)}
-    return options(*(_option(name, known[name], types[name], made, section) for name, made in names.items()))
+    parameters, types = parameters_of(kind), {item.name: str(item.type) for item in fields(kind)}
+    return options(*(_option(name, parameters[name], types[name], made, section) for name, made in names.items()))
 
 
 def arguments_given(given: Mapping[str, Any], names: Mapping[str, Made]) -> dict[str, Any]:
     """Return the parameters among `names` that were given on the command line."""
-    found = {name: given.get(name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    arguments = {name: given.get(name) for name in names}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _option(name: str, known: Parameter, of_type: str, made: Made, section: str) -> Command:
+def _option(name: str, parameter: Parameter, of_type: str, made: Made, section: str) -> Command:
     flag = made.option or f"--{name.replace('_', '-')}"
-    given: dict[str, Any] = {"cls": SectionedOption, "section": section, "help": known.summary, "default": None}
-    choices = made.choices or known.choices
+    attributes: dict[str, Any] = {
+        "cls": SectionedOption,
+        "section": section,
+        "help": parameter.summary,
+        "default": None,
+    }
+    choices = made.choices or parameter.choices
     if of_type.startswith("bool"):
-        negative = f"/--no-{name.replace('_', '-')}" if known.default is None else ""
-        return click.option(f"{flag}{negative}", name, is_flag=True, **given)
+        negative = f"/--no-{name.replace('_', '-')}" if parameter.default is None else ""
+        return click.option(f"{flag}{negative}", name, is_flag=True, **attributes)
     if choices:
-        return click.option(flag, name, type=click.Choice(choices), **given)
-    if made.is_number or (isinstance(known.default, int) and known.low is not None):
-        return click.option(flag, name, type=Whole(min=int(known.low or 1)), metavar=made.value or "N", **given)
-    callback = made.callback or (None if known.check is None else checked(known.check))
-    return click.option(flag, name, callback=callback, metavar=made.value or known.value or "NAME", **given)
+        return click.option(flag, name, type=click.Choice(choices), **attributes)
+    if made.is_number or (isinstance(parameter.default, int) and parameter.low is not None):
+        return click.option(
+            flag, name, type=Whole(min=int(parameter.low or 1)), metavar=made.value or "N", **attributes
+        )
+    callback = made.callback or (None if parameter.check is None else checked(parameter.check))
+    return click.option(flag, name, callback=callback, metavar=made.value or parameter.value or "NAME", **attributes)
 
 
-def columns_of(_context: click.Context, _option: click.Parameter, given: Iterable[str]) -> dict[str, Any]:
+def columns_of(_context: click.Context, _option: click.Parameter, texts: Iterable[str]) -> dict[str, Any]:
     """Return the parameters that name columns, of texts such as ``date=published``."""
-    found: dict[str, list[str]] = {}
-    for one in given:
-        role, equals, column = one.partition("=")
+    columns_of_roles: dict[str, list[str]] = {}
+    for text in texts:
+        role, equals, column = text.partition("=")
         if not equals or not column or role not in ROLES:
             raise click.BadParameter(
-                f"{one!r} does not say what a column holds; write ROLE=NAME, ROLE one of {', '.join(ROLES)}."
+                f"{text!r} does not say what a column holds; write ROLE=NAME, ROLE one of {', '.join(ROLES)}."
             )
-        found.setdefault(role, []).append(column)
-    for role, columns in found.items():
+        columns_of_roles.setdefault(role, []).append(column)
+    for role, columns in columns_of_roles.items():
         if len(columns) > 1 and role not in SEVERAL:
             raise click.BadParameter(f"{len(columns)} columns are named for {role}, which needs one.")
-    return {ROLES[role]: columns if role in SEVERAL else columns[0] for role, columns in found.items()}
+    return {ROLES[role]: columns if role in SEVERAL else columns[0] for role, columns in columns_of_roles.items()}
 
 
-def format_given(_context: click.Context, _option: click.Parameter, given: str | None) -> dict[str, Any]:
+def format_given(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, Any]:
     """Return the format and its parameters, of a text such as ``csv:delimiter=;``."""
-    if given is None:
+    if text is None:
         return {}
     from doccluster.clustering.algorithms import parse_value
     from doccluster.corpus.formats import FORMATS, check_format
     from doccluster.pipeline.sources import MATRIX_FORMATS
 
-    name, _, settings = given.partition(":")
+    name, _, settings = text.partition(":")
     try:
-        known = name if name in MATRIX_FORMATS else check_format(name)
+        kind = name if name in MATRIX_FORMATS else check_format(name)
     except InputError as error:
         raise click.BadParameter(str(error).removeprefix("format=")) from error
-    found: dict[str, Any] = {} if known is None else {"format": known}
-    takes = () if known not in FORMATS else FORMATS[known].parameters
+    arguments: dict[str, Any] = {} if kind is None else {"format": kind}
+    takes = () if kind not in FORMATS else FORMATS[kind].parameters
     for pair in filter(None, settings.split(",")):
         parameter, equals, value = pair.partition("=")
         if parameter not in takes or not equals:
-            wanted = f"it takes {', '.join(f'{one}=...' for one in takes)}" if takes else "it takes none"
-            raise click.BadParameter(f"{pair!r} is no parameter of {name}; {wanted}.")
-        found[parameter] = value.split("+") if parameter == "strip" else parse_value(value)
+            remedy = f"it takes {', '.join(f'{name_taken}=...' for name_taken in takes)}" if takes else "it takes none"
+            raise click.BadParameter(f"{pair!r} is no parameter of {name}; {remedy}.")
+        arguments[parameter] = value.split("+") if parameter == "strip" else parse_value(value)
         if parameter == "delimiter":
-            found[parameter] = DELIMITERS.get(value, value)
-    return found
+            arguments[parameter] = DELIMITERS.get(value, value)
+    return arguments
 
 
 def of_a_format() -> dict[str, str]:
     """Return how the parameters begin that one format has; of csv and tsv, which share some, the first."""
     from doccluster.corpus.formats import FORMATS
 
-    known = reversed(FORMATS.values())
-    return {parameter: f"--format {one.name}:{parameter}=" for one in known for parameter in one.parameters}
+    formats = reversed(FORMATS.values())
+    return {parameter: f"--format {kind.name}:{parameter}=" for kind in formats for parameter in kind.parameters}
 
 
 reader_options = options(

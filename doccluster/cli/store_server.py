@@ -56,7 +56,7 @@ class _StoreRequests(LoopbackRequests):
 
     def do_GET(self) -> None:
         """Answer with the page, a feed, or stories as JSON."""
-        words = self.asked.get("words", [""])[0].split()
+        words = self.query.get("words", [""])[0].split()
         try:
             with self._turn():
                 told = self._told(words)
@@ -79,7 +79,7 @@ class _StoreRequests(LoopbackRequests):
             if self.place == "/stories.json":
                 return {"stories": stories_with(connection, words)}
             if self.place == "/story.json":
-                return story_told(connection, self.asked.get("id", [""])[0])
+                return story_told(connection, self.query.get("id", [""])[0])
             if self.place == "/":
                 return render_front_page(front_page(connection, name=store))
             return feed_of(connection, words, name="Stories", is_json=self.place == "/feed.json")

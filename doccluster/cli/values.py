@@ -36,10 +36,10 @@ def checked(check: Callable[[Any], Any]) -> Callback:
     """
 
     def callback(_context: click.Context, option: click.Parameter, value: Any) -> Any:
-        for one in value if isinstance(value, tuple) else [value]:
+        for item in value if isinstance(value, tuple) else [value]:
             try:
-                if one is not None:
-                    check(one)
+                if item is not None:
+                    check(item)
             except InputError as error:
                 raise click.BadParameter(_without_name(error)) from error
         return value

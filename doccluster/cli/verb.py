@@ -22,9 +22,13 @@ class SectionedOption(click.Option):
     """An option that stands in a section of its own in the help."""
 
     def __init__(
-        self, *arguments: Any, section: str = RUNNING, spellings: Callable[[], Mapping[str, str]] = dict, **given: Any
+        self,
+        *arguments: Any,
+        section: str = RUNNING,
+        spellings: Callable[[], Mapping[str, str]] = dict,
+        **attributes: Any,
     ) -> None:
-        super().__init__(*arguments, **given)
+        super().__init__(*arguments, **attributes)
         self.section = section
         self.spellings = spellings  # how arguments begin that it stands for: {"date_column": "--column date="}
 
@@ -35,9 +39,11 @@ class Verb(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         for section in (RUNNING, READING, TERMS, MEANING):
-            options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-            own = [one for one in options if getattr(one, "section", RUNNING) == section]
-            lines = [line for line in (one.get_help_record(ctx) for one in own) if line is not None]
+            options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+            options_of_section = [option for option in options if getattr(option, "section", RUNNING) == section]
+            lines = [
+                line for line in (option.get_help_record(ctx) for option in options_of_section) if line is not None
+            ]
             if lines:
                 with formatter.section(section):
                     formatter.write_dl(lines)
@@ -57,14 +63,14 @@ def spelling_of(command: click.Command) -> Spelling:
     An argument that the command has no option for is named as in Python.
     """
     flags, negative = _flags(command), _negative_flags(command)
-    begun = {name: text for option in command.params for name, text in getattr(option, "spellings", dict)().items()}
+    spellings = {name: text for option in command.params for name, text in getattr(option, "spellings", dict)().items()}
 
     def spelled(argument: Argument) -> str:
         name, value = argument.name, argument.value
         if name in VALUE_ALONE and argument.has_value:
             return shown(value)
-        if name in begun:
-            return f"{begun[name]}{as_typed(value) if argument.has_value else '...'}"
+        if name in spellings:
+            return f"{spellings[name]}{as_typed(value) if argument.has_value else '...'}"
         flag = flags.get(name)
         if value is False and name in negative:
             return negative[name]
@@ -104,10 +110,10 @@ def _negative_flags(command: click.Command) -> Mapping[str, str]:
 
 def _flags(command: click.Command) -> Mapping[str, str]:
     """Return the options for each argument, in all their spellings."""
-    given = {str(one.name): "/".join(one.opts) for one in command.params if isinstance(one, click.Option)}
+    flags = {str(option.name): "/".join(option.opts) for option in command.params if isinstance(option, click.Option)}
     # of several algorithms one is refused, and of invented documents the topics are the clusters
     names = {"algorithm": "algorithms", "n_clusters": "n_topics", "seed": "random_state"}
-    return {argument: given[name] for argument, name in names.items() if name in given} | given
+    return {argument: flags[name] for argument, name in names.items() if name in flags} | flags
 
 
 def about_verb(typed: str, verbs: Sequence[str]) -> str:

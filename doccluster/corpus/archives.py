@@ -165,11 +165,11 @@ class _Header(tarfile.TarInfo):
 def _tar_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skipped]:
     # "r|" reads forward only, so a compressed tar is expanded once and never held as a whole
     # a member that claims more would be looked for without end
-    most = max(budget.left, file.local.stat().st_size if file.local is not None else 0)
+    max_bytes = max(budget.bytes_left, file.local.stat().st_size if file.local is not None else 0)
 
     with tarfile.open(fileobj=file.stream, mode="r|", tarinfo=_Header) as archive:
         for count, member in enumerate(archive):
-            _check_claim(archive.offset - member.offset_data, most)
+            _check_claim(archive.offset - member.offset_data, max_bytes)
             if count >= MAX_MEMBERS:
                 yield _too_many(file)
                 return
@@ -185,9 +185,9 @@ def _tar_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skippe
                 yield _member(file, name, counted_stream(stream, budget=holes, broken="broken-archive"))
 
 
-def _check_claim(size: int, most: int) -> None:
-    if not 0 <= size <= most:
-        raise ReadFailure("broken-archive", f"a member claims {size:,} bytes, more than the {most:,} there can be")
+def _check_claim(size: int, max_bytes: int) -> None:
+    if not 0 <= size <= max_bytes:
+        raise ReadFailure("broken-archive", f"a member claims {size:,} bytes, more than the {max_bytes:,} there can be")
 
 
 def _too_many(file: InputFile) -> Skipped:

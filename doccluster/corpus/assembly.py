@@ -50,15 +50,15 @@ class UniqueNames:
         self._last: dict[str, int] = {}  # the number given last for each name; every taken name is a key
         self.n_tries = 0
 
-    def take(self, wanted: str) -> str:
-        """Return `wanted`, or with the lowest number that makes it new; it is taken from now on."""
-        chosen, number = wanted, self._last.get(wanted, 0)
+    def take(self, name: str) -> str:
+        """Return `name`, or with the lowest number that makes it new; it is taken from now on."""
+        chosen, number = name, self._last.get(name, 0)
         while chosen in self._last:
             number += 1
             self.n_tries += 1
-            chosen = f"{wanted}{self._separator}{number}"
-        if chosen != wanted:
-            self._last[wanted] = number
+            chosen = f"{name}{self._separator}{number}"
+        if chosen != name:
+            self._last[name] = number
         self._last[chosen] = 1
         return chosen
 
@@ -78,8 +78,8 @@ def changed_names(names: Sequence[str], separator: str = "#") -> dict[int, str]:
         return {}
     looked_at = np.fromiter((separator in name for name in names), np.bool_, len(names))
     looked_at[order[1:][same]] = looked_at[order[:-1][same]] = True
-    taken = UniqueNames(separator)
-    chosen = {place: taken.take(names[place]) for place in np.flatnonzero(looked_at).tolist()}
+    unique_names = UniqueNames(separator)
+    chosen = {place: unique_names.take(names[place]) for place in np.flatnonzero(looked_at).tolist()}
     return {place: name for place, name in chosen.items() if name != names[place]}
 
 
@@ -89,7 +89,7 @@ def clean_text(text: str) -> str:
         text = _NEWLINES.sub("\n", text)
     if _UNWRITABLE.search(text):
         text = text.replace("\0", "")
-        text = _UNWRITABLE.sub(lambda found: "\ufffd" if found[0] >= "\ud800" else " ", text)
+        text = _UNWRITABLE.sub(lambda match: "\ufffd" if match[0] >= "\ud800" else " ", text)
     return without_invisible(text)
 
 
@@ -168,21 +168,23 @@ def joined_rows(parts: Sequence[ReadRows]) -> ReadRows:
         metadata=joined_columns([(len(rows), rows.metadata) for rows in parts], ""),
         labels=joined_columns([(len(rows), rows.labels) for rows in parts], ()),
         skipped=[
-            (start + after, one) for start, rows in zip(before, parts, strict=False) for after, one in rows.skipped
+            (start + after, skipped)
+            for start, rows in zip(before, parts, strict=False)
+            for after, skipped in rows.skipped
         ],
         left_out=[start + after for start, rows in zip(before, parts, strict=False) for after in rows.left_out],
-        collections={one for rows in parts for one in rows.collections},
+        collections={skipped for rows in parts for skipped in rows.collections},
     )
 
 
 def joined_columns(parts: Sequence[tuple[int, Mapping[str, Any]]], missing: Any) -> dict[str, CodedColumn[Any]]:
     """Join the columns of several parts, of `n_rows` rows each; a part may lack columns that others have."""
-    found = {}
+    joined = {}
     for name in dict.fromkeys(name for _, columns in parts for name in columns):
         nothing = CodedColumn.of([missing])
-        own = [columns.get(name, nothing.take(np.zeros(n, np.int32))) for n, columns in parts]
-        found[name] = CodedColumn.joined(own)
-    return found
+        columns_of_parts = [columns.get(name, nothing.take(np.zeros(n, np.int32))) for n, columns in parts]
+        joined[name] = CodedColumn.joined(columns_of_parts)
+    return joined
 
 
 class CorpusBuilder:
@@ -202,9 +204,11 @@ class CorpusBuilder:
     def __len__(self) -> int:
         return self._n_coded + len(self._open)
 
-    def skip(self, one: Skipped) -> None:
+    def skip(self, skipped: Skipped) -> None:
         """List something that gives no document."""
-        self._open.skipped.append((len(self._open), Skipped(_cut(one.source), one.reason, _cut(one.detail))))
+        self._open.skipped.append(
+            (len(self._open), Skipped(_cut(skipped.source), skipped.reason, _cut(skipped.detail)))
+        )
 
     def leave_out(self) -> None:
         """Note that a draft is of no interest; labels that lie beside the documents count it."""
@@ -263,26 +267,26 @@ class CorpusBuilder:
         if labels_of is not None:
             rows.labels |= labels_of(rows)
         if not len(rows):
-            raise NothingUsable(f"no document could be read: {_summary([one for _, one in rows.skipped])}.")
-        if "class" not in rows.labels and any(found := _folder_classes(rows.places)):
-            rows.labels["class"] = found
+            raise NothingUsable(f"no document could be read: {_summary([skipped for _, skipped in rows.skipped])}.")
+        if "class" not in rows.labels and any(classes := _folder_classes(rows.places)):
+            rows.labels["class"] = classes
         ids, renamed = _unique_ids(rows)
-        listed = sorted([(after, 0, one) for after, one in rows.skipped] + renamed, key=lambda one: one[:2])
+        listed = sorted([(after, 0, entry) for after, entry in rows.skipped] + renamed, key=lambda entry: entry[:2])
         companions = _companions(rows)
         about = "about-the-collection", "a file about the collection, not one of its documents"
         listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
-        kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
+        rows_kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
 
         def pick(columns: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: _pick(column, kept) for name, column in columns.items()}
+            return {name: _pick(column, rows_kept) for name, column in columns.items()}
 
-        numbers = rows.numbers if kept is None else np.asarray(rows.numbers)[kept]
+        numbers = rows.numbers if rows_kept is None else np.asarray(rows.numbers)[rows_kept]
         return Corpus(
-            ids=_pick(ids, kept),
-            texts=StoredTexts(self._blocks, numbers) if self.rows else _pick(self._texts, kept),
+            ids=_pick(ids, rows_kept),
+            texts=StoredTexts(self._blocks, numbers) if self.rows else _pick(self._texts, rows_kept),
             labels=pick(rows.labels),
             metadata=pick(rows.metadata),
-            skipped=tuple(one for *_, one in listed),
+            skipped=tuple(entry for *_, entry in listed),
             **remarks,
             skipped_after=() if companions else tuple(after for after, *_ in listed),
             dates=dates,
@@ -302,8 +306,8 @@ class CorpusBuilder:
         from doccluster.text.language import survey_writing  # rarely needed, and it imports much
 
         numbers = np.concatenate([np.asarray(rows.numbers, np.int64) for rows in parts])
-        some = numbers[:: len(numbers) // N_TEXTS_OF_LANGUAGE + 1]
-        texts = StoredTexts(self._blocks, some) if self.rows else [self._texts[number] for number in some.tolist()]
+        sample = numbers[:: len(numbers) // N_TEXTS_OF_LANGUAGE + 1]
+        texts = StoredTexts(self._blocks, sample) if self.rows else [self._texts[number] for number in sample.tolist()]
         return tuple(survey_writing(texts).languages)
 
     def _why_refused(self, text: str) -> tuple[str, str] | None:
@@ -317,20 +321,20 @@ class CorpusBuilder:
 
 def _unique_ids(rows: ReadRows) -> tuple[Sequence[str], list[tuple[int, int, Skipped]]]:
     """Return the ids, and an entry with its place for each document that could not have the one it asked for."""
-    wanted, changed = rows.names, changed_names(rows.names)
-    told = "the id {!r} was taken; this document is kept as {!r}"
+    names, changed = rows.names, changed_names(rows.names)
+    sentence = "the id {!r} was taken; this document is kept as {!r}"
     listed = [
-        (place, 1, Skipped(_cut(rows.where[place]), RENAMED, _cut(told.format(wanted[place], chosen))))
+        (place, 1, Skipped(_cut(rows.where[place]), RENAMED, _cut(sentence.format(names[place], chosen))))
         for place, chosen in changed.items()
     ]
     if not changed:
-        return wanted, listed
-    if isinstance(wanted, list):
-        return [changed.get(place, name) for place, name in enumerate(wanted)], listed
+        return names, listed
+    if isinstance(names, list):
+        return [changed.get(place, name) for place, name in enumerate(names)], listed
     places = np.fromiter(changed, np.int64, len(changed))
-    codes = wanted.codes.astype(np.int64)
-    codes[places] = len(wanted.values) + np.arange(places.size)
-    values = PackedStrings.joined([wanted.values, PackedStrings.of(changed.values())])
+    codes = names.codes.astype(np.int64)
+    codes[places] = len(names.values) + np.arange(places.size)
+    values = PackedStrings.joined([names.values, PackedStrings.of(changed.values())])
     return CodedColumn(values, codes), listed
 
 
@@ -345,13 +349,13 @@ def _folder_classes(places: Sequence[_Place | None]) -> list[tuple[str, ...]]:
 
 def _companions(rows: ReadRows) -> list[int]:
     """Return which documents are a collection's README or licence, unless there is nothing else."""
-    found = [
+    companions = [
         number
         for number, place in enumerate(rows.places)
         if place is not None
         and (place.is_companion or (place.is_plain and (place.root, place.folder) in rows.collections))
     ]
-    return found if len(found) < len(rows) else []
+    return companions if len(companions) < len(rows) else []
 
 
 def _place(file: InputFile) -> _Place:
@@ -379,17 +383,17 @@ def _cut(text: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
 
 
-def _pick(values: Any, kept: npt.NDArray[np.int64] | None) -> Sequence[Any]:
+def _pick(values: Any, rows: npt.NDArray[np.int64] | None) -> Sequence[Any]:
     if isinstance(values, CodedColumn):
-        return values if kept is None else values.take(kept)
-    return tuple(values) if kept is None else tuple(values[number] for number in kept.tolist())
+        return values if rows is None else values.take(rows)
+    return tuple(values) if rows is None else tuple(values[number] for number in rows.tolist())
 
 
 def _summary(skipped: Sequence[Skipped]) -> str:
     """Return the reasons with their counts, the commonest first, and one example; for one sentence."""
     if not skipped:
         return "there is nothing in the source"
-    counts = Counter(one.reason for one in skipped)
+    counts = Counter(item.reason for item in skipped)
     reasons = ", ".join(f"{number} {reason}" for reason, number in counts.most_common(5))
     first = skipped[0]
     return f"{reasons} (first: {first.source}{': ' + first.detail if first.detail else ''})"

@@ -58,13 +58,13 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
     """
     if name in row:
         return row[name]
-    head, dot, rest = name.partition(".")
+    head, dot, inner_name = name.partition(".")
     inner = row.get(head) if dot else None
     if isinstance(inner, str) and is_json_source(inner):
         inner = parsed_json(inner)
     if isinstance(inner, list):
-        return [value_at(item, rest) for item in inner if isinstance(item, Mapping)]
-    return value_at(inner, rest) if isinstance(inner, Mapping) else None
+        return [value_at(item, inner_name) for item in inner if isinstance(item, Mapping)]
+    return value_at(inner, inner_name) if isinstance(inner, Mapping) else None
 
 
 def parsed_json(text: str) -> Any:
@@ -77,11 +77,11 @@ def parsed_json(text: str) -> Any:
 
 def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the columns, and in place of those that hold objects the columns in these."""
-    found: dict[str, None] = {}
+    leaves: dict[str, None] = {}
     for name in names:
         inner = dict.fromkeys(path for row in rows for path in _paths(row.get(name), name, _MOST_LEVELS))
-        found |= inner if 0 < len(inner) <= _MOST_FIELDS else {name: None}
-    return list(found)
+        leaves |= inner if 0 < len(inner) <= _MOST_FIELDS else {name: None}
+    return list(leaves)
 
 
 def _paths(value: Any, name: str, levels: int) -> Iterator[str]:
@@ -152,18 +152,20 @@ def text_in(value: Any) -> Any:
     return value
 
 
-def choose_text(names: Sequence[str], rows: Sequence[Mapping[str, Any]], taken: Collection[str]) -> tuple[str, ...]:
+def choose_text(
+    names: Sequence[str], rows: Sequence[Mapping[str, Any]], unavailable: Collection[str]
+) -> tuple[str, ...]:
     """Return the columns that hold the text; none where nothing says which.
 
     The usual names decide, unless another column has many times the prose: 20 times that of a full text, 5 times that
     of a short one (abstract, description, comment, ...) or of a field in an object, 2 times that of a title. A column
     without a usual name needs 25 characters on average. A title goes with a snippet.
 
-    `rows`: the first of the table. `taken`: columns that hold something else.
+    `rows`: the first of the table. `unavailable`: columns that hold something else.
     """
     leaves = leaf_names(names, rows)
     rows = rows[: max(10, _MOST_CELLS // max(len(leaves), 1))]
-    lengths = {name: prose_length([value_at(row, name) for row in rows]) for name in leaves if name not in taken}
+    lengths = {name: prose_length([value_at(row, name) for row in rows]) for name in leaves if name not in unavailable}
     by_prose = sorted(lengths, key=lambda name: -lengths[name])
     top = frozenset(names)
     tiers = {name: place for name in leaves if (place := _place_among_names(name, is_inner=name not in top))}
@@ -256,20 +258,28 @@ def choose_columns(
     `classes`: the label columns that the table itself names, if the user names none. Raises UnknownColumn if a named
     column is not there, or none looks like the text.
     """
-    asked = [options.id_column, options.title_column, options.date_column, options.link_column, options.source_column]
+    chosen_columns = [
+        options.id_column,
+        options.title_column,
+        options.date_column,
+        options.link_column,
+        options.source_column,
+    ]
     labels = options.label_names if options.label_names is not None else ()
-    named = [name for name in (*options.text_columns, *asked, *labels, *options.kept_columns) if name is not None]
-    is_known = bool(options.text_columns) and set(named) <= set(names)
+    names_chosen = [
+        name for name in (*options.text_columns, *chosen_columns, *labels, *options.kept_columns) if name is not None
+    ]
+    is_known = bool(options.text_columns) and set(names_chosen) <= set(names)
     rows = [] if is_known else list(itertools.islice(first_rows(), SAMPLED_ROWS))
     leaves = leaf_names(names, rows)
-    for name in named:
+    for name in names_chosen:
         if name not in names and all(value_at(row, name) is None for row in rows):
             raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(leaves)}")
     by_name = {plain_name(name): name for name in reversed(names)}
-    others = [_first(usual, by_name) for usual in (ID_COLUMNS, _DATE, _LINK, _SOURCE)]
+    usual_columns = [_first(usual, by_name) for usual in (ID_COLUMNS, _DATE, _LINK, _SOURCE)]
     authors = (by_name.get(name) for name in _AUTHORS)
-    taken = frozenset(filter(None, [*asked, *labels, *others, *authors]))
-    text = options.text_columns or choose_text(names, rows, taken)
+    unavailable = frozenset(filter(None, [*chosen_columns, *labels, *usual_columns, *authors]))
+    text = options.text_columns or choose_text(names, rows, unavailable)
     if not text:
         raise UnknownColumn(
             f"{table} has no column that reads like a text",
@@ -302,8 +312,12 @@ def looks_like_header(names: Sequence[str], options: ReadOptions) -> bool:
 
 def has_text_column(names: Iterable[str], options: ReadOptions) -> bool:
     """Say whether a record with these keys holds a text: one that was named, else one of the usual names."""
-    wanted = set(options.text_columns)
-    return bool(wanted.intersection(names)) if wanted else any(plain_name(name) in TEXT_NAMES for name in names)
+    text_columns = set(options.text_columns)
+    return (
+        bool(text_columns.intersection(names))
+        if text_columns
+        else any(plain_name(name) in TEXT_NAMES for name in names)
+    )
 
 
 def _first(candidates: Sequence[str], by_name: Mapping[str, str]) -> str | None:
@@ -315,8 +329,8 @@ def listed(names: Sequence[str]) -> str:
     shown = [repr(name if len(name) <= 60 else f"{name[:57]}...") for name in names[:30]]
     while len(", ".join(shown)) > 600:
         shown.pop()
-    more = len(names) - len(shown)
-    return f"{', '.join(shown)} and {more} more" if more else ", ".join(shown) or "none"
+    n_more = len(names) - len(shown)
+    return f"{', '.join(shown)} and {n_more} more" if n_more else ", ".join(shown) or "none"
 
 
 def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
@@ -400,12 +414,12 @@ def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple | set):
-        return tuple(text for text in (cell_text(_unwrapped(one)).strip() for one in value) if text)
+        return tuple(text for text in (cell_text(_unwrapped(item)).strip() for item in value) if text)
     text = cell_text(_unwrapped(value)).strip()
     if separator is None and text.startswith("["):
         items = parsed_json(text)  # words or numbers that a cell of a csv holds
         if isinstance(items, list) and all(isinstance(item, str | int | float) for item in items):
             return cell_labels(items)
     if separator and separator in text:
-        return tuple(part for part in (one.strip() for one in text.split(separator)) if part)
+        return tuple(part for part in (piece.strip() for piece in text.split(separator)) if part)
     return (text,) if text else ()

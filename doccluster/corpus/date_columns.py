@@ -53,13 +53,13 @@ class DateCounts:
         total = self.n_read + self.n_unread
         if not total:
             return ""
-        told = f"{self.n_read:,} of {total:,} {'date was' if total == 1 else 'dates were'} read"
+        sentence = f"{self.n_read:,} of {total:,} {'date was' if total == 1 else 'dates were'} read"
         if self.n_unread:
             shown = [f'"{text}"' for text in self.unread] + ["..."] * (self.n_unread > len(self.unread))
-            told += f", {self.n_unread:,} could not be read ({', '.join(shown)})"
+            sentence += f", {self.n_unread:,} could not be read ({', '.join(shown)})"
         if self.n_guessed:
-            told += f"; {self.n_guessed:,} {'is a guess' if self.n_guessed == 1 else 'are guesses'}, {self.guess}"
-        return f"{told}."
+            sentence += f"; {self.n_guessed:,} {'is a guess' if self.n_guessed == 1 else 'are guesses'}, {self.guess}"
+        return f"{sentence}."
 
 
 @dataclass
@@ -148,9 +148,9 @@ class DateColumns:
         """Return DAY or MONTH for the open dates of a column, and whether that is a guess."""
         if orders[DAY] and orders[MONTH]:
             return (DAY if orders[DAY] > orders[MONTH] else MONTH), True
-        for known in (orders, self._of_all):
-            if bool(known[DAY]) != bool(known[MONTH]):
-                return (DAY if known[DAY] else MONTH), False
+        for counts in (orders, self._of_all):
+            if bool(counts[DAY]) != bool(counts[MONTH]):
+                return (DAY if counts[DAY] else MONTH), False
         return self._by_language or MONTH, not self._by_language
 
     def counts(self) -> DateCounts:

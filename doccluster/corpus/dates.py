@@ -169,11 +169,11 @@ def _of_text(text: str, first: str, languages: Collection[str]) -> DateReading:
     table = _table()
     plain = _plain(text, table, languages, is_settled=bool(first))
     for shape in table.shapes if _SPAN_OF_HOURS.search(plain) is None else ():
-        found = shape.fullmatch(plain)
-        if found is not None:
-            parts = found.groupdict()
-            written = parts["written"] + (parts.get("rest") or "")
-            day = next(filter(None, (layout.fullmatch(written) for layout in table.layouts)), None)
+        match = shape.fullmatch(plain)
+        if match is not None:
+            parts = match.groupdict()
+            date_text = parts["written"] + (parts.get("rest") or "")
+            day = next(filter(None, (layout.fullmatch(date_text) for layout in table.layouts)), None)
             if day is not None:
                 return _of_parts(parts | day.groupdict(), first, zone)
     return DateReading()
@@ -279,10 +279,10 @@ def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: 
         if not signs.isdisjoint(needs):
             text = pattern.sub(by, text)
 
-    def plain(found: re.Match[str]) -> str:
-        name = found[0].strip(".'")
+    def plain(match: re.Match[str]) -> str:
+        name = match[0].strip(".'")
         if name not in table.months_in:
-            return found[0] if _MONTH.fullmatch(name) else table.plain[name]
+            return match[0] if _MONTH.fullmatch(name) else table.plain[name]
         if not is_settled:
             raise _OpenDate
         months = table.months_in[name]

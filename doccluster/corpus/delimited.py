@@ -132,7 +132,7 @@ class TableRows:
         by_name = "\t" if file.place.suffix.lower() in (".tsv", ".tab") else None
         delimiter = options.delimiter or by_name or next(filter(None, map(delimiter_in, self._before)), None)
         self.dialect = choose_dialect(sample[sum(map(len, self._before)) :], delimiter, options)
-        self._taken: list[str] = []
+        self._lines_of_row: list[str] = []
         self._skipped: list[Skipped] = []  # lines before the next row
 
     def read(self) -> Iterator[Row | Skipped]:
@@ -143,18 +143,18 @@ class TableRows:
                 yield Skipped(f"{self._name}, line {self.line}", ABOUT_TABLE, line)
         reader = self._reader()
         while True:
-            self._taken.clear()
+            self._lines_of_row.clear()
             try:
                 cells = next(reader, None)
             except csv.Error:  # a quote is closed within a cell, or never
-                if len(self._taken) == 1:
-                    cells = next(csv.reader(self._taken, self.dialect))
+                if len(self._lines_of_row) == 1:
+                    cells = next(csv.reader(self._lines_of_row, self.dialect))
                 else:
-                    place = f"{self._name}, line {self.line - len(self._taken) + 1}"
+                    place = f"{self._name}, line {self.line - len(self._lines_of_row) + 1}"
                     self._skipped.append(Skipped(place, "bad-row", "a quote in it is never closed"))
                     # what follows it is read again
-                    self.line -= len(self._taken) - 1
-                    self._again += self._taken[:0:-1]
+                    self.line -= len(self._lines_of_row) - 1
+                    self._again += self._lines_of_row[:0:-1]
                     reader, cells = self._reader(), []
             yield from self._skipped
             self._skipped.clear()
@@ -174,7 +174,7 @@ class TableRows:
                 place = f"{self._name}, line {self.line}"
                 self._skipped.append(Skipped(place, "too-long", "a line longer than a document may be"))
             else:
-                self._taken.append(line)
+                self._lines_of_row.append(line)
                 yield line
 
 
@@ -194,7 +194,9 @@ def choose_dialect(sample: str, delimiter: str | None = None, options: ReadOptio
     >>> choose_dialect("a;b\n1,5;2\n").delimiter
     ';'
     """
-    chosen = delimiter or max(DELIMITERS, key=lambda one: (_regularity(sample, one, options), -DELIMITERS.index(one)))
+    chosen = delimiter or max(
+        DELIMITERS, key=lambda candidate: (_regularity(sample, candidate, options), -DELIMITERS.index(candidate))
+    )
 
     class Dialect(csv.excel):
         delimiter = chosen
@@ -309,8 +311,8 @@ def stands_before(line: str, options: ReadOptions) -> bool:
 
 def delimiter_in(line: str) -> str | None:
     """Return the delimiter that a line ``sep=;`` names, as spreadsheets put it first."""
-    named = _SPREADSHEET.fullmatch(line)
-    return None if named is None else named[1]
+    match = _SPREADSHEET.fullmatch(line)
+    return None if match is None else match[1]
 
 
 def rows_before(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
@@ -347,10 +349,10 @@ def header_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> Header:
     is_role = [_ROLE.fullmatch(role) is not None for cell in roles for role in cell]
     if is_role and all(is_role) and any(map(_TYPE.fullmatch, below[0])):
         n_below, is_class = 2, [bool({"c", "class"}.intersection(cell)) for cell in roles]
-    taken = UniqueNames(".")
-    written = [cell if mark is None else mark[2] for cell, mark in zip(cells, marked, strict=True)]
+    unique_names = UniqueNames(".")
+    titles = [cell if mark is None else mark[2] for cell, mark in zip(cells, marked, strict=True)]
     # each name once: a second "text" is "text.2", an unnamed one "3"; a header in a comment begins with #
-    names = [taken.take(name.lstrip("# " * (place == 1)) or str(place)) for place, name in enumerate(written, 1)]
+    names = [unique_names.take(name.lstrip("# " * (place == 1)) or str(place)) for place, name in enumerate(titles, 1)]
     return Header(names, [name for name, flag in zip(names, is_class, strict=False) if flag], before, n_below)
 
 

@@ -57,7 +57,7 @@ class Document:
     metadata: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        labels = "".join(f", {column}: {listed(own)}" for column, own in self.labels.items() if own)
+        labels = "".join(f", {column}: {listed(names)}" for column, names in self.labels.items() if names)
         return cut(f"Document({self.id!r}, {short(self.text)}{labels})")
 
 
@@ -107,7 +107,7 @@ class Corpus:
         self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
         self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
         self._dates, self.guessed_encodings = dates, guessed_encodings or {}
-        self._given: Any = {} if metadata is None else metadata
+        self._metadata: Any = {} if metadata is None else metadata
         self._columns: dict[str, Sequence[Any]] = {}
 
     @cached_property
@@ -115,8 +115,8 @@ class Corpus:
         """The columns of the documents besides texts and classes."""
         import pandas as pd  # made on demand: a run does without it
 
-        given = self._given
-        return given if isinstance(given, pd.DataFrame) else pd.DataFrame(dict(given), dtype=object)
+        columns = self._metadata
+        return columns if isinstance(columns, pd.DataFrame) else pd.DataFrame(dict(columns), dtype=object)
 
     @property
     def dates(self) -> DateCounts:
@@ -125,7 +125,7 @@ class Corpus:
 
     def column(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, empty strings if there is none of that name."""
-        return self._values(name) if name in self._given else ("",) * len(self)
+        return self._values(name) if name in self._metadata else ("",) * len(self)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -154,7 +154,7 @@ class Corpus:
             return self.take(range(len(self))[rows])
         names = [rows] if isinstance(rows, str) else list(rows) if isinstance(rows, Iterable) else [None]
         columns = self._columns_named
-        if names and all(isinstance(one, str) and one in columns and one not in self._places for one in names):
+        if names and all(isinstance(name, str) and name in columns and name not in self._places for name in names):
             return self.to_pandas()[rows if isinstance(rows, str) else names]
         if isinstance(rows, Iterable) and not isinstance(rows, str):
             return self.take(self._rows(names))
@@ -166,25 +166,25 @@ class Corpus:
 
     def take(self, rows: Iterable[int]) -> Corpus:
         """Return the documents of these rows, in this order; nothing is listed as skipped."""
-        kept = [self._row_of(row) for row in rows]
+        picked = [self._row_of(row) for row in rows]
 
         def pick(values: Sequence[Any]) -> tuple[Any, ...]:
-            return tuple(values[row] for row in kept)
+            return tuple(values[row] for row in picked)
 
-        labels = {column: pick(own) for column, own in self.labels.items()}
+        labels = {column: pick(labels_of_column) for column, labels_of_column in self.labels.items()}
         return Corpus(
             ids=pick(self.ids),
             texts=pick(self.texts),
             labels=labels,
-            metadata={str(name): pick(self._values(name)) for name in self._given},
+            metadata={str(name): pick(self._values(name)) for name in self._metadata},
             text_columns=self.text_columns,
         )
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        kept = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns")
-        known = {name: getattr(self, name) for name in (*kept, "guessed_encodings", "dates")}
-        return Corpus(texts=texts, metadata=self._given, **known)
+        shared = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns")
+        fields = {name: getattr(self, name) for name in (*shared, "guessed_encodings", "dates")}
+        return Corpus(texts=texts, metadata=self._metadata, **fields)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
         """Return the documents for which all conditions hold.
@@ -211,12 +211,12 @@ class Corpus:
         >>> corpus.select(sky=["wet", "dry"]).ids
         ('a', 'b')
         """
-        kept = [row for row in range(len(self)) if condition is None or condition(self._document(row))]
-        for name, wanted in columns.items():
-            allowed = set(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else {wanted}
-            own = self._labels_or_values(name)
-            kept = [row for row in kept if not allowed.isdisjoint(own[row])]
-        return self.take(kept)
+        rows = [row for row in range(len(self)) if condition is None or condition(self._document(row))]
+        for name, values in columns.items():
+            allowed = set(values) if isinstance(values, Iterable) and not isinstance(values, str) else {values}
+            labels_or_values = self._labels_or_values(name)
+            rows = [row for row in rows if not allowed.isdisjoint(labels_or_values[row])]
+        return self.take(rows)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per document, the ids as index: its text, its metadata, and a column for each of the labels.
@@ -225,10 +225,10 @@ class Corpus:
         """
         import pandas as pd
 
-        found: dict[str, Any] = {"text": self.texts, **{str(name): self._values(name) for name in self._given}}
-        for name, own in self.labels.items():
-            found[name] = [labels if len(labels) > 1 else "".join(labels) for labels in own]
-        return pd.DataFrame(found, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
+        columns: dict[str, Any] = {"text": self.texts, **{str(name): self._values(name) for name in self._metadata}}
+        for name, labels_of_rows in self.labels.items():
+            columns[name] = [labels if len(labels) > 1 else "".join(labels) for labels in labels_of_rows]
+        return pd.DataFrame(columns, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
 
     def __repr__(self) -> str:
         labels = f"; labels: {listed(self.labels)}" if self.labels else ""
@@ -237,39 +237,39 @@ class Corpus:
         return cut(f"Corpus({len(self):,} documents: {listed(self.ids)}{text}{labels}{skipped})")
 
     def _repr_html_(self) -> str:
-        known = [name for name in ("title", "date", "source") if any(self.column(name))]
+        filled = [name for name in ("title", "date", "source") if any(self.column(name))]
         rows = [
             [
-                one.id,
-                *(str(one.metadata.get(name) or "")[: 10 if name == "date" else None] for name in known),
-                *(", ".join(one.labels[name]) for name in self.labels),
-                textwrap.shorten(one.text[: 2 * MOST_OF_TEXT_SHOWN], MOST_OF_TEXT_SHOWN, placeholder=" …"),
+                document.id,
+                *(str(document.metadata.get(name) or "")[: 10 if name == "date" else None] for name in filled),
+                *(", ".join(document.labels[name]) for name in self.labels),
+                textwrap.shorten(document.text[: 2 * MOST_OF_TEXT_SHOWN], MOST_OF_TEXT_SHOWN, placeholder=" …"),
             ]
-            for one in itertools.islice(self, MOST_DOCUMENTS_SHOWN)
+            for document in itertools.islice(self, MOST_DOCUMENTS_SHOWN)
         ]
-        more = "" if len(rows) == len(self) else f"; the first {len(rows)} are shown"
+        remark = "" if len(rows) == len(self) else f"; the first {len(rows)} are shown"
         skipped = f", {len(self.skipped):,} skipped or renamed" if self.skipped else ""
-        columns = ("id", *known, *self.labels, "text")
-        return html_table(columns, rows, caption=f"{len(self):,} documents{skipped}{more}")
+        columns = ("id", *filled, *self.labels, "text")
+        return html_table(columns, rows, caption=f"{len(self):,} documents{skipped}{remark}")
 
     def _values(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, made a tuple once."""
         if name not in self._columns:
-            given = self._given[name]
-            self._columns[name] = given if isinstance(given, CodedColumn) else tuple(given)
+            values = self._metadata[name]
+            self._columns[name] = values if isinstance(values, CodedColumn) else tuple(values)
         return self._columns[name]
 
     def _labels_or_values(self, name: str) -> Sequence[tuple[Any, ...]]:
         if name in self.labels:
             return self.labels[name]
-        if name in self._given:
+        if name in self._metadata:
             return [(value,) for value in self._values(name)]
-        there = ", ".join(map(repr, [*self.labels, *self._given])) or "none"
+        there = ", ".join(map(repr, [*self.labels, *self._metadata])) or "none"
         raise InputError(f"there is no column {name!r} to select by", remedy=f"the corpus has {there}")
 
     def _document(self, row: int) -> Document:
-        labels = {column: own[row] for column, own in self.labels.items()}
-        metadata = {str(name): self._values(name)[row] for name in self._given}
+        labels = {column: labels_of_rows[row] for column, labels_of_rows in self.labels.items()}
+        metadata = {str(name): self._values(name)[row] for name in self._metadata}
         return Document(self.ids[row], self.texts[row], labels, metadata)
 
     def _row_of(self, name: Any) -> int:
@@ -283,19 +283,19 @@ class Corpus:
             raise IndexError(f"there is no row {row} in a corpus of {len(self):,} documents")
         return row % len(self)
 
-    def _rows(self, given: list[Any]) -> list[int]:
-        if not given or any(type(one).__name__ not in ("bool", "bool_") for one in given):
-            return [self._row_of(one) for one in given]
-        if len(given) != len(self):
+    def _rows(self, selection: list[Any]) -> list[int]:
+        if not selection or any(type(item).__name__ not in ("bool", "bool_") for item in selection):
+            return [self._row_of(item) for item in selection]
+        if len(selection) != len(self):
             raise InputError(
-                f"the mask has {len(given):,} entries for {len(self):,} documents", remedy="give one for each"
+                f"the mask has {len(selection):,} entries for {len(self):,} documents", remedy="give one for each"
             )
-        return [row for row, stays in enumerate(given) if stays]
+        return [row for row, stays in enumerate(selection) if stays]
 
     @property
     def _columns_named(self) -> list[str]:
         """The columns of `to_pandas`."""
-        return ["text", *map(str, self._given), *self.labels]
+        return ["text", *map(str, self._metadata), *self.labels]
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -75,9 +75,9 @@ def boundary(reason: str) -> Iterator[None]:
         raise ReadFailure(reason, described(error)) from error
 
 
-def guarded(found: Iterable[_Item], reason: str) -> Iterator[_Item]:
-    """Hand over what `found` gives; what it raises after that is a ReadFailure."""
-    items = iter(found)
+def guarded(source: Iterable[_Item], reason: str) -> Iterator[_Item]:
+    """Hand over what `source` gives; what it raises after that is a ReadFailure."""
+    items = iter(source)
     end = object()
     while True:
         with boundary(reason):
@@ -87,10 +87,10 @@ def guarded(found: Iterable[_Item], reason: str) -> Iterator[_Item]:
         yield item  # type: ignore[misc]  # the end is told apart by identity
 
 
-def failure_listed(found: Iterable[_Item], name: str) -> Iterator[_Item | Skipped]:
-    """Hand over what `found` gives; a ReadFailure ends it, and is handed over as what was skipped."""
+def failure_listed(source: Iterable[_Item], name: str) -> Iterator[_Item | Skipped]:
+    """Hand over what `source` gives; a ReadFailure ends it, and is handed over as what was skipped."""
     try:
-        yield from found
+        yield from source
     except ReadFailure as failure:
         yield Skipped(name, failure.reason, failure.detail)
 
@@ -117,5 +117,9 @@ def described(error: Exception) -> str:
         return "it is nested too deep"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    said = str(error)
-    return said if said and isinstance(error, ValueError | OSError) else f"{type(error).__name__}: {said}".rstrip(": ")
+    message = str(error)
+    return (
+        message
+        if message and isinstance(error, ValueError | OSError)
+        else f"{type(error).__name__}: {message}".rstrip(": ")
+    )

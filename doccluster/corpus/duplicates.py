@@ -81,17 +81,17 @@ def find_near_duplicates(texts: Iterable[str], *, threshold: float = 0.9, n_word
 def _shingle_sets(texts: Iterable[str], n_words: int) -> sparse.csr_array:
     """Return which text (rows) has which shingle (columns), a 1 for each."""
     codes = [codes_of(text) for text in texts]
-    sizes = np.array([own.size for own in codes], dtype=np.int64)
+    sizes = np.array([words.size for words in codes], dtype=np.int64)
     short = np.flatnonzero((sizes > 0) & (sizes < n_words))
     shingles = [np.zeros(0, np.uint64), *(mix_shingles(codes[row], n_words) for row in short.tolist())]
     rows = [short]
-    for some in row_blocks(len(codes), TEXTS_AT_ONCE):
-        n_shingles = np.maximum(sizes[some] - n_words + 1, 0)
+    for block in row_blocks(len(codes), TEXTS_AT_ONCE):
+        n_shingles = np.maximum(sizes[block] - n_words + 1, 0)
         # where in the joined codes a shingle begins that ends in the same text
-        begins = np.cumsum(sizes[some]) - sizes[some] - (np.cumsum(n_shingles) - n_shingles)
+        begins = np.cumsum(sizes[block]) - sizes[block] - (np.cumsum(n_shingles) - n_shingles)
         places = np.arange(n_shingles.sum()) + np.repeat(begins, n_shingles)
-        shingles.append(_mixed(np.concatenate(codes[some]), places, n_words))
-        rows.append(np.repeat(np.arange(some.start, some.stop), n_shingles))
+        shingles.append(_mixed(np.concatenate(codes[block]), places, n_words))
+        rows.append(np.repeat(np.arange(block.start, block.stop), n_shingles))
     values, columns = np.unique(np.concatenate(shingles), return_inverse=True)
     places_of_ones = np.concatenate(rows), columns
     sets = sparse.csr_array((np.ones(columns.size, np.int32), places_of_ones), shape=(len(codes), values.size))
@@ -108,18 +108,18 @@ def similar_sets(sets: sparse.csr_array, threshold: float) -> Groups:
     distinct = sparse.csr_array(sets[firsts])
     prefixes = _prefixes(distinct, threshold)
     links = [np.stack([firsts[copies], np.arange(sets.shape[0])])]
-    others = sparse.csr_array(prefixes.T)
+    transposed = sparse.csr_array(prefixes.T)
     # how many pairs each row takes part in, so that as many rows are looked at together as there is room for
-    n_pairs = prefixes @ np.diff(others.indptr)
+    n_pairs = prefixes @ np.diff(transposed.indptr)
     for rows in entry_blocks(np.concatenate([[0], np.cumsum(n_pairs)]), PAIRS_AT_ONCE):
-        shared = sparse.coo_array(prefixes[rows] @ others)
-        one, other = shared.row.astype(np.int64) + rows.start, shared.col.astype(np.int64)
-        one, other = one[one < other], other[one < other]
-        for some in row_blocks(one.size, COMPARED_AT_ONCE):
-            near = jaccard(distinct[one[some]], distinct[other[some]]) >= threshold - 1e-12
-            links.append(np.stack([firsts[one[some][near]], firsts[other[some][near]]]))
-    left, right = np.concatenate(links, axis=1)
-    graph = sparse.coo_array((np.ones(left.size, np.int8), (left, right)), shape=(sets.shape[0],) * 2)
+        shared = sparse.coo_array(prefixes[rows] @ transposed)
+        first, second = shared.row.astype(np.int64) + rows.start, shared.col.astype(np.int64)
+        first, second = first[first < second], second[first < second]
+        for block in row_blocks(first.size, COMPARED_AT_ONCE):
+            near = jaccard(distinct[first[block]], distinct[second[block]]) >= threshold - 1e-12
+            links.append(np.stack([firsts[first[block][near]], firsts[second[block][near]]]))
+    first, second = np.concatenate(links, axis=1)
+    graph = sparse.coo_array((np.ones(first.size, np.int8), (first, second)), shape=(sets.shape[0],) * 2)
     labels = connected_components(graph, directed=False)[1]
     order = np.argsort(labels, kind="stable")
     order = order[np.diff(sets.indptr)[order] > 0]
@@ -158,10 +158,10 @@ def _prefixes(sets: sparse.csr_array, threshold: float) -> sparse.csr_array:
     return sparse.csr_array((np.ones(starts[-1], np.int32), ordered.indices[is_in], starts), shape=sets.shape)
 
 
-def jaccard(left: sparse.csr_array, right: sparse.csr_array) -> npt.NDArray[np.float64]:
+def jaccard(first: sparse.csr_array, second: sparse.csr_array) -> npt.NDArray[np.float64]:
     """Return the Jaccard index of the set of columns of each row of one matrix and the same row of another."""
-    shared = np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(shared / (np.diff(left.indptr) + np.diff(right.indptr) - shared))
+    shared = np.asarray(first.multiply(second).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(shared / (np.diff(first.indptr) + np.diff(second.indptr) - shared))
 
 
 def words_of(text: str) -> list[str]:

@@ -104,10 +104,10 @@ def is_binary(head: bytes) -> bool:
     n_controls = len(_CONTROL.findall(head))  # NULs that follow one another, as where a disk was full, are one
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
-        most = _MOST_CONTROLS
+        max_share = _MOST_CONTROLS
     except UnicodeDecodeError:
-        most = _MOST_CONTROLS_ELSE
-    return n_controls > 1 + most * len(head) or not head.strip(b"\0")
+        max_share = _MOST_CONTROLS_ELSE
+    return n_controls > 1 + max_share * len(head) or not head.strip(b"\0")
 
 
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
@@ -120,9 +120,9 @@ def decode(data: bytes, *, declared: str | None = None) -> Decoded:
 
 
 def _decoded(data: bytes, declared: str | None) -> Decoded:
-    known = encoding_by_mark(data)
-    if known is not None:
-        encoding, skip = known
+    marked = encoding_by_mark(data)
+    if marked is not None:
+        encoding, skip = marked
         return Decoded(data[skip:].decode(encoding, "replace"), encoding)
     stated, escaped = codec_name(declared), _escaped_encoding(data)
     if stated is not None and stated.startswith(("utf-16", "utf-32")) and b"\0" not in data:
@@ -174,8 +174,8 @@ def declared_encoding(data: bytes) -> str | None:
     >>> declared_encoding(b'<?xml version="1.0" encoding="koi8-r"?><rss/>')
     'koi8-r'
     """
-    found = _XML_DECLARATION.search(data[:1024]) or _META_CHARSET.search(data[:4096])
-    return found[1].decode("ascii") if found is not None else None
+    match = _XML_DECLARATION.search(data[:1024]) or _META_CHARSET.search(data[:4096])
+    return match[1].decode("ascii") if match is not None else None
 
 
 def codec_name(declared: str | None) -> str | None:
@@ -257,9 +257,9 @@ def _is_hebrew(sample: bytes) -> bool:
 
 def _is_mostly_high(sample: bytes) -> bool:
     """Say whether the lines with non-ASCII bytes are written in another script, not in Latin letters with accents."""
-    told = [line for line in _SPACES.split(sample) if not line.isascii()]
-    high: int = sum(byte > 127 for line in told for byte in line)
-    latin = sum(65 <= byte & 0xDF <= 90 for line in told for byte in line)
+    lines = [line for line in _SPACES.split(sample) if not line.isascii()]
+    high: int = sum(byte > 127 for line in lines for byte in line)
+    latin = sum(65 <= byte & 0xDF <= 90 for line in lines for byte in line)
     return bool(high >= 0.25 * (high + latin))
 
 

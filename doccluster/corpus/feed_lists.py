@@ -74,15 +74,15 @@ def listed_feeds(text: str) -> list[ListedFeed]:
 def _in_lines(text: str) -> Iterator[ListedFeed]:
     """Yield the addresses of each line, and the lines without any where others have one; # begins a remark."""
     lines = [re.split(r"(?:^|\s)#", line, maxsplit=1)[0] for line in text.splitlines()]
-    found = [_IN_LINE.findall(line) for line in lines]
+    addresses_of_lines = [_IN_LINE.findall(line) for line in lines]
     header = next(filter(None, map(str.strip, lines)), "")
     separator = next((mark for mark in "\t;," if mark in header and "://" not in header), None)
-    for number, (line, addresses) in enumerate(zip(lines, found, strict=True), 1):
+    for number, (line, addresses) in enumerate(zip(lines, addresses_of_lines, strict=True), 1):
         for address in addresses:
             bare = address.split(separator)[0].rstrip(",;")
             yield ListedFeed(web_address(bare if "(" in bare else bare.rstrip(")")), line=number)
         is_said = line.strip() != header or separator is None
-        if not addresses and is_said and any(found) and any(map(str.isalnum, line)):
+        if not addresses and is_said and any(addresses_of_lines) and any(map(str.isalnum, line)):
             yield ListedFeed(
                 line.strip()[:_SHOWN], line=number, trouble="no address that begins with http:// or https://"
             )
@@ -93,7 +93,7 @@ def _in_markup(text: str) -> Iterator[ListedFeed]:
     text = _BARE.sub("&amp;", text).replace("/>", " />")
     folders = [""]
     in_feed = False
-    read: set[str] = set()
+    addresses_read: set[str] = set()
     for line, tag in _tags(text):
         kind = tag.name.rpartition(":")[2]
         in_feed |= kind in ("item", "entry")  # the list is a feed, and its articles may have links
@@ -101,24 +101,24 @@ def _in_markup(text: str) -> Iterator[ListedFeed]:
             del folders[max(1, len(folders) - (kind == "outline")) :]
         elif not (in_feed and kind == "a"):
             addresses = _addresses(tag, kind)
-            others = [value for name, value in tag.pairs() if kind == "outline" and _OTHER.match(name)]
-            read.update(address for value in (*addresses, *others) for address in _IN_LINE.findall(value))
+            further = [value for name, value in tag.pairs() if kind == "outline" and _OTHER.match(name)]
+            addresses_read.update(address for value in (*addresses, *further) for address in _IN_LINE.findall(value))
             yield from _feeds_of(tag, kind, addresses, folders[-1], line)
             if kind == "outline" and not tag.attributes.endswith("/"):
                 folders.append(folders[-1] if addresses else _inner(folders[-1], _title(tag)))
     first = _OUTLINE.search(text)
     start = len(text) if first is None or in_feed else first.start()
     body = _without_comments(text[start:], open_too=False)
-    for number, written in enumerate(body.split("\n"), text.count("\n", 0, start) + 1):
-        for address in _IN_LINE.findall(unescape(written)):
-            if address.rstrip("'") not in read:
+    for number, text_line in enumerate(body.split("\n"), text.count("\n", 0, start) + 1):
+        for address in _IN_LINE.findall(unescape(text_line)):
+            if address.rstrip("'") not in addresses_read:
                 yield ListedFeed(web_address(address), line=number, trouble="its tag is broken")
 
 
 def _without_comments(text: str, *, open_too: bool) -> str:
     """Return a text with nothing but line ends in place of its comments, also of one that is never closed."""
     return _COMMENT.sub(
-        lambda found: "\n" * found[0].count("\n") if open_too or found[0].endswith("-->") else found[0], text
+        lambda match: "\n" * match[0].count("\n") if open_too or match[0].endswith("-->") else match[0], text
     )
 
 
@@ -137,7 +137,7 @@ def _tags(text: str) -> Iterator[tuple[int, Tag]]:
 def _addresses(tag: Tag, kind: str) -> list[str]:
     """Return the addresses of a tag: several where its end is missing, and others stand in it."""
     names = _ATTRIBUTES.get(kind, ("href",) if kind == "link" and _OF_A_FEED.search(tag.get("type").lower()) else ())
-    return next(filter(None, ([value for name, value in tag.pairs() if name == wanted] for wanted in names)), [])
+    return next(filter(None, ([value for name, value in tag.pairs() if name == attribute] for attribute in names)), [])
 
 
 def _feeds_of(tag: Tag, kind: str, addresses: Sequence[str], folder: str, line: int) -> Iterator[ListedFeed]:
@@ -159,11 +159,11 @@ def _inner(folder: str, title: str) -> str:
     return folder if not title or len(folder) == MOST_TITLE else f"{folder}/{title}".lstrip("/")[:MOST_TITLE]
 
 
-def _cleaned(written: str) -> str:
+def _cleaned(address: str) -> str:
     """Return the address that an attribute holds, which may be escaped twice, or have lost the quote at its end."""
-    text = written.replace("&amp;", "&")
-    found = _IN_LINE.search(text) if _CUT.search(text) else None
-    return web_address(found[0] if found else text)
+    text = address.replace("&amp;", "&")
+    match = _IN_LINE.search(text) if _CUT.search(text) else None
+    return web_address(match[0] if match else text)
 
 
 def read_opml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:

@@ -127,12 +127,12 @@ def _date(entry: Any) -> str:
 
     What feedparser reads of a date is left aside: its readers take a part of one for the whole.
     """
-    written = [str(dict.get(entry, name) or "") for name in ("published", "updated", "created")]
-    for text in written:
+    dates = [str(dict.get(entry, name) or "") for name in ("published", "updated", "created")]
+    for text in dates:
         reading = read_date(text)
         if reading.iso or reading.order:
             return text if reading.order else in_universal_time(reading.iso)
-    return next(filter(None, written), "")
+    return next(filter(None, dates), "")
 
 
 _NAMES = (".rss", ".atom", ".rdf", ".xml", ".php")  # the first three are those of feeds alone

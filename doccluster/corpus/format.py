@@ -43,15 +43,15 @@ class Beginning:
     @cached_property
     def doctype(self) -> str:
         """The name after ``<!doctype``, in lower case; "" without one."""
-        found = _DOCTYPE.match(_ASIDE.sub("", self.text, count=1))
-        return "" if found is None else found[1].lower()
+        match = _DOCTYPE.match(_ASIDE.sub("", self.text, count=1))
+        return "" if match is None else match[1].lower()
 
     @cached_property
     def element(self) -> str:
         """The name of the first element of markup, in lower case; "" without one."""
         text = _INTERNAL.sub("", _ASIDE.sub("", self.text, count=1), count=1)
-        found = _ROOT.search(_ASIDE.sub("", text, count=1))
-        return "" if found is None else found[1].lower()
+        match = _ROOT.search(_ASIDE.sub("", text, count=1))
+        return "" if match is None else match[1].lower()
 
 
 @dataclass(frozen=True)

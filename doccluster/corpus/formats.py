@@ -44,8 +44,8 @@ _RECORDS = (
     NEWSGROUPS,
     EML,
 )
-FORMATS: dict[str, Format] = {one.name: one for one in _RECORDS}
-_BY_ALIAS = {alias: one.name for one in _RECORDS for alias in one.aliases}
+FORMATS: dict[str, Format] = {record.name: record for record in _RECORDS}
+_BY_ALIAS = {alias: record.name for record in _RECORDS for alias in record.aliases}
 _SIGNATURES = (  # formats that hold text but not in a form that is read here, and those that hold none
     (b"\xd0\xcf\x11\xe0", "an old office file, or one with a password; save it as docx, odt or text"),
     (b"\x28\xb5\x2f\xfd", "Zstandard; decompress it first"),
@@ -82,12 +82,12 @@ def recognise(file: InputFile, options: ReadOptions) -> str:
     if _MATRIX_NAMES.search(file.place.name):
         raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")
     beginning = Beginning(_beginning(head).replace("\0", "").lstrip("\ufeff \t\r\n"), file.place.name.lower(), head)
-    for one in FORMATS.values():
-        if one.recognises is not None and one.recognises(beginning):
-            return one.name
-    for one in FORMATS.values():
-        if beginning.name.endswith(one.suffixes):
-            return one.name
+    for candidate in FORMATS.values():
+        if candidate.recognises is not None and candidate.recognises(beginning):
+            return candidate.name
+    for candidate in FORMATS.values():
+        if beginning.name.endswith(candidate.suffixes):
+            return candidate.name
     if file.is_explicit and _is_table(beginning.text, options):
         return CSV.name
     return LINES.name if file.is_only else TEXT.name

@@ -43,8 +43,8 @@ def query_in(source: Any) -> tuple[str, Path, str] | None:
     >>> query_in("sqlite:///news.db?SELECT title, body FROM articles")[::2]
     ('sqlite', 'SELECT title, body FROM articles')
     """
-    found = _QUERY.fullmatch(source) if isinstance(source, str) else None
-    return None if found is None else (found[1].lower(), Path(found[2]), found[3])
+    match = _QUERY.fullmatch(source) if isinstance(source, str) else None
+    return None if match is None else (match[1].lower(), Path(match[2]), match[3])
 
 
 def read_in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -83,8 +83,8 @@ def _table(source: Any) -> Records | None:
         return Records(source.column_names, lambda needed: source.select_columns(needed))
     if isinstance(source, Mapping):
         return _of_mapping(source)
-    if isinstance(source, list | tuple) and source and all(isinstance(one, Mapping) for one in source):
-        return Records(list(dict.fromkeys(str(name) for one in source for name in one)), lambda needed: source)
+    if isinstance(source, list | tuple) and source and all(isinstance(row, Mapping) for row in source):
+        return Records(list(dict.fromkeys(str(name) for row in source for name in row)), lambda needed: source)
     return None
 
 
@@ -107,8 +107,8 @@ def _batched(source: Any, needed: list[str]) -> Rows:
 
 
 def _of_cursor(cursor: Any) -> Records:
-    names, found = [str(column[0]) for column in cursor.description], cursor.fetchall()
-    return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in found))
+    names, rows = [str(column[0]) for column in cursor.description], cursor.fetchall()
+    return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in rows))
 
 
 def _checked(kind: str, path: Path, query: str) -> tuple[str, Path, str]:
@@ -137,8 +137,8 @@ def rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> It
             cursor = opened.execute(query)
             names = [str(column[0]) for column in cursor.description]
             first = [dict(zip(names, row, strict=True)) for row in cursor.fetchmany(SAMPLED_ROWS)]
-            more = chain.from_iterable(iter(lambda: cursor.fetchmany(SAMPLED_ROWS), []))
-            rows = chain(first, (dict(zip(names, row, strict=True)) for row in more))
+            further_rows = chain.from_iterable(iter(lambda: cursor.fetchmany(SAMPLED_ROWS), []))
+            rows = chain(first, (dict(zip(names, row, strict=True)) for row in further_rows))
             yield from _read_table(Records(names, lambda needed: rows, first_rows=lambda: first), options)
     except (DocclusterError, MemoryError):
         raise
@@ -161,12 +161,14 @@ def _of_mapping(source: Mapping[Any, Any]) -> Records | None:
         target = source["target"] if names is None else [names[number] for number in source["target"]]
         source = {"text": source["data"], "class": target}
     columns = {str(name): column for name, column in source.items()}
-    if not columns or any(isinstance(one, str | bytes) or not hasattr(one, "__len__") for one in columns.values()):
+    if not columns or any(
+        isinstance(values, str | bytes) or not hasattr(values, "__len__") for values in columns.values()
+    ):
         return None
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns differ in length ({told})", remedy="give a value for each document")
+        lengths_shown = ", ".join(f"{name!r} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns differ in length ({lengths_shown})", remedy="give a value for each document")
     return Records(
         list(columns),
         lambda needed: (
@@ -196,10 +198,10 @@ def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skippe
     needed = list(dict.fromkeys(name if name in names else name.partition(".")[0] for name in columns.needed))
     numbered = zip(table.labels, table.rows(needed), strict=True) if table.labels is not None else None
     for label, row in numbered or ((str(n), row) for n, row in enumerate(table.rows(needed), 1)):
-        found = record(f"row {label}", _row_draft, row, columns, options, f"row {label}")
-        if isinstance(found, Draft):
-            found.id = found.id or label
-        yield found
+        draft = record(f"row {label}", _row_draft, row, columns, options, f"row {label}")
+        if isinstance(draft, Draft):
+            draft.id = draft.id or label
+        yield draft
 
 
 def _read_texts(texts: Iterable[Any]) -> Iterator[Draft | Skipped]:

@@ -25,16 +25,16 @@ class Budget:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        self.left = limit
+        self.bytes_left = limit
 
     @property
     def is_spent(self) -> bool:
-        return self.left < 0
+        return self.bytes_left < 0
 
     def spend(self, n_bytes: int) -> None:
         """Count bytes that were expanded; raise ReadFailure above the limit."""
-        self.left -= n_bytes
-        if self.left < 0:
+        self.bytes_left -= n_bytes
+        if self.bytes_left < 0:
             raise ReadFailure("expanded-too-large", f"the archive expands to more than {self.limit:,} bytes")
 
 
@@ -56,21 +56,21 @@ class _CountedStream(io.RawIOBase):
         view, filled = memoryview(buffer), 0
         while filled < len(view):
             try:
-                some = self._read_some(len(view) - filled)
-                if some is None:
+                piece = self._read_some(len(view) - filled)
+                if piece is None:
                     raise BlockingIOError(errno.EAGAIN, "it is not a plain file, and nothing comes from it")
                 if self._budget is not None:
-                    self._budget.spend(len(some))
+                    self._budget.spend(len(piece))
             except ReadFailure as failure:
                 self._failure = failure
             except Exception as error:  # noqa: BLE001  the stream's own border: its failure comes after what it gave
                 self._failure = ReadFailure(self._broken, described(error))
             if self._failure is not None:
                 break
-            if not some:
+            if not piece:
                 return filled
-            view[filled : filled + len(some)] = some
-            filled += len(some)
+            view[filled : filled + len(piece)] = piece
+            filled += len(piece)
         if filled == 0 and self._failure is not None:
             raise self._failure
         return filled
@@ -116,11 +116,11 @@ class InputFile:
         """Return all bytes; raise ReadFailure when there are more than `limit`."""
         if limit is None:
             return self.stream.read()
-        pieces, left = [], limit
-        while left >= 0 and (piece := self.stream.read(_PIECE)):  # memory for all of `limit` is not asked for at once
+        pieces, n_left = [], limit
+        while n_left >= 0 and (piece := self.stream.read(_PIECE)):  # memory for all of `limit` is not asked for at once
             pieces.append(piece)
-            left -= len(piece)
-        if left < 0:
+            n_left -= len(piece)
+        if n_left < 0:
             raise ReadFailure("too-long", f"more than {limit:,} bytes")
         return b"".join(pieces)
 
@@ -141,7 +141,7 @@ class InputFile:
         self.n_nuls += decoded.n_nuls
         if decoded.guess == UNKNOWN:
             start = decoded.text[:100_000]
-            odd = sum(one == "\ufffd" or (one < " " and one not in "\t\r\n\f") for one in start)
+            odd = sum(character == "\ufffd" or (character < " " and character not in "\t\r\n\f") for character in start)
             if odd > 0.05 * len(start):
                 raise ReadFailure("undecodable", "neither utf-8 nor another encoding that makes it text")
         self.guessed |= {decoded.guess} - {""}
@@ -182,13 +182,16 @@ class InputFile:
     def _encoding_of_lines(self) -> tuple[str | None, int]:
         """Return the encoding that is known before the first line (None: utf-8 line by line) and the BOM's length."""
         head = self.head
-        known = encoding_by_mark(head)
+        encoding_and_skip = encoding_by_mark(head)
         if self.encoding is not None:
-            mark, marked = next((one for one in BOMS if head.startswith(one[0])), (b"", f"{self.encoding}-le"))
+            mark, marked = next(
+                (encoding_mark for encoding_mark in BOMS if head.startswith(encoding_mark[0])),
+                (b"", f"{self.encoding}-le"),
+            )
             return marked if self.encoding in ("utf-16", "utf-32") else self.encoding, len(mark)
-        if known is not None and known[0] != "utf-8":
-            return known
-        skip = known[1] if known is not None else 0
+        if encoding_and_skip is not None and encoding_and_skip[0] != "utf-8":
+            return encoding_and_skip
+        skip = encoding_and_skip[1] if encoding_and_skip is not None else 0
         if b"\x1b$" in head or b"~{" in head or (b"\r" in head and b"\n" not in head):
             return decode(head[: head.rfind(b"\r") + 1] or head).encoding, skip
         return None, skip

@@ -68,7 +68,9 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
     )
     numbered = enumerate(records, 1)
     yield from _drafts(
-        (one if isinstance(one, Skipped) else (f"{file.name}:{number}", one) for number, one in numbered), file, options
+        (item if isinstance(item, Skipped) else (f"{file.name}:{number}", item) for number, item in numbered),
+        file,
+        options,
     )
 
 
@@ -78,7 +80,7 @@ def _drafts(
     """Return records as documents; the columns are chosen from the keys of the first records together."""
     first = list(itertools.islice(values, _FIRST_RECORDS))
     records = (value[1] for value in first if not isinstance(value, Skipped))
-    rows = [one for one in records if isinstance(one, Mapping)]
+    rows = [item for item in records if isinstance(item, Mapping)]
     names = list(dict.fromkeys(str(key) for row in rows for key in row))
     columns = choose_columns(names, options, table=file.name, first_rows=lambda: rows) if names else None
     for value in itertools.chain(first, values):
@@ -95,12 +97,12 @@ def _drafts(
 
 
 def _is_json_lines(beginning: Beginning) -> bool:
-    first, _, rest = beginning.text.partition("\n")
+    first, _, following = beginning.text.partition("\n")
     if beginning.is_json and beginning.name.endswith(_LINES_SUFFIXES):
-        return not rest or first.rstrip().endswith("}") or _is_json(first)  # else it is pretty-printed
+        return not following or first.rstrip().endswith("}") or _is_json(first)  # else it is pretty-printed
     if not beginning.text.startswith("{") or not _is_json(first):
         return False
-    return rest.lstrip().startswith("{") or not beginning.name.endswith(_JSON_SUFFIXES)
+    return following.lstrip().startswith("{") or not beginning.name.endswith(_JSON_SUFFIXES)
 
 
 def _is_json_file(beginning: Beginning) -> bool:
@@ -216,7 +218,7 @@ def _holds_records(value: Any, options: ReadOptions, levels: int) -> bool:
         return bool(value) and isinstance(value[0], Mapping)
     if not isinstance(value, Mapping):
         return False
-    inner = levels > 0 and any(_holds_records(one, options, levels - 1) for one in value.values())
+    inner = levels > 0 and any(_holds_records(inner_value, options, levels - 1) for inner_value in value.values())
     return inner or has_text_column(value, options)
 
 
@@ -224,8 +226,8 @@ def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> A
     """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
     if not keys or not isinstance(value, Mapping):
         return value
-    named = {f"key_{level}": key for level, key in enumerate(keys, 1)}
-    return {**named, "id": "/".join(keys), **value} if is_named else {**named, **value}
+    key_columns = {f"key_{level}": key for level, key in enumerate(keys, 1)}
+    return {**key_columns, "id": "/".join(keys), **value} if is_named else {**key_columns, **value}
 
 
 def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any]] | None:
@@ -236,7 +238,7 @@ def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any
         return None
     names, keys = content.get("columns"), content.get("index")
     cells: list[Any] = next(
-        (one for name in ("data", "rows", "values") if isinstance(one := content.get(name), list)), []
+        (list_of_rows for name in ("data", "rows", "values") if isinstance(list_of_rows := content.get(name), list)), []
     )
     if cells and list in (type(names), type(keys)) and not isinstance(cells[0], Mapping):  # "split"
         titles = [name.get("name") if isinstance(name, Mapping) else name for name in names or ["text"]]

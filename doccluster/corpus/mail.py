@@ -41,12 +41,12 @@ def split_headers(message: str) -> tuple[dict[str, str], str]:
         following = len(message) if end < 0 else end + 1
         if not line.strip():
             return _unfolded(headers), message[following:]
-        found = _HEADER.match(line)
+        match = _HEADER.match(line)
         if line[0] in " \t" and lines:
             lines.append(line.strip())
-        elif found is not None:
-            lines = [found[2].strip()]
-            headers.setdefault(found[1].lower(), lines)
+        elif match is not None:
+            lines = [match[2].strip()]
+            headers.setdefault(match[1].lower(), lines)
         else:  # not a header: the body begins without a blank line
             return _unfolded(headers), message[position:]
         position = following
@@ -142,11 +142,11 @@ _POLICY = _Policy()
 
 def read_eml(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one message that the file is."""
-    found = record(file.name, _message, file.read(_LONGEST_MESSAGE), file, file.name)
-    if isinstance(found, Draft):
-        found.id = found.id or str(file.place)
-        found.is_whole_file = True
-    yield found
+    draft = record(file.name, _message, file.read(_LONGEST_MESSAGE), file, file.name)
+    if isinstance(draft, Draft):
+        draft.id = draft.id or str(file.place)
+        draft.is_whole_file = True
+    yield draft
 
 
 def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -279,7 +279,7 @@ def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
         body = strip_quotes(body)
     if "footers" in options.stripped:
         body = strip_footer(body)
-    split = next((found[1].lower() for part in file.place.parts if (found := _SPLIT.search(part))), "")
+    split = next((match[1].lower() for part in file.place.parts if (match := _SPLIT.search(part))), "")
     yield Draft(
         text="\n\n".join([*(part for part in parts if part), body.strip("\n")]),
         where=file.name,
@@ -306,8 +306,8 @@ def strip_quotes(text: str) -> str:
     'It is.'
     """
     lines = text.split("\n")
-    kept = [line for line in lines if not _QUOTED.match(line) and not _ATTRIBUTION.match(line)]
-    return "\n".join(kept)
+    own_lines = [line for line in lines if not _QUOTED.match(line) and not _ATTRIBUTION.match(line)]
+    return "\n".join(own_lines)
 
 
 def strip_footer(text: str) -> str:

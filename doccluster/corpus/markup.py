@@ -62,9 +62,9 @@ class Tag:
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes that have values; one is there again where the end of the tag is missing."""
-        for found in _ATTRIBUTE.finditer(self.attributes):
-            if found.lastindex != 1:
-                yield found[1].lower(), unescape(found[2] or found[3] or found[4] or "").strip()
+        for match in _ATTRIBUTE.finditer(self.attributes):
+            if match.lastindex != 1:
+                yield match[1].lower(), unescape(match[2] or match[3] or match[4] or "").strip()
 
 
 @dataclass(frozen=True)
@@ -149,20 +149,20 @@ def scan(markup: str) -> Iterator[str | Tag]:
             position = _end(markup, "]]>", start)
             yield html.escape(markup[start + len(_CDATA) : position].removesuffix("]]>"), quote=False)
             continue
-        found = _TAG.match(markup, start)
-        if found is None:
+        match = _TAG.match(markup, start)
+        if match is None:
             position = _end_of_declaration(markup, start)
             if position == start:  # a lone < is text
                 yield "<"
                 position += 1
             continue
-        closed = _TAG_END.match(markup, found.end()) if quotes_close else None
+        closed = _TAG_END.match(markup, match.end()) if quotes_close else None
         quotes_close = closed is not None  # after one broken tag, quotes are not trusted again: no second long search
-        end = closed.end() if closed is not None else markup.find(">", found.end()) + 1
+        end = closed.end() if closed is not None else markup.find(">", match.end()) + 1
         if end == 0:
             position = start
             break
-        tag = Tag(found[2].lower(), bool(found[1]), markup[found.end() : end - 1], start)
+        tag = Tag(match[2].lower(), bool(match[1]), markup[match.end() : end - 1], start)
         yield tag
         position = _after_silent(markup, tag, end, endless)
     if position < len(markup):
@@ -198,12 +198,12 @@ def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
     return closed
 
 
-def without_markup(found: Iterable[_Row], told: Callable[[bool], None]) -> Iterator[_Row]:
+def without_markup(rows_read: Iterable[_Row], note: Callable[[bool], None]) -> Iterator[_Row]:
     """Hand over the rows of a table as plain text, where most of the first texts are HTML, or are escaped as in HTML.
 
-    `told` is called where something is taken out: with True for markup, with False for references alone.
+    `note` is called where something is taken out: with True for markup, with False for references alone.
     """
-    rows = iter(found)
+    rows = iter(rows_read)
     first: list[_Row] = []
     failure: ReadFailure | None = None
     try:
@@ -215,7 +215,7 @@ def without_markup(found: Iterable[_Row], told: Callable[[bool], None]) -> Itera
     plain_text = _plain_reader([draft.text for draft in drafts if draft.text])
     plain_title = _plain_reader([draft.title for draft in drafts if draft.title]) or plain_text
     if plain_text or plain_title:
-        told(plain_text is strip_markup or plain_text is _strip_escaped)
+        note(plain_text is strip_markup or plain_text is _strip_escaped)
     for row in itertools.chain(first, rows):
         if isinstance(row, Draft):
             row.text = plain_text(row.text) if plain_text else row.text

@@ -68,8 +68,8 @@ def find_near_copies(
         groups = find_near_duplicates([texts[row] for row in candidates.tolist()], threshold=threshold)
     else:
         rows = matrix[candidates]
-        ones = np.ones(rows.nnz, np.int32)
-        groups = similar_sets(sparse.csr_array((ones, rows.indices, rows.indptr), shape=rows.shape), threshold)
+        values = np.ones(rows.nnz, np.int32)
+        groups = similar_sets(sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape), threshold)
     return tuple(tuple(candidates[list(group)].tolist()) for group in groups)
 
 
@@ -81,12 +81,12 @@ def band_signatures(matrix: sparse.csr_array) -> Hashes:
     random = np.random.default_rng(1)  # fixed: the same documents have the same near-copies everywhere
     factors = random.integers(1 << 62, 1 << 63, (N_BANDS, BAND_SIZE), dtype=np.uint64) | np.uint64(1)
     filled = np.flatnonzero(np.diff(matrix.indptr))
-    found = np.zeros((N_BANDS, matrix.shape[0]), dtype=np.uint64)
+    table = np.zeros((N_BANDS, matrix.shape[0]), dtype=np.uint64)
     for block in row_blocks(filled.size, BLOCK_SIZE):
         rows = filled[block]
-        for own, signatures in zip(factors, found, strict=True):
-            signatures[rows] = np.maximum(_band(matrix, rows, own), np.uint64(1))
-    return found
+        for factors_of_band, signatures in zip(factors, table, strict=True):
+            signatures[rows] = np.maximum(_band(matrix, rows, factors_of_band), np.uint64(1))
+    return table
 
 
 def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
@@ -95,17 +95,17 @@ def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
     Among millions of documents many share a band with one that is nothing like them, so the sets of terms of those in
     one band are compared: of each with the next `MOST_COMPARED`, those first that share another band too.
     """
-    found, ones = np.zeros(matrix.shape[0], dtype=bool), np.ones(matrix.nnz, np.int8)
-    terms = sparse.csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
+    is_alike, values = np.zeros(matrix.shape[0], dtype=bool), np.ones(matrix.nnz, np.int8)
+    terms = sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
     for number, band in enumerate(signatures):
-        mark_alike(lambda rows: sparse.csr_array(terms[rows]), band, signatures[(number + 1) % N_BANDS], found)
-    return np.flatnonzero(found)
+        mark_alike(lambda rows: sparse.csr_array(terms[rows]), band, signatures[(number + 1) % N_BANDS], is_alike)
+    return np.flatnonzero(is_alike)
 
 
 def mark_alike(
-    terms_of: Callable[[Rows], sparse.csr_array], band: Hashes, next_band: Hashes, found: npt.NDArray[np.bool_]
+    terms_of: Callable[[Rows], sparse.csr_array], band: Hashes, next_band: Hashes, is_alike: npt.NDArray[np.bool_]
 ) -> None:
-    """Set `found` for the rows that `alike_in_a_band` finds by one band; pairs that were found are not compared.
+    """Set `is_alike` for the rows that `alike_in_a_band` finds by one band; pairs that were found are not compared.
 
     `terms_of` returns some rows with a 1 in place of each value.
     """
@@ -113,15 +113,15 @@ def mark_alike(
     starts = np.flatnonzero(np.diff(band[order], prepend=np.uint64(0)))  # of runs; rows without terms have a 0
     sizes = np.diff(starts, append=order.size)
     for apart in range(1, MOST_COMPARED + 1):
-        some = sizes > apart
-        starts, sizes = starts[some], sizes[some]
+        has_pair = sizes > apart
+        starts, sizes = starts[has_pair], sizes[has_pair]
         pairs_of_run = sizes - apart
         within = np.arange(pairs_of_run.sum()) - np.repeat(np.cumsum(pairs_of_run) - pairs_of_run, pairs_of_run)
-        left = np.repeat(starts, pairs_of_run) + within
-        pairs = np.stack([order[left], order[left + apart]])
-        pairs = pairs[:, ~found[pairs].all(axis=0)]
+        first = np.repeat(starts, pairs_of_run) + within
+        pairs = np.stack([order[first], order[first + apart]])
+        pairs = pairs[:, ~is_alike[pairs].all(axis=0)]
         for piece in row_blocks(pairs.shape[1], PAIRS_AT_ONCE):
-            found[pairs[:, piece][:, jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
+            is_alike[pairs[:, piece][:, jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
 
 
 def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:

@@ -70,9 +70,9 @@ def read_office(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 class _Parts:
     """The parts of an office file by name; what they expand to is counted."""
 
-    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+    def __init__(self, archive: zipfile.ZipFile, max_bytes: int) -> None:
         self._archive = archive
-        self._most = self._left = most
+        self._max_bytes = self._bytes_left = max_bytes
         self.names = frozenset(archive.namelist())
 
     def read(self, name: str) -> bytes:
@@ -80,15 +80,15 @@ class _Parts:
         if member.flag_bits & 1:
             raise ReadFailure("encrypted", "it has a password")
         with self._archive.open(member) as stream:
-            data = stream.read(self._left + 1)
-        self._left -= len(data)
-        if self._left < 0:
-            raise TooCostly(f"unpacks to more than {self._most:,} bytes")
+            data = stream.read(self._bytes_left + 1)
+        self._bytes_left -= len(data)
+        if self._bytes_left < 0:
+            raise TooCostly(f"unpacks to more than {self._max_bytes:,} bytes")
         return data
 
     def root(self, name: str) -> Element:
-        found: Element = defusedxml.ElementTree.fromstring(self.read(name))
-        return found
+        root: Element = defusedxml.ElementTree.fromstring(self.read(name))
+        return root
 
 
 def _read_parts(parts: _Parts) -> tuple[str, str, str]:
@@ -101,10 +101,10 @@ def _read_parts(parts: _Parts) -> tuple[str, str, str]:
             raise ReadFailure("encrypted", "it has a password")
         meta = parts.root("meta.xml") if "meta.xml" in parts.names else None
         root = parts.root("content.xml")
-        pages = [one for one in root.iter() if _local(one) == "page"] or [root]
+        pages = [element for element in root.iter() if _local(element) == "page"] or [root]
         return PAGE_END.join(map(_paragraphs, pages)), *_said(meta, "creation-date", "date")
     meta = parts.root("docProps/core.xml") if "docProps/core.xml" in parts.names else None
-    slides = sorted((int(found[1]), found[0]) for found in map(_SLIDE.fullmatch, parts.names) if found)
+    slides = sorted((int(match[1]), match[0]) for match in map(_SLIDE.fullmatch, parts.names) if match)
     bodies = [name for _, name in slides] or [name for name in ("word/document.xml",) if name in parts.names]
     if not bodies:
         raise ReadFailure("unsupported-format", "an office file without text, such as a spreadsheet; save it as csv")
@@ -116,8 +116,8 @@ def _read_parts(parts: _Parts) -> tuple[str, str, str]:
 
 def _said(meta: Element | None, *dates: str) -> tuple[str, str]:
     """Return the title and the first of these dates that the file says of itself."""
-    said = {_local(one): one.text or "" for one in meta.iter()} if meta is not None else {}
-    return said.get("title", "").strip(), next((said[name] for name in dates if said.get(name)), "")
+    properties = {_local(element): element.text or "" for element in meta.iter()} if meta is not None else {}
+    return properties.get("title", "").strip(), next((properties[name] for name in dates if properties.get(name)), "")
 
 
 def _paragraphs(root: Element, *, of_office: bool = False) -> str:
@@ -129,44 +129,44 @@ def _paragraphs(root: Element, *, of_office: bool = False) -> str:
                 child[:] = []
             elif _local(child) in _BREAKS:
                 child.text = _BREAKS[_local(child)]
-    lines, seen = [], set()
-    for one in root.iter():
-        if _local(one) in ("p", "h") and one not in seen:
-            inside = list(one.iter())
-            seen.update(inside)
+    lines, elements_seen = [], set()
+    for element in root.iter():
+        if _local(element) in ("p", "h") and element not in elements_seen:
+            inside = list(element.iter())
+            elements_seen.update(inside)
             if of_office:
-                held = (
-                    "\n" if _local(part) == "p" and part is not one else part.text or ""
+                pieces = (
+                    "\n" if _local(part) == "p" and part is not element else part.text or ""
                     for part in inside
                     if _local(part) in ("t", "p", *_BREAKS)
                 )
-                lines.append("".join(held).strip())
+                lines.append("".join(pieces).strip())
             else:
-                lines.append("".join(one.itertext()).strip())
+                lines.append("".join(element.itertext()).strip())
     return "\n".join(line for line in lines if line)
 
 
 def _book(parts: _Parts) -> tuple[str, str, str]:
     """Return the chapters of a book in their order, its title and date."""
-    package = next(one for one in parts.root("META-INF/container.xml").iter() if _local(one) == "rootfile")
+    package = next(element for element in parts.root("META-INF/container.xml").iter() if _local(element) == "rootfile")
     place = package.get("full-path", "")
     root = parts.root(place)
-    said: dict[str, str] = {}
+    properties: dict[str, str] = {}
     files: dict[str, str] = {}
     chapters = []
-    for one in root.iter():
-        if _local(one) in ("title", "date"):
-            said.setdefault(_local(one), (one.text or "").strip())
-        elif _local(one) == "item":
-            files[one.get("id", "")] = one.get("href", "")
-        elif _local(one) == "itemref":
-            path = urllib.parse.unquote(files.get(one.get("idref", ""), "")).partition("#")[0]
+    for element in root.iter():
+        if _local(element) in ("title", "date"):
+            properties.setdefault(_local(element), (element.text or "").strip())
+        elif _local(element) == "item":
+            files[element.get("id", "")] = element.get("href", "")
+        elif _local(element) == "itemref":
+            path = urllib.parse.unquote(files.get(element.get("idref", ""), "")).partition("#")[0]
             chapters.append(posixpath.normpath(posixpath.join(posixpath.dirname(place), path)))
     if "META-INF/rights.xml" in parts.names:
         raise ReadFailure("encrypted", "the book is locked to a reader")
     names = [name for name in dict.fromkeys(chapters) if name in parts.names]
     texts = [read_page(parts.read(name).decode("utf-8", "replace")).text for name in names]
-    return PAGE_END.join(filter(None, texts)), said.get("title", ""), said.get("date", "")
+    return PAGE_END.join(filter(None, texts)), properties.get("title", ""), properties.get("date", "")
 
 
 def _local(element: Element) -> str:
@@ -219,8 +219,8 @@ def read_rtf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 
 def _rtf_pieces(source: str, allowance: Allowance) -> Iterator[str]:
     """Yield the pieces of text of an RTF file, in their order."""
-    found = re.search(r"\\ansicpg(\d{3,5})", source[:2000])
-    codec = f"cp{found[1]}" if found else "cp1252"
+    code_page = re.search(r"\\ansicpg(\d{3,5})", source[:2000])
+    codec = f"cp{code_page[1]}" if code_page else "cp1252"
     groups: list[tuple[bool, int]] = []  # what holds in each open group: whether it is read, letters after a \u
     is_read, n_after, skip = True, 1, 0
     for match in _RTF.finditer(source):
@@ -286,25 +286,25 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
             raise ReadFailure("encrypted", "it has a password") from error
         raise ReadFailure("broken-file", f"it is damaged ({error})") from error
     try:
-        pages, left = [], options.document_bytes
+        pages, n_left = [], options.document_bytes
         for number in options.allowance.counted(range(len(document)), "pages"):
             page = document[number]
-            found = page.get_textpage()
-            pages.append(_WORD_BREAK.sub("", found.get_text_range()).replace("\r\n", "\n"))
-            found.close()
+            text_page = page.get_textpage()
+            pages.append(_WORD_BREAK.sub("", text_page.get_text_range()).replace("\r\n", "\n"))
+            text_page.close()
             page.close()
-            left -= len(pages[-1])
-            if left < 0:
+            n_left -= len(pages[-1])
+            if n_left < 0:
                 raise ReadFailure("too-long", f"more than {options.document_bytes:,} characters")
-        said = document.get_metadata_dict(skip_empty=True)
+        properties = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
     if not any(map(str.strip, pages)):
         pictures = "a page that is a picture" if len(pages) == 1 else f"{len(pages):,} pages that are pictures"
         raise ReadFailure("no-text", f"{pictures}, as of a scan; recognise their text first")
-    title = said.get("Title", "").strip()
-    made = _DATE.match(said.get("CreationDate", ""))
-    date = "" if made is None else "-".join(part for part in made.groups()[:3] if part)
+    title = properties.get("Title", "").strip()
+    creation_date = _DATE.match(properties.get("CreationDate", ""))
+    date = "" if creation_date is None else "-".join(part for part in creation_date.groups()[:3] if part)
     text = PAGE_END.join(pages).strip()
     yield Draft(with_title(title, text), file.name, str(file.place), title, date, is_whole_file=True)
 

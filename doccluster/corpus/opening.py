@@ -43,10 +43,10 @@ def address_of(path: Path) -> str | None:
     >>> address_of(Path("s3://bucket/a.jsonl")), address_of(Path("data/a.jsonl")), address_of(Path("https://a.org/b"))
     ('s3://bucket/a.jsonl', None, None)
     """
-    found = _FORM.fullmatch(str(path))
-    if found is None or found[1].lower() in (_THIS_MACHINE, *_NOT_FILES):
+    match = _FORM.fullmatch(str(path))
+    if match is None or match[1].lower() in (_THIS_MACHINE, *_NOT_FILES):
         return None
-    return f"{found[1].lower()}://{found[2]}"
+    return f"{match[1].lower()}://{match[2]}"
 
 
 def on_this_machine(path: Path) -> Path:
@@ -55,8 +55,8 @@ def on_this_machine(path: Path) -> Path:
     >>> on_this_machine(Path("file:///data/a.csv")).as_posix()
     '/data/a.csv'
     """
-    found = _FORM.fullmatch(str(path))
-    return path if found is None or found[1].lower() != _THIS_MACHINE else Path(f"/{found[2]}")
+    match = _FORM.fullmatch(str(path))
+    return path if match is None or match[1].lower() != _THIS_MACHINE else Path(f"/{match[2]}")
 
 
 def find_files(address: str) -> list[FoundFile]:
@@ -68,22 +68,22 @@ def find_files(address: str) -> list[FoundFile]:
     system, path = _system(address)
     scheme = address.partition("://")[0]
     try:
-        if any(one in path for one in "*?["):
-            known, top = system.glob(path, detail=True), None
-            known = {name: facts for name, facts in known.items() if facts.get("type") == "file"}
+        if any(character in path for character in "*?["):
+            facts_by_name, top = system.glob(path, detail=True), None
+            facts_by_name = {name: facts for name, facts in facts_by_name.items() if facts.get("type") == "file"}
         elif system.isdir(path):
-            known, top = system.find(path, detail=True), path.rstrip("/")
+            facts_by_name, top = system.find(path, detail=True), path.rstrip("/")
         else:
-            known, top = ({path: system.info(path)} if system.exists(path) else {}), None
+            facts_by_name, top = ({path: system.info(path)} if system.exists(path) else {}), None
     except Exception as error:  # whatever a driver raises on what cannot be reached
         raise _unreachable(address, error) from error
-    if not known:
+    if not facts_by_name:
         raise InputError(f"there is nothing at {address}", remedy="give the address of files, of a folder or a pattern")
-    found = []
-    for name, facts in sorted(known.items()):
+    files = []
+    for name, facts in sorted(facts_by_name.items()):
         place = PurePosixPath(PurePosixPath(name).name if top is None else name.removeprefix(top).lstrip("/"))
-        found.append(FoundFile(Path(f"{scheme}://{name.lstrip('/')}"), place, facts.get("size")))
-    return found
+        files.append(FoundFile(Path(f"{scheme}://{name.lstrip('/')}"), place, facts.get("size")))
+    return files
 
 
 def open_address(address: str) -> Any:
@@ -143,12 +143,12 @@ def read_whole(path: str | os.PathLike[str], *, limit: int | None = None) -> byt
     place = usable_path(path)
     with boundary("unreadable"):
         file, is_plain = open_path(place, is_explicit=True)
-        most = MOST_BYTES if limit is None and not is_plain else limit
+        max_bytes = MOST_BYTES if limit is None and not is_plain else limit
         with file:
             stream = counted_stream(file)
-            data = stream.read() if most is None else stream.read(most + 1)
-    if most is not None and len(data) > most:
-        raise ReadFailure("too-large", f"it is larger than {format_size(most)}")
+            data = stream.read() if max_bytes is None else stream.read(max_bytes + 1)
+    if max_bytes is not None and len(data) > max_bytes:
+        raise ReadFailure("too-large", f"it is larger than {format_size(max_bytes)}")
     return data
 
 

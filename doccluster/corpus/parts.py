@@ -29,7 +29,7 @@ class Part:
     """What is read together: a file, or several small ones that follow one another, and what a walk has skipped."""
 
     number: int
-    found: tuple[ListedFile | Skipped, ...]
+    items: tuple[ListedFile | Skipped, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,24 +45,24 @@ def read_part(part: Part, options: ReadOptions, folder: str) -> PartRead:
     """Return the documents of a part, their texts in a folder; what cannot be read is listed as skipped."""
     writer = TextWriter(Path(folder), f"part-{part.number}")
     reading = Reading(options, silent, writer)
-    for one in part.found:
-        walked = iter([one]) if isinstance(one, Skipped) else Walk([], options.expanded_size).read(one)
+    for item in part.items:
+        walked = iter([item]) if isinstance(item, Skipped) else Walk([], options.expanded_size).read(item)
         reading.read_items(walked)
     writer.flush()
     reading.builder.end_rows()
     return PartRead(reading.builder.rows, writer.blocks, reading.remarks)
 
 
-def as_parts(found: Sequence[ListedFile | Skipped]) -> list[Part]:
+def as_parts(items: Sequence[ListedFile | Skipped]) -> list[Part]:
     """Return files as parts: small ones together, so that a part is worth a journey."""
     groups: list[list[ListedFile | Skipped]] = []
     filled = 0
-    for one in found:
-        size = 0 if isinstance(one, Skipped) else one.size
+    for item in items:
+        size = 0 if isinstance(item, Skipped) else item.size
         if not groups or filled + size > PART_BYTES:
             groups.append([])
             filled = 0
-        groups[-1].append(one)
+        groups[-1].append(item)
         filled += size
     return [Part(number, tuple(group)) for number, group in enumerate(groups)]
 
@@ -82,10 +82,10 @@ class FilesInParts:
         paths = expanded(self._paths)
         check_paths(paths)
         listed = list(Walk(paths, reading.options.expanded_size).listed())
-        if any(isinstance(one, ListedFile) and one.is_stdin for one in listed):
+        if any(isinstance(item, ListedFile) and item.is_stdin for item in listed):
             raise InputError("standard input has no parts", remedy="write it to files first, and give these")
-        read: Iterator[PartRead] = self._map_files(read_part, as_parts(listed), reading.options, str(self._folder))
-        for part in read:
+        parts: Iterator[PartRead] = self._map_files(read_part, as_parts(listed), reading.options, str(self._folder))
+        for part in parts:
             reading.builder.add_rows(part.rows, part.blocks)
             reading.remarks.add(part.remarks)
             reading.progress("read", len(reading.builder))

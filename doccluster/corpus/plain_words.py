@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 MOST_WORDS_KNOWN = 1 << 17
 _PUNCTUATION = re.compile("[\xa0\u2010-\u2027]")  # the quotes and dashes of typesetters, which are in no word
-_BETWEEN_WORDS = "".join(one for one in map(chr, range(128)) if not (one.isalnum() or one == "_"))
+_BETWEEN_WORDS = "".join(
+    character for character in map(chr, range(128)) if not (character.isalnum() or character == "_")
+)
 _LOWER_WORDS = str.maketrans(
     string.ascii_uppercase + _BETWEEN_WORDS, string.ascii_lowercase + " " * len(_BETWEEN_WORDS)
 )
@@ -50,7 +52,7 @@ class WordTable:
         if n_before > MOST_WORDS_KNOWN:
             numbers.clear()
             n_before = 0
-        found = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
+        numbers_of_words = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
         if numbers.fresh:
             if len(numbers) > self._rows.shape[0]:
                 larger = np.zeros((2 * len(numbers), *self._rows.shape[1:]), dtype=self._rows.dtype)
@@ -58,7 +60,7 @@ class WordTable:
                 self._rows = larger
             self._rows[n_before : len(numbers)] = [self._know(word) for word in numbers.fresh]
             numbers.fresh = []
-        return self._rows[found]
+        return self._rows[numbers_of_words]
 
 
 class _Numbers(dict[str, int]):

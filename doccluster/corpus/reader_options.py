@@ -99,9 +99,15 @@ class ReadOptions:
         check_parameters(self)
         columns: dict[str, Any] = {name: as_name(getattr(self, name), name) for name in ONE_COLUMN}
         _check_delimiter(self.delimiter)
-        found = replace(self, **columns, encoding=_check_encoding(self.encoding))
-        _ = found.text_columns, found.label_names, found.kept_columns, found.stripped, found.expanded_size  # refused
-        return found
+        options = replace(self, **columns, encoding=_check_encoding(self.encoding))
+        _ = (
+            options.text_columns,
+            options.label_names,
+            options.kept_columns,
+            options.stripped,
+            options.expanded_size,
+        )  # refused
+        return options
 
     @cached_property
     def text_columns(self) -> tuple[str, ...]:
@@ -159,12 +165,12 @@ def as_names(value: str | Sequence[str] | None, name: str) -> tuple[str, ...]:
     if value is None:
         return ()
     names = [value] if isinstance(value, str | int) else list(value)
-    for one in names:
-        if not isinstance(one, str | int):
+    for name_given in names:
+        if not isinstance(name_given, str | int):
             raise InputError(
                 "is not a column name", argument=name, received=value, expected="a name or a list of names"
             )
-    return tuple(str(one) for one in names)
+    return tuple(str(name_given) for name_given in names)
 
 
 def as_name(value: str | None, name: str) -> str | None:

@@ -147,15 +147,15 @@ class Remarks:
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
     unknown_column: UnknownColumn | None = None
 
-    def add(self, other: Remarks) -> None:
+    def add(self, remarks: Remarks) -> None:
         """Take in what is to be said of files that were read elsewhere."""
-        self.guessed |= other.guessed
-        self.stripped += other.stripped
-        self.unescaped += other.unescaped
-        self.nuls += other.nuls
-        self.splits |= other.splits
-        self.text_columns |= other.text_columns
-        self.unknown_column = self.unknown_column or other.unknown_column
+        self.guessed |= remarks.guessed
+        self.stripped += remarks.stripped
+        self.unescaped += remarks.unescaped
+        self.nuls += remarks.nuls
+        self.splits |= remarks.splits
+        self.text_columns |= remarks.text_columns
+        self.unknown_column = self.unknown_column or remarks.unknown_column
 
     def warnings(self) -> Iterator[DocclusterWarning]:
         """Yield a sentence for each kind of thing that readers did to files of their own accord."""
@@ -176,8 +176,8 @@ class Remarks:
         )
         for what, names, words in kinds:
             if names:
-                more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-                yield DocclusterWarning(f"the {what} of {names[0]}{more}{words[0]}", *words[1:])
+                further = f" and {len(names) - 1} more" if len(names) > 1 else ""
+                yield DocclusterWarning(f"the {what} of {names[0]}{further}{words[0]}", *words[1:])
 
 
 class Reading:
@@ -210,9 +210,9 @@ class Reading:
         if len(self.builder) == 0 and self.remarks.unknown_column is not None:
             raise self.remarks.unknown_column
         if split is not None and len(self.builder) == 0 and splits != {split}:
-            known = ", ".join(sorted(splits)) or "none"
+            splits_known = ", ".join(sorted(splits)) or "none"
             raise InputError(
-                "is in no document", argument="split", received=split, remedy=f"the splits there are: {known}"
+                "is in no document", argument="split", received=split, remedy=f"the splits there are: {splits_known}"
             )
         corpus = self.builder.build(
             labels_of=None if labels is None else labels.columns,
@@ -246,10 +246,10 @@ class Reading:
             if file.format == "reuters":
                 self.builder.mark_collection(file)
             format = FORMATS[file.format]
-            read = read_apart if format.is_apart else format.read
-            drafts = guarded(read(file, self.options), "broken-file")
-            for found in self._prepared(drafts, file.name) if format.has_columns else drafts:
-                self.take(found, file)
+            reader = read_apart if format.is_apart else format.read
+            drafts = guarded(reader(file, self.options), "broken-file")
+            for item in self._prepared(drafts, file.name) if format.has_columns else drafts:
+                self.take(item, file)
         except ReadFailure as failure:
             self.builder.skip(Skipped(file.name, failure.reason, failure.detail))
         except UnknownColumn as error:
@@ -266,12 +266,12 @@ class Reading:
         if file.n_nuls:
             self.remarks.nuls[file.name] += file.n_nuls
 
-    def _prepared(self, found: Iterable[_Row], name: str) -> Iterable[_Row]:
+    def _prepared(self, rows: Iterable[_Row], name: str) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None:
-            return found
+            return rows
         remarks = self.remarks
-        return without_markup(found, lambda is_html: (remarks.stripped if is_html else remarks.unescaped).append(name))
+        return without_markup(rows, lambda is_html: (remarks.stripped if is_html else remarks.unescaped).append(name))
 
     def _format_of(self, file: InputFile) -> str:
         if self.options.format is None:
@@ -305,10 +305,10 @@ def as_paths(source: Any) -> list[Path] | None:
         return [Path(source)]
     if not isinstance(source, list | tuple) or not source:
         return None
-    if all(isinstance(one, os.PathLike) for one in source):
-        return [Path(one) for one in source]
-    if all(isinstance(one, str | os.PathLike) and _looks_like_path(one) for one in source):
-        paths = [Path(one) for one in source]
+    if all(isinstance(item, os.PathLike) for item in source):
+        return [Path(item) for item in source]
+    if all(isinstance(item, str | os.PathLike) and _looks_like_path(item) for item in source):
+        paths = [Path(item) for item in source]
         if any(str(path) == "-" or address_of(path) or os.path.exists(path) for path in paths):  # noqa: PTH110  never raises
             return paths
     return None
@@ -363,9 +363,19 @@ class LabelFile:
         Raises InputError when there are more or fewer lines than documents: then no line can be trusted.
         """
         if self._lines is None:
-            found = [self._by_id.get(name, {}) for name in rows.names]
-            own = {name: rows.labels.get(name) or ((),) * len(rows) for one in found for name in one}
-            return {name: [one.get(name, before) for one, before in zip(found, own[name], strict=True)] for name in own}
+            labels_of_rows = [self._by_id.get(name, {}) for name in rows.names]
+            labels_in_file = {
+                name: rows.labels.get(name) or ((),) * len(rows)
+                for labels_of_row in labels_of_rows
+                for name in labels_of_row
+            }
+            return {
+                name: [
+                    labels_of_row.get(name, before)
+                    for labels_of_row, before in zip(labels_of_rows, labels_in_file[name], strict=True)
+                ]
+                for name in labels_in_file
+            }
         n_found = len(rows) + len(rows.left_out)
         if len(self._lines) != n_found:
             raise InputError(

@@ -45,11 +45,11 @@ class TextWriter:
         self.blocks: list[TextBlock] = []
         self._folder, self._name, self._limit = folder, name, characters
         self._texts: list[str] = []
-        self._size = self._written = 0
+        self._size = self._n_written = 0
 
     def add(self, text: str) -> int:
         """Take a text and return its number among those of this writer."""
-        number = self._written + len(self._texts)
+        number = self._n_written + len(self._texts)
         self._texts.append(text)
         self._size += len(text)
         if self._size >= self._limit:
@@ -65,7 +65,7 @@ class TextWriter:
         lengths = np.fromiter(map(len, self._texts), np.int64, len(self._texts))
         write_arrays(folder, {"characters.npy": characters, "ends.npy": ends, "lengths.npy": lengths})
         self.blocks.append(TextBlock(str(folder), len(self._texts), int(characters.nbytes)))
-        self._written += len(self._texts)
+        self._n_written += len(self._texts)
         self._texts, self._size = [], 0
 
 
@@ -108,8 +108,8 @@ class StoredTexts(MadeItems[str]):
     @cached_property
     def lengths(self) -> Integers:
         """The number of characters of each text."""
-        found = [open_array(Path(block.folder) / "lengths.npy") for block in self._blocks]
-        return np.asarray(np.concatenate(found)[self._numbers])
+        lengths_of_blocks = [open_array(Path(block.folder) / "lengths.npy") for block in self._blocks]
+        return np.asarray(np.concatenate(lengths_of_blocks)[self._numbers])
 
     @property
     def blocks(self) -> list[TextRows]:
@@ -140,11 +140,11 @@ class StoredTexts(MadeItems[str]):
     def take(self, places: Integers) -> list[str]:
         """Return the texts at some places."""
         order = np.argsort(self._numbers[places], kind="stable")  # those of one block together
-        found = [""] * order.size
+        texts = [""] * order.size
         for at, rows, first in self._runs(self._numbers[places][order]):
             for place, text in zip(order[first:].tolist(), self._encoded(at, rows), strict=False):
-                found[place] = str(text, "utf-8")
-        return found
+                texts[place] = str(text, "utf-8")
+        return texts
 
     _items = take
 
@@ -188,8 +188,8 @@ class PickedTexts(MadeItems[str]):
         return texts_at(self._texts, self._rows[places])
 
     def __iter__(self) -> Iterator[str]:
-        for some in row_blocks(len(self), AT_A_TIME):
-            yield from self[some]
+        for block in row_blocks(len(self), AT_A_TIME):
+            yield from self[block]
 
 
 def texts_at(texts: Sequence[str], places: Integers) -> list[str]:
@@ -201,8 +201,8 @@ def texts_at(texts: Sequence[str], places: Integers) -> list[str]:
     if isinstance(texts, PickedTexts):
         return texts_at(texts._texts, texts._rows[places])
     together = getattr(texts, "take", None)
-    found: list[str] = [texts[place] for place in places.tolist()] if together is None else together(places)
-    return found
+    texts_found: list[str] = [texts[place] for place in places.tolist()] if together is None else together(places)
+    return texts_found
 
 
 def text_lengths(texts: Sequence[str]) -> Integers:
@@ -211,5 +211,5 @@ def text_lengths(texts: Sequence[str]) -> Integers:
     >>> text_lengths(PickedTexts(("a", "bcd"), [1, 1, 0])).tolist()
     [3, 3, 1]
     """
-    known = getattr(texts, "lengths", None)
-    return np.fromiter(map(len, texts), np.int64, len(texts)) if known is None else known
+    lengths = getattr(texts, "lengths", None)
+    return np.fromiter(map(len, texts), np.int64, len(texts)) if lengths is None else lengths

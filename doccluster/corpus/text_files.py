@@ -104,8 +104,8 @@ HTML = Format(
 def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is: the texts of its elements, a title if an element has that name."""
     root = parse_xml(file, limit=options.document_bytes)
-    named = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
-    title = next((text or "" for name, text in named if name in ("title", "headline")), "")
+    elements = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
+    title = next((text or "" for name, text in elements if name in ("title", "headline")), "")
     text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
     yield Draft(_LINE_ENDS.sub("\n", text).strip(), file.name, id=str(file.place), title=title, is_whole_file=True)
 
@@ -210,11 +210,11 @@ def _element(name: str, content: str) -> str:
 
 
 def _without(name: str, content: str) -> str:
-    kept, position = [], 0
+    pieces, position = [], 0
     for start, _, _, end in _spans(name, content):
-        kept.append(content[position:start])
+        pieces.append(content[position:start])
         position = end
-    return "".join([*kept, content[position:]])
+    return "".join([*pieces, content[position:]])
 
 
 def _unmarked_body(content: str) -> str:
@@ -226,7 +226,7 @@ def _unmarked_body(content: str) -> str:
 
 
 def _plain(text: str) -> str:
-    text = _CONTROL_REFERENCE.sub(lambda found: chr(int(found[1])) if 32 <= int(found[1]) < 55_296 else "", text)
+    text = _CONTROL_REFERENCE.sub(lambda match: chr(int(match[1])) if 32 <= int(match[1]) < 55_296 else "", text)
     for entity, character in _ENTITIES:
         text = text.replace(entity, character)
     return text

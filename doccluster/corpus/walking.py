@@ -32,10 +32,10 @@ _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
 def expanded(paths: list[Path]) -> list[Path]:
     """Return the paths with patterns (`art*.jsonl`) that the shell left as they are in place of what fits them."""
     _check_number(paths)
-    found: list[Path] = []
+    paths_found: list[Path] = []
     for path in map(on_this_machine, paths):
         if address_of(path) is not None or os.path.lexists(path) or not glob.has_magic(str(path)):
-            found.append(path)
+            paths_found.append(path)
             continue
         if path.is_absolute() and _is_everything(Path(os.path.normpath(path)).parts[1:]):
             raise _everything(path)
@@ -44,9 +44,9 @@ def expanded(paths: list[Path]) -> list[Path]:
             raise InputError(
                 f"no file fits the pattern {shown_path(path)!r}", remedy="give files, a folder, or another pattern"
             )
-        found += fitting
-    _check_number(found)
-    return found
+        paths_found += fitting
+    _check_number(paths_found)
+    return paths_found
 
 
 def _is_everything(parts: tuple[str, ...]) -> bool:
@@ -152,17 +152,17 @@ class Walk:
     def __init__(self, paths: list[Path], expanded_size: int) -> None:
         self._paths = paths
         self._expanded_size = expanded_size
-        self._seen: set[str] = set()
+        self._paths_seen: set[str] = set()
 
     def files(self) -> Iterator[InputFile | Skipped]:
         """Return files and what was skipped; read each file before asking for the next."""
-        for found in self.listed():
-            if isinstance(found, Skipped):
-                yield found
-            elif found.is_stdin:
-                yield from self._unpacked(_standard_input(found.is_only))
+        for item in self.listed():
+            if isinstance(item, Skipped):
+                yield item
+            elif item.is_stdin:
+                yield from self._unpacked(_standard_input(item.is_only))
             else:
-                yield from self.read(found)
+                yield from self.read(item)
 
     def listed(self) -> Iterator[ListedFile | Skipped]:
         """Return the files, none of them opened, and what was skipped."""
@@ -239,9 +239,9 @@ class Walk:
 
     def _addressed(self, address: str, *, is_only: bool) -> Iterator[ListedFile | Skipped]:
         """Return the files behind an address, each once."""
-        found = find_files(address)
-        is_one = len(found) == 1 and len(found[0].place.parts) == 1
-        for path, place, n_bytes in found:
+        files = find_files(address)
+        is_one = len(files) == 1 and len(files[0].place.parts) == 1
+        for path, place, n_bytes in files:
             if any(is_junk(PurePosixPath(part)) for part in place.parts):
                 yield Skipped(str(place), "hidden", "hidden files and folders are not read")
             elif not self._is_known(str(path)):
@@ -260,9 +260,9 @@ class Walk:
 
     def _is_known(self, real: str) -> bool:
         """Say whether this file or folder was seen under any name."""
-        known = real in self._seen
-        self._seen.add(real)
-        return known
+        is_known = real in self._paths_seen
+        self._paths_seen.add(real)
+        return is_known
 
 
 def is_junk(place: PurePosixPath) -> bool:

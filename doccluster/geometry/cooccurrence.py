@@ -32,13 +32,13 @@ def documents_together(matrix: Any, lists: Sequence[Integers], *, n_threads: int
     pieces = entry_blocks(matrix.indptr) if sparse.issparse(matrix) else row_blocks(matrix.shape[0], DENSE_ROWS)
 
     def one(rows: slice) -> list[Integers]:
-        held = _held(matrix, rows, columns)
-        return [_together(held[:, some]) for some in places]
+        entries = _held(matrix, rows, columns)
+        return [_together(entries[:, place]) for place in places]
 
     total = [np.zeros((terms.size, terms.size), np.int64) for terms in lists]
     for counts in map_blocks(one, pieces, n_threads=n_threads):
-        for sums, more in zip(total, counts, strict=True):
-            sums += more
+        for sums, block_sums in zip(total, counts, strict=True):
+            sums += block_sums
     return total
 
 
@@ -52,19 +52,19 @@ def _held(matrix: Any, rows: slice, columns: Integers) -> Any:
     if not sparse.issparse(matrix):
         return (matrix[rows][:, columns] > 0).astype(np.float64)  # exact below 2^53 documents
     starts = matrix.indptr[rows.start : rows.stop + 1]
-    own = slice(int(starts[0]), int(starts[-1]))
+    entries = slice(int(starts[0]), int(starts[-1]))
     number = np.full(matrix.shape[1], -1, np.int32)
     number[columns] = np.arange(columns.size)
-    place = number[matrix.indices[own]]
-    stays = (place >= 0) & (matrix.data[own] > 0)
+    place = number[matrix.indices[entries]]
+    stays = (place >= 0) & (matrix.data[entries] > 0)
     before = np.concatenate([[0], np.cumsum(stays)])[starts - starts[0]]
     place = place[stays]
     shape = (rows.stop - rows.start, columns.size)
     return sparse.csc_array(sparse.csr_array((np.ones(place.size, np.int64), place, before), shape=shape))
 
 
-def _together(held: Any) -> Integers:
-    counts = held.T @ held
+def _together(entries: Any) -> Integers:
+    counts = entries.T @ entries
     return np.asarray(np.rint(counts) if isinstance(counts, np.ndarray) else counts.toarray(), dtype=np.int64)
 
 
@@ -78,16 +78,16 @@ def count_close(matrix: Any, labels: Integers, chosen: Sequence[Any], least: flo
     >>> [counts.tolist() for counts in count_close(rows, np.array([0, 0, 1]), [rows[:2], rows[2:]], 0.9)]
     [[1, 1], [1]]
     """
-    found = [np.zeros(rows.shape[0], np.int64) for rows in chosen]
+    counts = [np.zeros(rows.shape[0], np.int64) for rows in chosen]
     order = np.argsort(labels, kind="stable")
     edges = np.searchsorted(labels[order], np.arange(len(chosen) + 1))
     for cluster in np.flatnonzero(np.diff(edges)).tolist():
         members = order[edges[cluster] : edges[cluster + 1]]
-        found[cluster] += (cosines(matrix[members], chosen[cluster]) >= least).sum(axis=0)
-    return found
+        counts[cluster] += (cosines(matrix[members], chosen[cluster]) >= least).sum(axis=0)
+    return counts
 
 
-def cosines(rows: Any, others: Any) -> npt.NDArray[np.float64]:
+def cosines(rows: Any, columns: Any) -> npt.NDArray[np.float64]:
     """Return the cosines of some unit rows to a few others; dense, but only as wide as the few."""
-    product = rows @ others.T
+    product = rows @ columns.T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)

@@ -103,8 +103,8 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
     n_moved = 0
     for row in order:
         first, last = starts[row], starts[row + 1]
-        own = labels[row]
-        if first == last or sizes[own] < 2.0:
+        source = labels[row]
+        if first == last or sizes[source] < 2.0:
             continue
         dots[:] = 0.0
         own_square = 0.0
@@ -115,8 +115,8 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
             for cluster in range(n_clusters):
                 dots[cluster] += value * sums[column, cluster]
         towards = with_total[row]
-        size, square, product = sizes[own], squares[own], products[own]
-        left_square, left_product = square - 2.0 * dots[own] + own_square, product - towards
+        size, square, product = sizes[source], squares[source], products[source]
+        left_square, left_product = square - 2.0 * dots[source] + own_square, product - towards
         inner_left = inner - inner_part(criterion, size, square) + inner_part(criterion, size - 1.0, left_square)
         outer_left = (
             outer
@@ -126,7 +126,7 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
         now = joined(criterion, inner, outer)
         best, target, best_inner, best_outer = now + least_gain * abs(now), -1, 0.0, 0.0
         for cluster in range(n_clusters):
-            if cluster == own:
+            if cluster == source:
                 continue
             size, square, product = sizes[cluster], squares[cluster], products[cluster]
             more_square = square + 2.0 * dots[cluster] + own_square
@@ -138,18 +138,18 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
                 - outer_part(criterion, size, square, product)
                 + outer_part(criterion, size + 1.0, more_square, product + towards)
             )
-            found = joined(criterion, inner_there, outer_there)
-            if found > best:
-                best, target, best_inner, best_outer = found, cluster, inner_there, outer_there
+            joined_value = joined(criterion, inner_there, outer_there)
+            if joined_value > best:
+                best, target, best_inner, best_outer = joined_value, cluster, inner_there, outer_there
         if target < 0:
             continue
-        squares[own], products[own] = left_square, left_product
+        squares[source], products[source] = left_square, left_product
         squares[target] += 2.0 * dots[target] + own_square
         products[target] += towards
-        sizes[own] -= 1.0
+        sizes[source] -= 1.0
         sizes[target] += 1.0
         for position in range(first, last):
-            sums[columns[position], own] -= values[position]
+            sums[columns[position], source] -= values[position]
             sums[columns[position], target] += values[position]
         inner, outer = best_inner, best_outer
         labels[row] = target
@@ -189,17 +189,17 @@ def refine_by_moves(
     `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
     code = int(Criterion[check_choice(criterion, NAMES, "criterion").upper()])
-    found = np.array(labels, dtype=np.int64)
+    refined = np.array(labels, dtype=np.int64)
     compact = _used_terms(rows)
     arrays = Csr.of(compact)
     for _ in range(max_passes):
-        clusters, with_total = _state(compact, found, n_clusters)  # again, so that rounding does not add up
-        order = rng.permutation(found.size)
-        moved = move_rows(code, arrays, order, LEAST_GAIN, with_total, clusters, found)
+        clusters, with_total = _state(compact, refined, n_clusters)  # again, so that rounding does not add up
+        order = rng.permutation(refined.size)
+        moved = move_rows(code, arrays, order, LEAST_GAIN, with_total, clusters, refined)
         if not moved:
             break
         del clusters  # before the next one is made, so that there is only one table
-    return found
+    return refined
 
 
 def _state(rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[Clusters, Floats]:
@@ -212,8 +212,8 @@ def _state(rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[C
 
 def _used_terms(rows: Any) -> Any:
     """Return rows in float64 without the columns that no row uses."""
-    given = sparse.csr_array(rows)
-    used, columns = np.unique(given.indices, return_inverse=True)
+    matrix = sparse.csr_array(rows)
+    terms, columns = np.unique(matrix.indices, return_inverse=True)
     return sparse.csr_array(
-        (given.data.astype(np.float64), columns.reshape(-1), given.indptr), shape=(given.shape[0], used.size)
+        (matrix.data.astype(np.float64), columns.reshape(-1), matrix.indptr), shape=(matrix.shape[0], terms.size)
     )

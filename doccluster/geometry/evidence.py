@@ -163,7 +163,7 @@ class ClusterEvidence:
     def count_close(self, chosen: Sequence[npt.NDArray[np.int64]], least: float) -> list[npt.NDArray[np.int64]]:
         """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
         rows = self.documents.unit
-        return count_close(rows, self.labels, [rows[own] for own in chosen], least)
+        return count_close(rows, self.labels, [rows[members] for members in chosen], least)
 
     @cached_property
     def squares(self) -> Any:
@@ -282,8 +282,8 @@ class ClusterEvidence:
     def principal_lengths(self) -> FloatArray:
         """The range, zeros included, of the principal dimension in each cluster, array of shape (k,)."""
         rows, column = self.rows, self.principal_dimension
-        held = rows.matrix[:, [column]]
-        values = np.asarray(held.toarray() if rows.is_sparse else held).ravel() * rows.scale
+        entries = rows.matrix[:, [column]]
+        values = np.asarray(entries.toarray() if rows.is_sparse else entries).ravel() * rows.scale
         order, starts = cluster_order(self.partition)
         ordered = values[order]
         return np.maximum.reduceat(ordered, starts[:-1]) - np.minimum.reduceat(ordered, starts[:-1])
@@ -360,14 +360,14 @@ class ClusterEvidence:
         inner = self.cluster_sums.squared_norms
         outer = self.products_with_total
         if self.metric == "cosine":
-            own, to_all = sizes**2 - inner - self.zero_rows, sizes * self.n_documents - outer - self.zero_rows
+            inside, to_all = sizes**2 - inner - self.zero_rows, sizes * self.n_documents - outer - self.zero_rows
             bounds = sizes**2, sizes * self.n_documents
         else:
             total = float(self.norm_totals.sum())
             bounds = 2 * sizes * self.norm_totals, sizes * total + self.n_documents * self.norm_totals
-            own, to_all = bounds[0] - 2 * inner, bounds[1] - 2 * outer
-        own = np.where((own <= self.tau * bounds[0]) | (sizes == 1), 0.0, own)
-        return own, np.where(to_all <= self.tau * bounds[1], 0.0, to_all)
+            inside, to_all = bounds[0] - 2 * inner, bounds[1] - 2 * outer
+        inside = np.where((inside <= self.tau * bounds[0]) | (sizes == 1), 0.0, inside)
+        return inside, np.where(to_all <= self.tau * bounds[1], 0.0, to_all)
 
     @property
     def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:

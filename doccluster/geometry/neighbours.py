@@ -105,13 +105,13 @@ def joined_graph(
            [0.86, 2.  , 0.  ]])
     """
     n_neighbors = graph.neighbours.shape[1]
-    other = nearest_neighbours(
+    second = nearest_neighbours(
         rows, n_neighbors, fold=None, cells=cells, only=graph.first, n_threads=n_threads, place=place
     )
     edges = sparse.csr_array((graph.first.size, graph.first.size))
-    for one, share in ((graph, 1.0), (other, weight)):
-        found = one.symmetric()
-        edges = edges + found * (share / found.data.mean() if found.nnz else 0.0)
+    for part, share in ((graph, 1.0), (second, weight)):
+        edges_of_graph = part.symmetric()
+        edges = edges + edges_of_graph * (share / edges_of_graph.data.mean() if edges_of_graph.nnz else 0.0)
     return JoinedGraph(sparse.csr_array(edges), graph.families, graph.first)
 
 
@@ -175,19 +175,19 @@ def nearest_neighbours(
         lists = np.empty((first.size, n_neighbors), dtype=np.int32), np.empty((first.size, n_neighbors))
         families = stale = np.arange(first.size, dtype=np.int64)  # rows whose lists are to be made
         while stale.size:
-            own = None if cells is None else cells.take(first)
-            lists[0][stale], lists[1][stale] = search(inner, rows, first, own, stale, n_neighbors)
+            own_cells = None if cells is None else cells.take(first)
+            lists[0][stale], lists[1][stale] = search(inner, rows, first, own_cells, stale, n_neighbors)
             groups = _families(*lists, fold)
-            kept = np.unique(groups, return_index=True)[1].astype(np.int64)
-            if kept.size == groups.size:
+            families_kept = np.unique(groups, return_index=True)[1].astype(np.int64)
+            if families_kept.size == groups.size:
                 break
             # a list that names a copy lacks the neighbour that comes next, and further copies were perhaps not seen
             is_kept = np.ones(groups.size + 1, dtype=bool)  # the last for -1
-            is_kept[:-1] = np.isin(np.arange(groups.size), kept)
-            stale = np.flatnonzero(~is_kept[lists[0][kept]].all(axis=1))
+            is_kept[:-1] = np.isin(np.arange(groups.size), families_kept)
+            stale = np.flatnonzero(~is_kept[lists[0][families_kept]].all(axis=1))
             number = np.append(groups, -1).astype(np.int32)
-            lists = number[lists[0][kept]], lists[1][kept]
-            first, families = first[kept], groups[families]
+            lists = number[lists[0][families_kept]], lists[1][families_kept]
+            first, families = first[families_kept], groups[families]
     return NeighbourGraph(*lists, families, first)
 
 
@@ -226,68 +226,68 @@ def _families(
 def _to_be_searched(matrix: Any, place: TablePlace) -> tuple[Any, int, Callable[..., Lists]]:
     """Return the rows as they are searched, how many there are, and what searches them."""
     is_stored = isinstance(matrix, ArrayFile | CsrFiles)
-    given = opened(matrix) if is_stored else as_documents(matrix, name="matrix")
-    if not sparse.issparse(given if is_stored else given.matrix):
-        rows = matrix if is_stored else given.unit.astype(np.float32, copy=False)
-        return rows, given.shape[0], _search_dense
-    rows, (n_rows, n_terms) = matrix if is_stored else given.matrix, given.shape
+    table = opened(matrix) if is_stored else as_documents(matrix, name="matrix")
+    if not sparse.issparse(table if is_stored else table.matrix):
+        rows = matrix if is_stored else table.unit.astype(np.float32, copy=False)
+        return rows, table.shape[0], _search_dense
+    rows, (n_rows, n_terms) = matrix if is_stored else table.matrix, table.shape
     frequency = sum(place.map(frequencies_of, row_blocks(n_rows, WIDE_ROWS), rows), start=np.zeros(n_terms, np.int64))
     rank = np.empty(n_terms, dtype=np.int32)
     rank[np.argsort(frequency, kind="stable")] = np.arange(n_terms, dtype=np.int32)
     return place.rows(rare_terms_first, row_blocks(n_rows, WIDE_ROWS), rows, place.keep(rank)), n_rows, _search_sparse
 
 
-def _search_sparse(place: TablePlace, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
-    """Return the lists of the families `wanted` of csr rows."""
+def _search_sparse(place: TablePlace, rows: Any, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
+    """Return the lists of the families `queries` of csr rows."""
     names = place.keep(first)
     if cells is None:
         lists = place.keep(sparse.csr_array(opened(rows)[first].T))
-        parts: list[Part] = [(None, wanted[block]) for block in row_blocks(wanted.size, BLOCK_ROWS)]
+        parts: list[Part] = [(None, queries[block]) for block in row_blocks(queries.size, BLOCK_ROWS)]
         return _joined(place.map(nearest_by_terms, parts, rows, names, lists, k))
-    parts = _parts_of_cells(cells, wanted)
-    return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
+    parts = _parts_of_cells(cells, queries)
+    return _nearest_of_all(queries, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
 
 
-def _search_dense(place: TablePlace, rows: Any, first: Names, cells: Cells | None, wanted: Names, k: int) -> Lists:
-    """Return the lists of the families `wanted` of dense rows, those with a product above 0."""
+def _search_dense(place: TablePlace, rows: Any, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
+    """Return the lists of the families `queries` of dense rows, those with a product above 0."""
     names, (n_rows, width) = place.keep(first), opened(rows).shape
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
         if cells is None:
             if first.size < n_rows:
                 rows = place.table(rows_of_names, row_blocks(first.size, WIDE_ROWS), width, np.float32, rows, names)
                 names = place.keep(np.arange(first.size))
-            blocks = row_blocks(wanted.size, max(1, BLOCK_COSINES // first.size))
-            return _joined(place.map(nearest_by_products, [(None, wanted[own]) for own in blocks], rows, names, k))
-        parts = _parts_of_cells(cells, wanted)
-        return _nearest_of_all(wanted, first.size, parts, place.map(nearest_by_products, parts, rows, names, k), k)
+            blocks = row_blocks(queries.size, max(1, BLOCK_COSINES // first.size))
+            return _joined(place.map(nearest_by_products, [(None, queries[block]) for block in blocks], rows, names, k))
+        parts = _parts_of_cells(cells, queries)
+        return _nearest_of_all(queries, first.size, parts, place.map(nearest_by_products, parts, rows, names, k), k)
 
 
-def _parts_of_cells(cells: Cells, wanted: Names) -> list[Part]:
-    """Return for each cell the families in it, and those of `wanted` that probe it."""
+def _parts_of_cells(cells: Cells, queries: Names) -> list[Part]:
+    """Return for each cell the families in it, and those of `queries` that probe it."""
     n_cells = int(max(cells.labels.max(initial=0), cells.probes.max(initial=0))) + 1
-    members, probes = np.argsort(cells.labels, kind="stable"), cells.probes[wanted].ravel()
+    members, probes = np.argsort(cells.labels, kind="stable"), cells.probes[queries].ravel()
     asking = np.argsort(probes, kind="stable")
-    ends = (np.searchsorted(own, np.arange(n_cells + 1)) for own in (cells.labels[members], probes[asking]))
-    found = (
-        (members[a:b], wanted[asking[c:d] // cells.probes.shape[1]])
+    ends = (np.searchsorted(cells_of, np.arange(n_cells + 1)) for cells_of in (cells.labels[members], probes[asking]))
+    pairs = (
+        (members[a:b], queries[asking[c:d] // cells.probes.shape[1]])
         for (a, b), (c, d) in zip(*map(pairwise, ends), strict=True)
     )
-    return [(inside, asked) for inside, asked in found if inside.size and asked.size]
+    return [(inside, probing) for inside, probing in pairs if inside.size and probing.size]
 
 
-def _nearest_of_all(wanted: Names, n_families: int, parts: Sequence[Part], found: Iterable[Lists], k: int) -> Lists:
+def _nearest_of_all(queries: Names, n_families: int, parts: Sequence[Part], results: Iterable[Lists], k: int) -> Lists:
     """Return the best of what was found in the cells."""
     line = np.empty(n_families, np.int64)
-    line[wanted] = np.arange(wanted.size)
-    lists = np.full((wanted.size, k), np.int32(-1)), np.zeros((wanted.size, k))
-    for (_, asked), own in zip(parts, found, strict=True):
-        take_nearer(*lists, line[asked], *own)
+    line[queries] = np.arange(queries.size)
+    lists = np.full((queries.size, k), np.int32(-1)), np.zeros((queries.size, k))
+    for (_, block), lists_of_part in zip(parts, results, strict=True):
+        take_nearer(*lists, line[block], *lists_of_part)
     return lists
 
 
 def _joined(parts: Iterable[Lists]) -> Lists:
-    found, similarity = zip(*parts, strict=True)
-    return np.concatenate(found), np.concatenate(similarity)
+    neighbours, similarity = zip(*parts, strict=True)
+    return np.concatenate(neighbours), np.concatenate(similarity)
 
 
 # what a place is given to do with a block of rows, or with those who ask in a cell
@@ -300,15 +300,15 @@ def frequencies_of(block: slice, rows: Any) -> npt.NDArray[np.int64]:
 
 def rare_terms_first(block: slice, rows: Any, rank: npt.NDArray[np.int32]) -> Any:
     """Return some unit rows in float32 whose columns are numbered from the rarest term to the most common."""
-    own = rows[block]
-    if own.nnz and own.data.min() < 0:
+    entries = rows[block]
+    if entries.nnz and entries.data.min() < 0:
         raise InputError(
             "the matrix has negative values", remedy="nearest neighbours need weights >= 0, such as tf-idf"
         )
-    norms = row_norms(own)
+    norms = row_norms(entries)
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    data = (own.data * np.repeat(scale, np.diff(own.indptr))).astype(np.float32)
-    renumbered = sparse.csr_array((data, rank[own.indices], own.indptr.copy()), shape=own.shape)
+    data = (entries.data * np.repeat(scale, np.diff(entries.indptr))).astype(np.float32)
+    renumbered = sparse.csr_array((data, rank[entries.indices], entries.indptr.copy()), shape=entries.shape)
     renumbered.eliminate_zeros()  # the search takes a sum of 0 for one that nothing was added to
     renumbered.sort_indices()
     return renumbered
@@ -316,13 +316,13 @@ def rare_terms_first(block: slice, rows: Any, rank: npt.NDArray[np.int32]) -> An
 
 def nearest_by_terms(part: Part, rows: Any, names: Names, lists: Any, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside; all, by the lists given, for None."""
-    inside, asked = part
+    inside, queries = part
     if inside is None:
         inside = np.arange(names.size)
     else:
         lists = sparse.csr_array(rows[names[inside]].T)
-    found, similarity = nearest_in_lists(Csr.of(rows[names[asked]]), asked, Csr.of(lists), inside, k)
-    return found, similarity
+    neighbours, similarity = nearest_in_lists(Csr.of(rows[names[queries]]), queries, Csr.of(lists), inside, k)
+    return neighbours, similarity
 
 
 def rows_of_names(block: slice, rows: Any, names: Names) -> Any:
@@ -332,16 +332,16 @@ def rows_of_names(block: slice, rows: Any, names: Names) -> Any:
 
 def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside, all for None, by their products."""
-    inside, asked = part
+    inside, queries = part
     every = np.arange(names.size) if inside is None else inside
-    others = rows if inside is None else rows[names[inside]]
+    candidates = rows if inside is None else rows[names[inside]]
     parts = []
     with threadpool_limits(1, user_api="blas"):
-        for block in row_blocks(asked.size, max(1, BLOCK_COSINES // every.size)):
-            own = asked[block]
-            products = rows[names[own]] @ others.T
-            places = np.minimum(np.searchsorted(every, own), every.size - 1)  # those inside ascend
-            here = np.flatnonzero(every[places] == own)
+        for block in row_blocks(queries.size, max(1, BLOCK_COSINES // every.size)):
+            members = queries[block]
+            products = rows[names[members]] @ candidates.T
+            places = np.minimum(np.searchsorted(every, members), every.size - 1)  # those inside ascend
+            here = np.flatnonzero(every[places] == members)
             products[here, places[here]] = -np.inf
             columns, similarity = _largest_products(products, k)
             parts.append((np.where(columns >= 0, every[columns], -1).astype(np.int32), similarity))
@@ -351,74 +351,74 @@ def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
 def _largest_products(products: npt.NDArray[np.float32], k: int) -> Lists:
     """Return the columns of the k largest values above 0 of each row, largest first, and these."""
     size = products.shape[1]
-    kept, width = min(k, size - 1), max(1, size // (RUNS_FOR_EACH * k))
+    n_kept, width = min(k, size - 1), max(1, size // (RUNS_FOR_EACH * k))
     # the k-th largest of the largest of each run of columns: at least k cosines reach it, and few more
     largest = products[:, : width * (size // width)].reshape(len(products), -1, width).max(axis=2)
-    bound = np.partition(largest, largest.shape[1] - max(kept, 1), axis=1)[:, -max(kept, 1)]
+    bound = np.partition(largest, largest.shape[1] - max(n_kept, 1), axis=1)[:, -max(n_kept, 1)]
     row, column = np.nonzero(products >= np.maximum(bound, np.finfo(np.float32).tiny)[:, None])
     cosines = products[row, column]
     order = np.lexsort((column, -cosines, row))
     place = np.arange(row.size) - np.searchsorted(row, row)  # rows ascend, before the sort and after
     order, row, place = order[place < k], row[place < k], place[place < k]
-    found, similarity = np.full((len(products), k), -1, dtype=np.int32), np.zeros((len(products), k))
-    found[row, place], similarity[row, place] = column[order], np.minimum(cosines[order], 1.0)
-    return found, similarity
+    neighbours, similarity = np.full((len(products), k), -1, dtype=np.int32), np.zeros((len(products), k))
+    neighbours[row, place], similarity[row, place] = column[order], np.minimum(cosines[order], 1.0)
+    return neighbours, similarity
 
 
 @jit(inner=True)
-def insert(found, similarity, n_found, other, product):
+def insert(neighbours, similarity, n_found, candidate, product):
     """Put a row into a list of the nearest in order; return how many are in the list."""
-    k = found.size
+    k = neighbours.size
     place = n_found
     if n_found == k:
         place = k - 1
-        if product < similarity[place] or (product == similarity[place] and other > found[place]):
+        if product < similarity[place] or (product == similarity[place] and candidate > neighbours[place]):
             return k
     while place > 0 and (
-        similarity[place - 1] < product or (similarity[place - 1] == product and found[place - 1] > other)
+        similarity[place - 1] < product or (similarity[place - 1] == product and neighbours[place - 1] > candidate)
     ):
-        similarity[place], found[place] = similarity[place - 1], found[place - 1]
+        similarity[place], neighbours[place] = similarity[place - 1], neighbours[place - 1]
         place -= 1
-    similarity[place], found[place] = product, other
+    similarity[place], neighbours[place] = product, candidate
     return min(n_found + 1, k)
 
 
 @jit
-def nearest_in_lists(rows, names, lists, others, k):
+def nearest_in_lists(rows, names, lists, candidates, k):
     """Return the nearest of other rows to each row (Csr), by posting lists (Csr) of these others.
 
-    `names` and `others` are what the rows and the others are called, ascending for the others; a row is not its own
+    `names` and `candidates` are what the rows and the others are called, ascending for the others; a row is not its own
     neighbour.
 
     Returned: `found`, `similarity` (int32 and float64 arrays of shape (len(names), k)): the names of the others,
     nearest first, lowest on ties; -1 where there is none.
     """
-    found, similarity = np.full((names.size, k), np.int32(-1)), np.zeros((names.size, k))
+    neighbours, similarity = np.full((names.size, k), np.int32(-1)), np.zeros((names.size, k))
     indptr, terms, values = rows
     list_starts, list_rows, list_values = lists
-    sums = np.zeros(others.size)
+    sums = np.zeros(candidates.size)
     for row in range(names.size):
         for place in range(indptr[row], indptr[row + 1]):
             value = np.float64(values[place])
             for at in range(list_starts[terms[place]], list_starts[terms[place] + 1]):
                 sums[list_rows[at]] += value * list_values[at]
         n_found = 0
-        for other in range(others.size):
-            if sums[other] > 0.0 and others[other] != names[row]:
-                n_found = insert(found[row], similarity[row], n_found, others[other], sums[other])
-            sums[other] = 0.0
-    return found, similarity
+        for column in range(candidates.size):
+            if sums[column] > 0.0 and candidates[column] != names[row]:
+                n_found = insert(neighbours[row], similarity[row], n_found, candidates[column], sums[column])
+            sums[column] = 0.0
+    return neighbours, similarity
 
 
 @jit
-def take_nearer(found, similarity, rows, other_found, other_similarity):
+def take_nearer(neighbours, similarity, rows, further, other_similarity):
     """Put what else was found for some rows into their lists of the nearest."""
-    k = found.shape[1]
+    k = neighbours.shape[1]
     for line, row in enumerate(rows):
         n_found = 0
-        while n_found < k and found[row, n_found] >= 0:
+        while n_found < k and neighbours[row, n_found] >= 0:
             n_found += 1
         for place in range(k):
-            if other_found[line, place] >= 0:
-                other, product = other_found[line, place], other_similarity[line, place]
-                n_found = insert(found[row], similarity[row], n_found, other, product)
+            if further[line, place] >= 0:
+                candidate, product = further[line, place], other_similarity[line, place]
+                n_found = insert(neighbours[row], similarity[row], n_found, candidate, product)

@@ -82,10 +82,10 @@ def read_similarities(
 ) -> SimilarityPass:
     """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
     blocks = groups_by_cluster(partition)
-    known = known_of_clusters(rows.squared_norms, partition, sums)
+    norms = known_of_clusters(rows.squared_norms, partition, sums)
 
     def read(block: npt.NDArray[np.int64]) -> Readings:
-        return read_group(block, rows, partition.labels, sums, known, metric=metric, with_tables=with_tables)
+        return read_group(block, rows, partition.labels, sums, norms, metric=metric, with_tables=with_tables)
 
     readings = map_blocks(read, blocks, n_threads=n_threads)
     return gather_readings(blocks, readings, partition, with_tables=with_tables, progress=progress)
@@ -103,53 +103,53 @@ def read_group(
     rows: Rows,
     labels: npt.NDArray[np.int64],
     sums: ClusterSums,
-    known: ClusterNorms,
+    cluster_norms: ClusterNorms,
     *,
     metric: str,
     with_tables: bool,
 ) -> Readings:
     """Return the readings of some rows, their labels ascending."""
-    place, own, q, tau = np.arange(block.size), labels[block], rows.squared_norms[block], rows.tau
-    sizes, inverse_norms, mean_norms, norm_totals, grand_norm = known
-    k, own_sizes, n_documents = sizes.size, sizes[own], sizes.sum()
-    first_of_cluster = np.flatnonzero(np.diff(own, prepend=-1))
+    place, clusters, q, tau = np.arange(block.size), labels[block], rows.squared_norms[block], rows.tau
+    sizes, inverse_norms, mean_norms, norm_totals, grand_norm = cluster_norms
+    k, own_sizes, n_documents = sizes.size, sizes[clusters], sizes.sum()
+    first_of_cluster = np.flatnonzero(np.diff(clusters, prepend=-1))
     products = _products(rows, sums, block)
-    own_products = products[place, own]
+    own_products = products[place, clusters]
 
     similarity = products * inverse_norms
-    total, own_similarity = similarity.sum(axis=1), similarity[place, own]
+    total, own_similarity = similarity.sum(axis=1), similarity[place, clusters]
     largest = np.maximum.reduceat(similarity, first_of_cluster) if with_tables else similarity[:0]
-    similarity[place, own] = -FAR
+    similarity[place, clusters] = -FAR
     nearest = similarity.max(axis=1)
     is_meant = (q > 0) & (own_similarity > 0)
-    others = (total - own_similarity) / (k - 1) if k > 1 else 0.0
+    other_means = (total - own_similarity) / (k - 1) if k > 1 else 0.0
 
     closeness = products / sizes
     norms = q[:, None] + mean_norms
     squared = _without_noise(norms - 2.0 * closeness, tau * norms)
     distances = np.add.reduceat(np.sqrt(squared), first_of_cluster) if with_tables else squared[:0]
-    own_squared = squared[place, own]
-    squared[place, own] = FAR
+    own_squared = squared[place, clusters]
+    squared[place, clusters] = FAR
     to_all = q + grand_norm
     cohesion = separation = np.zeros(block.size)
     if metric == "cosine":
         inside = own_sizes - own_products
         inside = np.where(inside > tau * own_sizes, inside - (1.0 - q), 0.0)
-        closeness[place, own] = -FAR
+        closeness[place, clusters] = -FAR
         separation = _without_noise(1.0 - closeness.max(axis=1), tau)
     elif metric == "sqeuclidean":
-        both = own_sizes * q + norm_totals[own]
+        both = own_sizes * q + norm_totals[clusters]
         inside = _without_noise(both - 2.0 * own_products, tau * both)
         both = q[:, None] + norm_totals / sizes
         apart = _without_noise(both - 2.0 * closeness, tau * both)
-        apart[place, own] = FAR
+        apart[place, clusters] = FAR
         separation = apart.min(axis=1)
     if metric != "euclidean":
         cohesion = np.where(own_sizes > 1, inside / np.maximum(own_sizes - 1, 1), 0.0)
     of_rows = {
         "own_similarity": own_similarity,
         "coherent": is_meant & (nearest <= total / k + rows.slack),
-        "coherent_others": is_meant & (nearest <= others + rows.slack),
+        "coherent_others": is_meant & (nearest <= other_means + rows.slack),
         "cohesion": cohesion,
         "separation": separation,
         "own_distance": np.sqrt(own_squared),
@@ -178,9 +178,9 @@ def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: Clu
 def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
-    some = rows.matrix[block]
-    values = some.data * np.repeat(rows.scale[block], np.diff(some.indptr))
-    return sums.table.products(sparse.csr_array((values, some.indices, some.indptr), shape=some.shape))
+    entries = rows.matrix[block]
+    values = entries.data * np.repeat(rows.scale[block], np.diff(entries.indptr))
+    return sums.table.products(sparse.csr_array((values, entries.indices, entries.indptr), shape=entries.shape))
 
 
 def gather_readings(
@@ -193,15 +193,15 @@ def gather_readings(
 ) -> SimilarityPass:
     """Put what the blocks say in the places of their documents and clusters."""
     n, k = partition.n_documents, partition.n_clusters
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     largest, distances = (np.full((k, k), -np.inf), np.zeros((k, k))) if with_tables else (np.empty(0), np.empty(0))
-    for done, (block, read) in enumerate(zip(blocks, parts, strict=True), start=1):
-        for name, values in read.of_rows.items():
-            found.setdefault(name, np.empty(n, values.dtype))[block] = values
-        if read.tables is not None:
+    for n_done, (block, reading) in enumerate(zip(blocks, parts, strict=True), start=1):
+        for name, values in reading.of_rows.items():
+            arrays.setdefault(name, np.empty(n, values.dtype))[block] = values
+        if reading.tables is not None:
             lines = slice(partition.labels[block[0]], partition.labels[block[-1]] + 1)
-            np.maximum(largest[lines], read.tables[0], out=largest[lines])
-            distances[lines] += read.tables[1]
-        progress("similarities", done, len(blocks))
+            np.maximum(largest[lines], reading.tables[0], out=largest[lines])
+            distances[lines] += reading.tables[1]
+        progress("similarities", n_done, len(blocks))
     adherence, distance_sums = (largest, distances) if with_tables else (None, None)
-    return SimilarityPass(**found, adherence=adherence, distance_sums=distance_sums)
+    return SimilarityPass(**arrays, adherence=adherence, distance_sums=distance_sums)

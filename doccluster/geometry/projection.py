@@ -101,26 +101,35 @@ def latent_semantic_space(
     rows, (n_rows, n_columns) = _csr_in(matrix)
     with (place or InMemory(threads)).for_a_while() as inner:
         wide = row_blocks(n_rows, SUMMED_ROWS)
-        used = np.flatnonzero(inner.add(entries_of_columns, wide, rows))
+        used_terms = np.flatnonzero(inner.add(entries_of_columns, wide, rows))
         # a term's entries times a column of length one sum to at most this
-        most = max(inner.map(largest_value, wide, rows)) * np.sqrt(n_rows)
-        steps = WHOLE_BITS - int(np.frexp(most)[1]) if len(wide) > 1 else None
+        largest_sum = max(inner.map(largest_value, wide, rows)) * np.sqrt(n_rows)
+        steps = WHOLE_BITS - int(np.frexp(largest_sum)[1]) if len(wide) > 1 else None
         rank = np.zeros(n_columns, np.int32)
-        rank[used] = np.arange(used.size, dtype=np.int32)
+        rank[used_terms] = np.arange(used_terms.size, dtype=np.int32)
         rank = inner.keep(rank)
-        n_directions = min(n_components + OVERSAMPLING, n_rows, used.size)
+        n_directions = min(n_components + OVERSAMPLING, n_rows, used_terms.size)
         blocks = row_blocks(n_rows, BLOCK_ROWS)
 
         def seen_by_rows(table: Floats) -> Any:
-            kept = inner.keep(table)
-            return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, kept)
+            width_kept = inner.keep(table)
+            return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, width_kept)
 
         def seen_by_terms(table: Any, width: int) -> Floats:
             columns = row_blocks(width, COLUMNS_AT_ONCE)
-            shared = rows, rank, table, used.size, steps
+            shared = rows, rank, table, used_terms.size, steps
             if steps is None:
-                return np.hstack(list(inner.map(products_of_terms, [(wide[0], some) for some in columns], *shared)))
-            sums = [inner.add(products_of_terms, [(block, some) for block in wide], *shared) for some in columns]
+                return np.hstack(
+                    list(
+                        inner.map(
+                            products_of_terms, [(wide[0], columns_of_block) for columns_of_block in columns], *shared
+                        )
+                    )
+                )
+            sums = [
+                inner.add(products_of_terms, [(block, columns_of_block) for block in wide], *shared)
+                for columns_of_block in columns
+            ]
             return np.ldexp(np.hstack(sums).astype(np.float64), -steps)
 
         def orthonormal(table: Any, width: int) -> tuple[Any, int]:
@@ -128,21 +137,23 @@ def latent_semantic_space(
             turn = vectors / np.sqrt(values)
             return inner.table(turned_block, blocks, values.size, np.float64, table, turn), values.size
 
-        sample = as_generator(random_state).standard_normal((used.size, n_directions))
-        found, width = orthonormal(seen_by_rows(sample), n_directions)
+        sample = as_generator(random_state).standard_normal((used_terms.size, n_directions))
+        basis, width = orthonormal(seen_by_rows(sample), n_directions)
         for _ in range(n_power_iterations):
-            found, width = orthonormal(seen_by_rows(seen_by_terms(found, width)), width)
-        found, width = orthonormal(found, width)
-        reduced = seen_by_terms(found, width)  # (n_terms, width): the matrix seen from those directions
+            basis, width = orthonormal(seen_by_rows(seen_by_terms(basis, width)), width)
+        basis, width = orthonormal(basis, width)
+        reduced = seen_by_terms(basis, width)  # (n_terms, width): the matrix seen from those directions
     here = InMemory(threads)
-    values, vectors = _spread(reduced, width, used.size, here)
-    kept = min(n_components, values.size)
-    lengths = np.sqrt(values[:kept])
-    turn = np.ascontiguousarray(vectors[:, :kept] / lengths)
-    directions = here.table(turned_block, row_blocks(used.size, BLOCK_ROWS), kept, np.float64, reduced, turn)
+    values, vectors = _spread(reduced, width, used_terms.size, here)
+    width_kept = min(n_components, values.size)
+    lengths = np.sqrt(values[:width_kept])
+    turn = np.ascontiguousarray(vectors[:, :width_kept] / lengths)
+    directions = here.table(
+        turned_block, row_blocks(used_terms.size, BLOCK_ROWS), width_kept, np.float64, reduced, turn
+    )
     largest = np.abs(directions).argmax(axis=0)
-    components = np.zeros((kept, n_columns))
-    components[:, used] = (directions * np.where(directions[largest, np.arange(kept)] < 0, -1.0, 1.0)).T
+    components = np.zeros((width_kept, n_columns))
+    components[:, used_terms] = (directions * np.where(directions[largest, np.arange(width_kept)] < 0, -1.0, 1.0)).T
     return SemanticSpace(components, lengths)
 
 
@@ -192,11 +203,11 @@ def smoothed_rows(
     with place.for_a_while() as inner:
         degrees = np.concatenate([np.empty(0), *inner.map(sums_of_rows, blocks, graph)])
         scale = inner.keep(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0))
-        own = moved = inner.table(unit_block, blocks, width, np.float64, rows)
+        original = moved = inner.table(unit_block, blocks, width, np.float64, rows)
         for step in range(n_steps):
             where = place if step == n_steps - 1 else inner
-            moved = where.table(moved_block, blocks, width, np.float64, graph, scale, own, moved, mixing)
-        return moved if n_steps else place.keep(opened(own))
+            moved = where.table(moved_block, blocks, width, np.float64, graph, scale, original, moved, mixing)
+        return moved if n_steps else place.keep(opened(original))
 
 
 def unit(rows: Any) -> Floats:
@@ -209,15 +220,17 @@ def unit(rows: Any) -> Floats:
 
 def _csr_in(matrix: Any, name: str = "matrix") -> tuple[Any, tuple[int, int]]:
     """Return a matrix as a csr array, or as what stands for one in files, and its shape."""
-    given = matrix if isinstance(matrix, CsrFiles) else sparse.csr_array(as_documents(matrix, name=name).matrix)
-    return given, opened(given).shape
+    csr = matrix if isinstance(matrix, CsrFiles) else sparse.csr_array(as_documents(matrix, name=name).matrix)
+    return csr, opened(csr).shape
 
 
 def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
     """Return a csr matrix times a dense table, both in float64; the same for any number of threads."""
     blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
-    found: Floats = InMemory(n_threads).table(products_of_rows, blocks, table.shape[1], np.float64, matrix, None, table)
-    return found
+    product: Floats = InMemory(n_threads).table(
+        products_of_rows, blocks, table.shape[1], np.float64, matrix, None, table
+    )
+    return product
 
 
 # what a place is given to do with a block of rows
@@ -225,8 +238,8 @@ def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
 
 def entries_of_columns(block: slice, matrix: Any) -> npt.NDArray[np.int64]:
     """Return how many entries each column has in some rows."""
-    own = matrix.indices[matrix.indptr[block.start] : matrix.indptr[block.stop]]
-    return np.bincount(own, minlength=matrix.shape[1])
+    columns = matrix.indices[matrix.indptr[block.start] : matrix.indptr[block.stop]]
+    return np.bincount(columns, minlength=matrix.shape[1])
 
 
 def products_of_rows(block: slice, matrix: Any, rank: Any, table: Floats) -> Floats:
@@ -236,8 +249,8 @@ def products_of_rows(block: slice, matrix: Any, rank: Any, table: Floats) -> Flo
 
 def largest_value(block: slice, matrix: Any) -> float:
     """Return the largest value of some rows, by its size."""
-    own = matrix.data[matrix.indptr[block.start] : matrix.indptr[block.stop]]
-    return max(float(own.max(initial=0)), -float(own.min(initial=0)))
+    values = matrix.data[matrix.indptr[block.start] : matrix.indptr[block.stop]]
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def products_of_terms(
@@ -248,9 +261,9 @@ def products_of_terms(
     With `steps` it is in whole numbers of 2^-steps, which add up in any order.
     """
     block, columns = part
-    own = np.ascontiguousarray(table[block, columns])
-    found = np.asarray(terms_times_table(_block_of(matrix, block, rank), own, n_terms))
-    return found if steps is None else np.rint(np.ldexp(found, steps)).astype(np.int64)
+    part_of_table = np.ascontiguousarray(table[block, columns])
+    product = np.asarray(terms_times_table(_block_of(matrix, block, rank), part_of_table, n_terms))
+    return product if steps is None else np.rint(np.ldexp(product, steps)).astype(np.int64)
 
 
 def gram_of_block(block: slice, table: Floats) -> Floats:
@@ -278,12 +291,12 @@ def unit_block(block: slice, rows: Any) -> Floats:
     return unit(rows[block])
 
 
-def moved_block(block: slice, graph: Any, scale: Floats, own: Floats, moved: Floats, mixing: float) -> Floats:
+def moved_block(block: slice, graph: Any, scale: Floats, original: Floats, moved: Floats, mixing: float) -> Floats:
     """Return some rows moved one step towards their neighbours."""
     edges = graph[block]
     edges.data = np.repeat(scale[block], np.diff(edges.indptr)) * edges.data * scale[edges.indices]
     share = np.where(scale[block] > 0, mixing, 0.0)[:, None]
-    return unit((1.0 - share) * own[block] + share * (edges @ moved))
+    return unit((1.0 - share) * original[block] + share * (edges @ moved))
 
 
 def _block_of(matrix: Any, block: slice, rank: Any) -> Csr:
@@ -348,13 +361,13 @@ def gram_of_rows(rows):
     in_fours = n_rows - n_rows % 4
     for row in range(0, in_fours, 4):
         r, s, t, u = rows[row], rows[row + 1], rows[row + 2], rows[row + 3]
-        for one in range(width):
-            for other in range(one, width):
-                gram[one, other] += (r[one] * r[other] + s[one] * s[other]) + (t[one] * t[other] + u[one] * u[other])
+        for i in range(width):
+            for j in range(i, width):
+                gram[i, j] += (r[i] * r[j] + s[i] * s[j]) + (t[i] * t[j] + u[i] * u[j])
     for row in range(in_fours, n_rows):
-        for one in range(width):
-            for other in range(one, width):
-                gram[one, other] += rows[row, one] * rows[row, other]
+        for i in range(width):
+            for j in range(i, width):
+                gram[i, j] += rows[row, i] * rows[row, j]
     return gram
 
 

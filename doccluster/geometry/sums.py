@@ -47,8 +47,8 @@ class TermTable:
         n_met = np.diff(by_term.indptr)
         in_head = n_met * DENSE_FROM >= n_clusters
         if int(in_head.sum()) * n_clusters * 8 > TABLE_BYTES:
-            most = max(1, TABLE_BYTES // (8 * n_clusters))
-            in_head = n_met > np.partition(n_met, n_terms - most - 1)[n_terms - most - 1]
+            max_terms = max(1, TABLE_BYTES // (8 * n_clusters))
+            in_head = n_met > np.partition(n_met, n_terms - max_terms - 1)[n_terms - max_terms - 1]
         in_head &= n_met > 0
         lines = np.where(in_head, np.cumsum(in_head) - 1, -1)
         return cls(lines, by_term[in_head].toarray(), _only(by_term, ~in_head[np.repeat(np.arange(n_terms), n_met)]))
@@ -93,18 +93,18 @@ class ExactSums:
     low: Any
     steps: Floats  # of shape (n_terms,): powers of two, the same for all blocks of a collection
 
-    def __add__(self, other: ExactSums) -> ExactSums:
-        if not np.array_equal(self.steps, other.steps):
+    def __add__(self, addend: ExactSums) -> ExactSums:
+        if not np.array_equal(self.steps, addend.steps):
             raise ValueError("sums count in different steps; take the steps of the whole collection to add them")
-        return ExactSums(self.high + other.high, self.low + other.low, self.steps)
+        return ExactSums(self.high + addend.high, self.low + addend.low, self.steps)
 
     def __neg__(self) -> ExactSums:
         return ExactSums(-self.high, -self.low, self.steps)
 
     def by_cluster(self) -> Any:
         """Return the sums, each rounded once: float64 array of shape (n_clusters, n_terms), csr where the rows are."""
-        carried, rest = _of_values(_carried, self.low), _of_values(_rest, self.low)
-        sums = (self.high + carried).astype(np.float64) + rest
+        carried, remainder = _of_values(_carried, self.low), _of_values(_rest, self.low)
+        sums = (self.high + carried).astype(np.float64) + remainder
         if not sparse.issparse(sums):
             return sums * self.steps
         return sparse.csr_array((sums.data * self.steps[sums.indices], sums.indices, sums.indptr), shape=sums.shape)
@@ -148,7 +148,7 @@ def sum_block(
 
 def _sum_piece(
     rows: Rows,
-    some: Integers,
+    members: Integers,
     labels: npt.NDArray[np.integer[Any]],
     n_clusters: int,
     steps: Floats,
@@ -156,25 +156,25 @@ def _sum_piece(
     squared: bool,
 ) -> ExactSums:
     if rows.is_sparse:
-        matrix = rows.matrix[some]
-        values = matrix.data * np.repeat(rows.scale[some], np.diff(matrix.indptr))
+        matrix = rows.matrix[members]
+        values = matrix.data * np.repeat(rows.scale[members], np.diff(matrix.indptr))
         steps_of_values = steps[matrix.indices]
     else:
-        values, steps_of_values = rows.dense_block(some), steps
+        values, steps_of_values = rows.dense_block(members), steps
     scaled = (np.square(values) if squared else values) / steps_of_values
     whole = np.rint(scaled)
-    rest = np.rint(np.ldexp(scaled - whole, LOW_BITS))
-    high, low = whole.astype(np.int64), rest.astype(np.int64)
+    remainder = np.rint(np.ldexp(scaled - whole, LOW_BITS))
+    high, low = whole.astype(np.int64), remainder.astype(np.int64)
     if rows.is_sparse:
         high, low = (sparse.csr_array((part, matrix.indices, matrix.indptr), matrix.shape) for part in (high, low))
-    high, low = (_sum_by_label(part, labels[some], n_clusters) for part in (high, low))
+    high, low = (_sum_by_label(part, labels[members], n_clusters) for part in (high, low))
     return ExactSums(high, low, steps)
 
 
 def _sum_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
     """Return the plain sums of the rows with each label, in the type and form of the matrix."""
-    ones, starts = np.ones(labels.size, matrix.dtype), np.arange(labels.size + 1)
-    sums = sparse.csc_array((ones, labels, starts), shape=(n_clusters, labels.size)).tocsr() @ matrix
+    values, starts = np.ones(labels.size, matrix.dtype), np.arange(labels.size + 1)
+    sums = sparse.csc_array((values, labels, starts), shape=(n_clusters, labels.size)).tocsr() @ matrix
     return sums.tocsc().tocsr() if sparse.issparse(sums) else sums  # terms ascending, faster than comparing them would
 
 
@@ -244,8 +244,8 @@ def cluster_sums(
 
     def one(clusters: tuple[int, int]) -> Any:
         first, last = clusters
-        block, own = order[starts[first] : starts[last]], partition.labels - first
-        return sum_block(rows, block, own, last - first, squared=squared).by_cluster()
+        block, cluster = order[starts[first] : starts[last]], partition.labels - first
+        return sum_block(rows, block, cluster, last - first, squared=squared).by_cluster()
 
     parts = list(map_blocks(one, _even_tasks(lengths, partition), n_threads=n_threads))
     return ClusterSums(sparse.csr_array(sparse.vstack(parts, format="csr")) if rows.is_sparse else np.vstack(parts))

@@ -52,26 +52,31 @@ class Analysis:
     stop_words_met: set[str] = field(default_factory=set)  # filled while n-grams are formed: those taken out of texts
     warnings: tuple[Words, ...] = ()  # what a caller should know about these parameters
 
-    def term_of(self, written: str) -> str | None:
+    def term_of(self, form: str) -> str | None:
         """Return the term of a written form: None for a stop word, its stem when stemming, else itself."""
-        if written in self.stop_words:
+        if form in self.stop_words:
             return None
         if self.stem is None:
-            return written
-        if " " in written:  # an n-gram: each of its words has a stem
-            return " ".join(map(self.stem, written.split(" ")))
-        return self.stem(written)
+            return form
+        if " " in form:  # an n-gram: each of its words has a stem
+            return " ".join(map(self.stem, form.split(" ")))
+        return self.stem(form)
 
 
-def analysis_of(given: TfidfParameters) -> Analysis:
+def analysis_of(parameters: TfidfParameters) -> Analysis:
     """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn.
 
     Raises InputError if a parameter is unknown, or two of them contradict each other.
     """
-    analyzer, tokenizer, stop_words, stemming = given.analyzer, given.tokenizer, given.stop_words, given.stemming
-    smallest, largest = _check_ngram_range(given.ngram_range)
+    analyzer, tokenizer, stop_words, stemming = (
+        parameters.analyzer,
+        parameters.tokenizer,
+        parameters.stop_words,
+        parameters.stemming,
+    )
+    smallest, largest = _check_ngram_range(parameters.ngram_range)
     prepare = build_preprocessor(
-        lowercase=given.lowercase, strip_accents=given.strip_accents, preprocessor=given.preprocessor
+        lowercase=parameters.lowercase, strip_accents=parameters.strip_accents, preprocessor=parameters.preprocessor
     )
     stem = None if stemming is None else remembered_stemmer(check_stemming(stemming))
     if stemming is not None and analyzer not in ("word", "script"):
@@ -102,41 +107,43 @@ def analysis_of(given: TfidfParameters) -> Analysis:
         tokenize: Tokenizer = tokenize_separated
     elif tokenizer is not None:
         tokenize, run_length = tokenizer, None
-    elif given.token_pattern is None:
+    elif parameters.token_pattern is None:
         raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
     else:
-        tokenize, run_length = build_tokenizer(given.token_pattern), word_run_length(given.token_pattern)
-    own = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
+        tokenize, run_length = build_tokenizer(parameters.token_pattern), word_run_length(parameters.token_pattern)
+    analysis = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
     languages = languages_named(stop_words)
     if len(languages) > 1:
-        own = replace(own, function_words=FunctionWords(languages, preprocess=own.prepare, tokenize=tokenize))
+        analysis = replace(
+            analysis, function_words=FunctionWords(languages, preprocess=analysis.prepare, tokenize=tokenize)
+        )
     else:
-        stop = resolve_stop_words(stop_words, preprocess=own.prepare, tokenize=tokenize)
-        notes = () if isinstance(stop_words, str) else _inconsistency(stop, own.prepare, tokenize)
-        own = replace(own, stop_words=stop, warnings=notes)
+        stop = resolve_stop_words(stop_words, preprocess=analysis.prepare, tokenize=tokenize)
+        notes = () if isinstance(stop_words, str) else _inconsistency(stop, analysis.prepare, tokenize)
+        analysis = replace(analysis, stop_words=stop, warnings=notes)
     if largest > 1:
-        return _ngram_analysis(own, tokenize, (smallest, largest))
+        return _ngram_analysis(analysis, tokenize, (smallest, largest))
     return replace(
-        own,
-        analyze=lambda text: tokenize(own.prepare(text)),
+        analysis,
+        analyze=lambda text: tokenize(analysis.prepare(text)),
         run_length=run_length,
         lowers=prepare is str.lower,
         keeps_marks=by_script,
     )
 
 
-def _ngram_analysis(own: Analysis, tokenize: Tokenizer, ngram_range: tuple[int, int]) -> Analysis:
+def _ngram_analysis(analysis: Analysis, tokenize: Tokenizer, ngram_range: tuple[int, int]) -> Analysis:
     """Return the analysis that forms n-grams of what is left of a text without its stop words."""
 
     def analyze(text: str) -> list[str]:
-        tokens = tokenize(own.prepare(text))
-        stop = own.stop_words if own.function_words is None else own.function_words.leave_out(tokens)
+        tokens = tokenize(analysis.prepare(text))
+        stop = analysis.stop_words if analysis.function_words is None else analysis.function_words.leave_out(tokens)
         if stop:
-            own.stop_words_met.update(stop.intersection(tokens))
+            analysis.stop_words_met.update(stop.intersection(tokens))
             tokens = [token for token in tokens if token not in stop]
         return word_ngrams(tokens, ngram_range=ngram_range)
 
-    return replace(own, analyze=analyze, stop_words=frozenset(), function_words=None)
+    return replace(analysis, analyze=analyze, stop_words=frozenset(), function_words=None)
 
 
 def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
@@ -153,16 +160,18 @@ def _check_ngram_range(ngram_range: tuple[int, int]) -> tuple[int, int]:
     return smallest, largest
 
 
-def _unused(*reason: str | Argument, **given: object) -> tuple[Words, ...]:
+def _unused(*reason: str | Argument, **parameters: object) -> tuple[Words, ...]:
     return tuple(
-        (Argument(name), " is not used, because ", *reason, ".") for name, value in given.items() if value is not None
+        (Argument(name), " is not used, because ", *reason, ".")
+        for name, value in parameters.items()
+        if value is not None
     )
 
 
-def _inconsistency(given: frozenset[str], prepare: Preprocessor, tokenize: Tokenizer) -> tuple[str, ...]:
+def _inconsistency(words: frozenset[str], prepare: Preprocessor, tokenize: Tokenizer) -> tuple[str, ...]:
     """Name the tokens that the given stop words fall into and that are none of them."""
-    others = sorted({token for word in given for token in tokenize(prepare(word))} - given)
-    if not others:
+    unlisted = sorted({token for word in words for token in tokenize(prepare(word))} - words)
+    if not unlisted:
         return ()
-    shown = ", ".join(map(repr, others[:10])) + (", ..." if len(others) > 10 else "")
+    shown = ", ".join(map(repr, unlisted[:10])) + (", ..." if len(unlisted) > 10 else "")
     return (f"The tokenizer cuts some of the stop_words into {shown}, which stay in the text: add them to the list.",)

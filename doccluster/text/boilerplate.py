@@ -63,14 +63,14 @@ def find_repeated(texts: Sequence[str], *, outlet: str = "") -> dict[str, Repeat
     if not common:
         return {}
     first: dict[str, str] = {}
-    held: Counter[str] = Counter()
-    for text, own in zip(sample, units, strict=True):
-        found = common.intersection(own)
-        if found and len(_without(text[:LOOKED_AT], found)) >= MIN_OWN * min(len(text), LOOKED_AT):
-            held.update(found)
-            for key in found:
-                first.setdefault(key, own[key])
-    return {key: Repeated(outlet, first[key], n) for key, n in held.most_common() if n >= needed}
+    n_texts: Counter[str] = Counter()
+    for text, unit_texts in zip(sample, units, strict=True):
+        shared = common.intersection(unit_texts)
+        if shared and len(_without(text[:LOOKED_AT], shared)) >= MIN_OWN * min(len(text), LOOKED_AT):
+            n_texts.update(shared)
+            for key in shared:
+                first.setdefault(key, unit_texts[key])
+    return {key: Repeated(outlet, first[key], n) for key, n in n_texts.most_common() if n >= needed}
 
 
 def without_repeated(text: str, repeated: dict[str, Repeated], *, title: str = "") -> str:
@@ -114,9 +114,9 @@ def boilerplate_words(texts: Sequence[str]) -> frozenset[str]:
     n_shared: Counter[str] = Counter()
     n_own: Counter[str] = Counter()
     for lines in documents if suspects else ():
-        own = suspects.intersection(_WORD.findall("\n".join(lines - shared)))
-        n_own.update(own)
-        n_shared.update(frozenset().union(*(words_of[line] for line in lines & shared)) - own)
+        words_alone = suspects.intersection(_WORD.findall("\n".join(lines - shared)))
+        n_own.update(words_alone)
+        n_shared.update(frozenset().union(*(words_of[line] for line in lines & shared)) - words_alone)
     return frozenset(word for word in suspects if n_shared[word] > n_own[word])
 
 
@@ -127,8 +127,8 @@ def _units(text: str) -> Iterator[tuple[str, str]]:
         if any(map(str.isalpha, key)):
             yield key, line.strip()
     opening, ending = _ends(text)
-    for one in (*opening, *ending):
-        yield line_key(one), one
+    for sentence in (*opening, *ending):
+        yield line_key(sentence), sentence
 
 
 def _openings(lines: list[str], keys: Collection[str] = ()) -> Iterator[tuple[str, str]]:
@@ -144,8 +144,8 @@ def _ends(text: str) -> tuple[list[str], list[str]]:
     """Return the first two sentences of the first line of a text, and the last two of its last line."""
     first, last = text.partition("\n")[0], text.rpartition("\n")[2]
     if "\n" not in text and len(text) <= LONGEST:
-        found = sentences(text)
-        return found[:2], found[2:][-2:]
+        parts = sentences(text)
+        return parts[:2], parts[2:][-2:]
     opening, ending = sentences(first[:LONGEST]), sentences(last[-LONGEST:])
     # what is cut off in the middle is no sentence
     return opening[: -1 if len(first) > LONGEST else None][:2], ending[1 if len(last) > LONGEST else 0 :][-2:]
@@ -154,15 +154,15 @@ def _ends(text: str) -> tuple[list[str], list[str]]:
 def _without(text: str, keys: Collection[str], title: str = "") -> str:
     """Return a text without the lines and sentences of these keys; the same text where it has none of them."""
     lines, same_title = text.split("\n"), line_key(title)
-    kept = [line for key, line in _openings(lines, keys) if key not in keys or key == same_title]
-    rest = text if len(kept) == len(lines) else "\n".join(kept).strip()
-    opening, ending = _ends(rest)
-    for one in opening:
-        if line_key(one) not in keys or line_key(one) == same_title:
+    lines_kept = [line for key, line in _openings(lines, keys) if key not in keys or key == same_title]
+    remainder = text if len(lines_kept) == len(lines) else "\n".join(lines_kept).strip()
+    opening, ending = _ends(remainder)
+    for sentence in opening:
+        if line_key(sentence) not in keys or line_key(sentence) == same_title:
             break
-        rest = rest.removeprefix(one).lstrip()
-    for one in reversed(ending):
-        if line_key(one) not in keys:
+        remainder = remainder.removeprefix(sentence).lstrip()
+    for sentence in reversed(ending):
+        if line_key(sentence) not in keys:
             break
-        rest = rest.removesuffix(one).rstrip()
-    return rest
+        remainder = remainder.removesuffix(sentence).rstrip()
+    return remainder

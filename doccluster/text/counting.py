@@ -68,10 +68,10 @@ class AnalyzerCounter:
         """Return the counts of `documents`; new written forms get the next numbers."""
         lengths, columns, counts = array("i"), array("i"), array("i")
         for document in documents:
-            found = Counter(map(self._numbers.__getitem__, self._analyze(document)))
-            lengths.append(len(found))
-            columns.extend(found)
-            counts.extend(found.values())
+            counter = Counter(map(self._numbers.__getitem__, self._analyze(document)))
+            lengths.append(len(counter))
+            columns.extend(counter)
+            counts.extend(counter.values())
         return CountedBlock(np.array(lengths, np.int32), np.array(columns, np.int32), np.array(counts, np.int32))
 
     def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -121,9 +121,9 @@ class RunCounter:
         """Return the counts of `documents`; tokens not met before get the next numbers."""
         return self._count(*self._encode(documents))
 
-    def absorb(self, other: RunCounter) -> npt.NDArray[np.int32]:
+    def absorb(self, counter: RunCounter) -> npt.NDArray[np.int32]:
         """Take over the tokens of another counter, and return the number here of each of its numbers."""
-        tokens = other._arena()
+        tokens = counter._arena()
         text = np.concatenate([tokens, np.zeros(PADDING, dtype=np.uint8)])
         return self._count(text, np.array([tokens.size])).columns  # each is there once, in the order of the numbers
 
@@ -137,7 +137,7 @@ class RunCounter:
         tied = np.zeros(order.size, dtype=bool)  # they share their first 16 bytes
         tied[1:] |= same
         tied[:-1] |= same
-        order[tied] = sorted(order[tied].tolist(), key=lambda one: arena[starts[one] : starts[one + 1]].tobytes())
+        order[tied] = sorted(order[tied].tolist(), key=lambda token: arena[starts[token] : starts[token + 1]].tobytes())
         sizes = starts[order + 1] - starts[order]
         shifts = np.repeat(starts[order] - (np.cumsum(sizes) - sizes), sizes)
         text = arena[shifts + np.arange(shifts.size)].tobytes().decode("utf-8", "surrogatepass")
@@ -156,8 +156,8 @@ class RunCounter:
         self._state[[EDGE, DOCUMENT, KEPT, FIRST]] = 0
         while not count_words(words, edges, ends, self._shortest, self._tokens, counted, self._state):
             self._grow()
-        kept = int(self._state[KEPT])
-        return CountedBlock(lengths, self._columns[:kept].copy(), self._counts[:kept].copy())
+        n_entries = int(self._state[KEPT])
+        return CountedBlock(lengths, self._columns[:n_entries].copy(), self._counts[:n_entries].copy())
 
     def _arena(self) -> npt.NDArray[np.uint8]:
         return self._tokens.arena[: self._tokens.starts[self.n_tokens]]
@@ -180,14 +180,14 @@ class RunCounter:
 
     def _make_room(self, n_bytes: int) -> None:
         """Make room to count a text of `n_bytes`; it is kept, since touching fresh memory takes time."""
-        most = n_bytes // (self._shortest + 1) + 1
+        max_tokens = n_bytes // (self._shortest + 1) + 1
         self._words, self._edges = np.empty(n_bytes, dtype=np.uint8), np.empty(n_bytes + 1, dtype=np.int32)
-        self._columns, self._counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+        self._columns, self._counts = np.empty(max_tokens, dtype=np.int32), np.empty(max_tokens, dtype=np.int32)
 
     def _grow(self) -> None:
         """Make room for twice as many tokens, whose slots the loop fills again."""
-        slots, *others = self._tokens
-        larger = [np.concatenate([part, np.empty_like(part)]) for part in others]
+        slots, *parts = self._tokens
+        larger = [np.concatenate([part, np.empty_like(part)]) for part in parts]
         self._tokens = TokenTable(np.full(2 * slots.size, -1, dtype=np.int32), *larger)
         self._state[N_PLACED] = 0
 
@@ -249,8 +249,8 @@ class CounterPool:
 
         The counters are used up.
         """
-        first, *others = self.counters
-        numbers = [first.absorb(other) for other in others]  # type: ignore[union-attr, arg-type]
+        first, *further = self.counters
+        numbers = [first.absorb(counter) for counter in further]  # type: ignore[union-attr, arg-type]
         forms, rank = first.sorted_forms()
         self.counters = []
         return forms, [rank, *(rank[of_other] for of_other in numbers)]

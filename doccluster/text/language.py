@@ -60,12 +60,12 @@ class FunctionWords:
 
     def votes(self, word: str) -> Sequence[int]:
         """Return how a word speaks for each language: above 0 on its list, below 0 where it has a foreign letter."""
-        known = reduce(and_, map(self._languages_with.__getitem__, word.lower()), -1)
-        others = self._votes_of_others(known)
+        languages = reduce(and_, map(self._languages_with.__getitem__, word.lower()), -1)
+        foreign_votes = self._votes_of_others(languages)
         if word not in self._shared:
-            return others
+            return foreign_votes
         vote = FULL_VOTE // self._shared[word]
-        return [vote if word in words else other for words, other in zip(self.lists, others, strict=True)]
+        return [vote if word in words else foreign for words, foreign in zip(self.lists, foreign_votes, strict=True)]
 
     def tables(self, words: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
         """Return the votes of words, and whether each is on each list: arrays of shape (n_words, n_languages)."""
@@ -79,8 +79,8 @@ class FunctionWords:
         votes, _ = self.tables(list(set(tokens)))
         return self.lists[int(votes.sum(axis=0).argmax())]
 
-    def _without_lists(self, known: int) -> list[int]:
-        return [0 if known >> place & 1 else _FOREIGN_VOTE for place in range(len(self.languages))]
+    def _without_lists(self, languages: int) -> list[int]:
+        return [0 if languages >> place & 1 else _FOREIGN_VOTE for place in range(len(self.languages))]
 
 
 class _LanguagesWith(dict[str, int]):
@@ -91,9 +91,9 @@ class _LanguagesWith(dict[str, int]):
 
     def __missing__(self, character: str) -> int:
         places = enumerate(self._alphabets)
-        known = sum(1 << place for place, letters in places if character in letters) if character.isalpha() else -1
-        self[character] = known
-        return known
+        languages = sum(1 << place for place, letters in places if character in letters) if character.isalpha() else -1
+        self[character] = languages
+        return languages
 
 
 SURE_COVERAGE = 0.1  # part of a text's distinct words that must be on its language's list to be sure of it,
@@ -127,13 +127,13 @@ class Writing:
         if not self.languages:
             return "unknown"
         shown = list(self.languages.items())[:MOST_TOLD]
-        told = [f"{name.title()} {_percent(share)}" for name, share in shown]
-        others = sum(self.languages.values()) - sum(share for _, share in shown)
+        phrases = [f"{name.title()} {_percent(share)}" for name, share in shown]
+        share_of_others = sum(self.languages.values()) - sum(share for _, share in shown)
         if len(self.languages) > MOST_TOLD:
             n_others = len(self.languages) - MOST_TOLD
-            told.append(f"{n_others} other{'s' if n_others > 1 else ''} {_percent(others)}")
-        rest = 1 - sum(self.languages.values())
-        return ", ".join([*told, f"unknown {_percent(rest)}"] if rest > LEAST_TOLD else told)
+            phrases.append(f"{n_others} other{'s' if n_others > 1 else ''} {_percent(share_of_others)}")
+        unknown = 1 - sum(self.languages.values())
+        return ", ".join([*phrases, f"unknown {_percent(unknown)}"] if unknown > LEAST_TOLD else phrases)
 
     def scripts_told(self) -> str:
         """Return the scripts without blanks in words, with the shares of the texts that use them."""
@@ -151,7 +151,7 @@ def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters:
     sample = [text[:n_characters] for text in texts[::step]]
     scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
     counts = (_languages(sample), scripts)
-    return Writing(*({name: count / len(sample) for name, count in found.most_common()} for found in counts))
+    return Writing(*({name: count / len(sample) for name, count in counter.most_common()} for counter in counts))
 
 
 def guess_languages_of_terms(terms: Iterable[str], *, min_present: float = 0.4) -> list[str]:
@@ -172,20 +172,20 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
     rows = np.arange(len(texts))
     best = total.argmax(axis=1)
     leads = total[rows, best] - np.partition(total, -2, axis=1)[:, -2]
-    own = hits[rows, best]
-    sure = (leads >= FULL_VOTE) & (own >= 2) & (own >= SURE_COVERAGE * sizes)
+    hits_of_best = hits[rows, best]
+    sure = (leads >= FULL_VOTE) & (hits_of_best >= 2) & (hits_of_best >= SURE_COVERAGE * sizes)
     counts = np.bincount(best[sure], minlength=len(names))
     enough = (counts >= ENOUGH_TEXTS) | ((ENOUGH_SHARE * len(texts) <= counts) & (len(texts) > 0))
-    found = [
+    languages = [
         place
         for place in np.argsort(-counts, kind="stable").tolist()
         if enough[place] and _uses_list(has[sure & (best == place)], on_list[:, place])
     ]
-    if not found:
+    if not languages:
         return Counter()
-    nearest = np.array(found)[total[:, found].argmax(axis=1)]
-    own = hits[rows, nearest]
-    belongs = (total[rows, nearest] > 0) & (own >= 1) & (own >= COVERAGE * sizes)
+    nearest = np.array(languages)[total[:, languages].argmax(axis=1)]
+    hits_of_best = hits[rows, nearest]
+    belongs = (total[rows, nearest] > 0) & (hits_of_best >= 1) & (hits_of_best >= COVERAGE * sizes)
     return Counter(names[place] for place in nearest[belongs].tolist())
 
 
@@ -216,8 +216,8 @@ def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Any, An
     votes, on_list = function_words.tables(list(places))
     sizes = np.fromiter(map(len, words_of), dtype=np.int64, count=len(texts))
     columns = np.fromiter(chain.from_iterable(words_of), dtype=np.int64, count=int(sizes.sum()))
-    ones = np.ones(columns.size, dtype=np.int64)
-    has = sparse.csr_array((ones, columns, np.concatenate([[0], np.cumsum(sizes)])), shape=(len(texts), len(places)))
+    values = np.ones(columns.size, dtype=np.int64)
+    has = sparse.csr_array((values, columns, np.concatenate([[0], np.cumsum(sizes)])), shape=(len(texts), len(places)))
     return has @ votes.astype(np.int64), has @ on_list.astype(np.int64), sizes, has, on_list
 
 
@@ -246,20 +246,20 @@ def learned_function_words(texts: Sequence[str], lists: Sequence[Collection[str]
     """
     long: list[list[str]] = []
     short: list[list[str]] = []
-    known: Counter[str] = Counter()
+    times_listed: Counter[str] = Counter()
     for text in texts[:: max(1, len(texts) // N_SAMPLED)]:
         pieces = tokenize_separated(separate_scripts(text[:LOOKED_AT].lower()))
         words = [word for word in pieces if not is_unspaced(word)]
         n_listed = max((sum(word in listed for word in words) for listed in lists), default=0)
         if n_listed >= LISTED * len(words):
-            known.update(set(words))
+            times_listed.update(set(words))
         elif len(words) >= PASSAGE * LEAST_PASSAGES:
             long.append(words)
         elif len(words) >= LEAST_WORDS and n_listed <= LISTED * len(words) / 2:
             short.append(words)
-    found = _of_long_texts(long) | _of_short_texts(short)
+    function_words = _of_long_texts(long) | _of_short_texts(short)
     unlisted = Counter(chain.from_iterable(map(set, chain(long, short))))
-    return frozenset(word for word in found if word.isalpha() and unlisted[word] > known[word])
+    return frozenset(word for word in function_words if word.isalpha() and unlisted[word] > times_listed[word])
 
 
 def _of_long_texts(texts: Sequence[list[str]]) -> set[str]:
@@ -288,11 +288,11 @@ def _of_short_texts(texts: Sequence[list[str]]) -> set[str]:
     edges = np.cumsum([0, *map(len, places)])
     has = sparse.csr_array((np.ones(edges[-1]), np.fromiter(chain.from_iterable(places), np.int64), edges))
     both = sparse.csr_array(has.T @ has)
-    own = both.diagonal()
-    rows = np.repeat(np.arange(own.size), np.diff(both.indptr))
-    beside = both.data >= own[rows] / 2
-    commonest = np.zeros(own.size)
-    np.maximum.at(commonest, rows[beside], own[both.indices[beside]])
-    n_beside = np.bincount(rows[beside], minlength=own.size) - 1
-    is_spread = (own >= SPREAD * commonest) & (n_beside <= MOST_BESIDE)
+    times = both.diagonal()
+    rows = np.repeat(np.arange(times.size), np.diff(both.indptr))
+    beside = both.data >= times[rows] / 2
+    commonest = np.zeros(times.size)
+    np.maximum.at(commonest, rows[beside], times[both.indices[beside]])
+    n_beside = np.bincount(rows[beside], minlength=times.size) - 1
+    is_spread = (times >= SPREAD * commonest) & (n_beside <= MOST_BESIDE)
     return {names[place] for place in np.flatnonzero(is_spread).tolist()}

@@ -62,21 +62,23 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
     """
     weak, first_only = weak_words(languages), words_that_only_begin(languages)
     is_function = running.are(function_words)
-    named = np.array([word[:1].isalpha() for word in running.words], dtype=bool) & ~is_function & ~running.are(weak)
-    named &= ~_counted_or_aside(running)
-    may_begin, may_end = named | running.are(first_only), named & ~running.are(first_only)
+    is_content = (
+        np.array([word[:1].isalpha() for word in running.words], dtype=bool) & ~is_function & ~running.are(weak)
+    )
+    is_content &= ~_counted_or_aside(running)
+    may_begin, may_end = is_content | running.are(first_only), is_content & ~running.are(first_only)
     alone = ~running.are(weak_alone(languages)) & ~_torn(running, is_function)
     only = next(iter(languages)) if len(languages) == 1 else ""
     if "english" in languages:
         noun = running.counts_after(NOUN_SIGNS)
         verb = running.counts_after(VERB_SIGNS) + running.counts_before(OBJECT_SIGNS)
-        some = noun + verb >= FEWEST
-        lower = ~running.mostly_capital & (some | (only == "english"))
+        is_frequent = noun + verb >= FEWEST
+        lower = ~running.mostly_capital & (is_frequent | (only == "english"))
         adverb = running.matching(is_adverb) & lower
         participle = running.matching(_PARTICIPLE.match) & lower & ~((noun > verb) & (noun >= 2))
-        begins_like_verb = (verb > VERB_FIRST * noun) & some & lower
+        begins_like_verb = (verb > VERB_FIRST * noun) & is_frequent & lower
         may_begin &= ~(begins_like_verb | adverb)
-        may_end &= ~((verb > VERB_LAST * noun) & some & lower | adverb | participle)
+        may_end &= ~((verb > VERB_LAST * noun) & is_frequent & lower | adverb | participle)
         if only == "english":
             may_end &= ~_like_adjective(running, is_function | begins_like_verb)
     elif only == "german":
@@ -91,8 +93,8 @@ def _counted_or_aside(running: RunningText) -> Flags:
     is_number = running.matching(lambda word: word.replace(".", "").isdigit())
     counted = np.bincount(running.word[1:][is_number[running.word[:-1]]], minlength=n_words)
     aside = np.bincount(running.word[running.is_aside], minlength=n_words)
-    found: Flags = (2 * np.maximum(counted, aside) > times) & (times >= FEWEST)
-    return found
+    flags: Flags = (2 * np.maximum(counted, aside) > times) & (times >= FEWEST)
+    return flags
 
 
 def _torn(running: RunningText, is_function: Flags) -> Flags:
@@ -161,18 +163,18 @@ def find_phrases(
     [('Middle East', [0, 1, 2])]
     """
     marks = _Marks.of_words(running, uses, function_words, links)
-    found: list[tuple[int, Phrase]] = []
+    phrases: list[tuple[int, Phrase]] = []
     shorter = _Runs.of_words(running)
     for length in range(2, LONGEST + 2):
         longer = shorter.longer(running)
         if length == 2:
-            found += _compounds(running, uses)
+            phrases += _compounds(running, uses)
         else:
-            found += _complete_phrases(shorter, longer, running, marks)
+            phrases += _complete_phrases(shorter, longer, running, marks)
         if longer.first.size == 0:
             break
         shorter = longer
-    return [phrase for _, phrase in sorted(found, key=lambda pair: (pair[0], len(pair[1].words)))]
+    return [phrase for _, phrase in sorted(phrases, key=lambda pair: (pair[0], len(pair[1].words)))]
 
 
 def written_as(phrase: Phrase, running: RunningText) -> str:
@@ -183,7 +185,7 @@ def written_as(phrase: Phrase, running: RunningText) -> str:
         words = running.word[phrase.places[0] : phrase.places[0] + length]
         return " ".join(running.best_forms[word] for word in words.tolist())
     counts = Counter(map(tuple, running.form[inside[:, None] + np.arange(length)].tolist()))
-    forms = min(counts, key=lambda own: (-counts[own], own))
+    forms = min(counts, key=lambda written_form: (-counts[written_form], written_form))
     return " ".join(running.forms[form] for form in forms)
 
 
@@ -248,10 +250,10 @@ class _Runs:
         _, first, run, times = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         n_texts = max(running.n_texts, 1)
         pairs = np.unique(run * np.int64(n_texts) + running.text[places])
-        kept = np.bincount(pairs // n_texts, minlength=times.size) >= MIN_TEXTS
+        is_kept = np.bincount(pairs // n_texts, minlength=times.size) >= MIN_TEXTS
         number = np.zeros_like(self.number)
-        number[places] = (np.cumsum(kept) * kept)[run]
-        return _Runs(self.length + 1, number, places[first[kept]], times[kept])
+        number[places] = (np.cumsum(is_kept) * is_kept)[run]
+        return _Runs(self.length + 1, number, places[first[is_kept]], times[is_kept])
 
 
 def _compounds(running: RunningText, uses: WordUses) -> list[tuple[int, Phrase]]:
@@ -259,12 +261,17 @@ def _compounds(running: RunningText, uses: WordUses) -> list[tuple[int, Phrase]]
     is_compound = running.matching(lambda word: "-" in word or "." in word[:-1]) & uses.may_end
     places = np.flatnonzero(is_compound[running.word])
     order = places[np.argsort(running.word[places], kind="stable")]
-    found = []
-    for own in np.split(order, np.flatnonzero(np.diff(running.word[order])) + 1):
-        texts = np.unique(running.text[own])
+    compounds = []
+    for places_of_word in np.split(order, np.flatnonzero(np.diff(running.word[order])) + 1):
+        texts = np.unique(running.text[places_of_word])
         if texts.size >= MIN_TEXTS:
-            found.append((int(own[0]), Phrase((running.words[running.word[own[0]]],), texts, own)))
-    return found
+            compounds.append(
+                (
+                    int(places_of_word[0]),
+                    Phrase((running.words[running.word[places_of_word[0]]],), texts, places_of_word),
+                )
+            )
+    return compounds
 
 
 def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _Marks) -> list[tuple[int, Phrase]]:
@@ -276,32 +283,32 @@ def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _
     last = places + runs.length - 1
     capital, tells = running.has_capital, running.says_case
     is_name = _mostly(run_of, capital[places] & capital[last], tells[places] | tells[last], runs.times.size)
-    written = running.word[runs.first[:, None] + np.arange(runs.length)]
-    kept = _well_made(written, is_name, marks)
-    kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
+    words_of_runs = running.word[runs.first[:, None] + np.arange(runs.length)]
+    is_kept = _well_made(words_of_runs, is_name, marks)
+    is_kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
     goes_on = (marks.name_before[places] & capital[places]) | (marks.name_after[last] & capital[last])
-    kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)
+    is_kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)
     order = np.argsort(run_of, kind="stable")
     bounds = np.searchsorted(run_of[order], np.arange(runs.times.size + 1))
-    found = []
-    for run in np.flatnonzero(kept).tolist():
-        own = places[order[bounds[run] : bounds[run + 1]]]
-        words = tuple(running.words[word] for word in written[run].tolist())
-        texts = running.text[own]
-        found.append((int(runs.first[run]), Phrase(words, texts[np.diff(texts, prepend=-1) > 0], own)))
-    return found
+    phrases = []
+    for run in np.flatnonzero(is_kept).tolist():
+        places_of_run = places[order[bounds[run] : bounds[run + 1]]]
+        words = tuple(running.words[word] for word in words_of_runs[run].tolist())
+        texts = running.text[places_of_run]
+        phrases.append((int(runs.first[run]), Phrase(words, texts[np.diff(texts, prepend=-1) > 0], places_of_run)))
+    return phrases
 
 
-def _well_made(written: Integers, is_name: Flags, marks: _Marks) -> Flags:
+def _well_made(words: Integers, is_name: Flags, marks: _Marks) -> Flags:
     """Return which runs begin and end well, and have no more inside than links."""
-    first, last = written[:, 0], written[:, -1]
-    n_function = marks.is_function[written].sum(axis=1)
-    kept: Flags = (marks.begins[first] | (is_name & marks.begins_name[first])) & marks.ends[last]
-    kept &= n_function <= np.where(is_name, MAX_LINKS_OF_NAMES, MAX_LINKS)
-    links = marks.is_link[written] | (is_name[:, None] & marks.joins[written])
-    kept &= (links | ~marks.is_function[written]).all(axis=1)
-    kept &= written.shape[1] - n_function <= MOST_CONTENT
-    return kept
+    first, last = words[:, 0], words[:, -1]
+    n_function = marks.is_function[words].sum(axis=1)
+    is_kept: Flags = (marks.begins[first] | (is_name & marks.begins_name[first])) & marks.ends[last]
+    is_kept &= n_function <= np.where(is_name, MAX_LINKS_OF_NAMES, MAX_LINKS)
+    links = marks.is_link[words] | (is_name[:, None] & marks.joins[words])
+    is_kept &= (links | ~marks.is_function[words]).all(axis=1)
+    is_kept &= words.shape[1] - n_function <= MOST_CONTENT
+    return is_kept
 
 
 def _covered(runs: _Runs, longer: _Runs, running: RunningText, marks: _Marks) -> Integers:

@@ -68,25 +68,25 @@ class RunningText(ShortRepr):
         """
         numbers: defaultdict[str, int] = defaultdict(count(1).__next__)
         end = numbers[_TEXT_END]
-        found: list[int] = []
+        numbers_of_tokens: list[int] = []
         lengths: list[int] = []
         for text in texts:
-            own = [numbers[token] for token in _TOKEN.findall(text)]
-            found += own
-            found.append(end)
-            lengths.append(len(own) + 1)
-        tokens = np.array(found, dtype=np.int64)
+            numbers_of_text = [numbers[token] for token in _TOKEN.findall(text)]
+            numbers_of_tokens += numbers_of_text
+            numbers_of_tokens.append(end)
+            lengths.append(len(numbers_of_text) + 1)
+        tokens = np.array(numbers_of_tokens, dtype=np.int64)
         text_of = np.repeat(np.arange(len(lengths), dtype=np.int64), np.array(lengths, dtype=np.int64))
-        written = ["", *numbers]
-        says_case = _says_case(tokens, written)
-        kept = tokens != numbers.get(_LINE_END, -1)
+        forms = ["", *numbers]
+        says_case = _says_case(tokens, forms)
+        is_word = tokens != numbers.get(_LINE_END, -1)
         of_words: defaultdict[str, int] = defaultdict(count(1).__next__)
-        word_of = np.array([of_words[prepare(form)] if _is_word(form) else BREAK for form in written], dtype=np.int64)
-        form = np.where(word_of[tokens] == BREAK, BREAK, tokens)[kept]
-        torn = _torn(tokens, written, prepare)
-        is_aside = _asides(tokens, word_of == BREAK, written)[kept]
-        word, says_case = word_of[tokens][kept], says_case[kept]
-        return cls(["", *of_words], written, word, form, text_of[kept], says_case, is_aside, torn)
+        word_of = np.array([of_words[prepare(form)] if _is_word(form) else BREAK for form in forms], dtype=np.int64)
+        form = np.where(word_of[tokens] == BREAK, BREAK, tokens)[is_word]
+        torn = _torn(tokens, forms, prepare)
+        is_aside = _asides(tokens, word_of == BREAK, forms)[is_word]
+        word, says_case = word_of[tokens][is_word], says_case[is_word]
+        return cls(["", *of_words], forms, word, form, text_of[is_word], says_case, is_aside, torn)
 
     @property
     def n_texts(self) -> int:
@@ -147,9 +147,9 @@ def _is_word(form: str) -> bool:
     return form[:1].isalnum() and not is_unspaced(form) and _CLITIC.search(form) is None
 
 
-def _asides(tokens: Integers, is_mark: Flags, written: list[str]) -> Flags:
+def _asides(tokens: Integers, is_mark: Flags, forms: list[str]) -> Flags:
     """Return where the marks before and after a word are the brackets around it."""
-    opens, closes = (np.array([mark in form for form in written], dtype=bool) for mark in "()")
+    opens, closes = (np.array([mark in form for form in forms], dtype=bool) for mark in "()")
     places, marks = np.arange(tokens.size), is_mark[tokens]
     before = np.maximum.accumulate(np.where(marks, places, 0))
     after = np.minimum.accumulate(np.where(marks, places, tokens.size - 1)[::-1])[::-1]
@@ -157,10 +157,10 @@ def _asides(tokens: Integers, is_mark: Flags, written: list[str]) -> Flags:
     return asides
 
 
-def _torn(tokens: Integers, written: list[str], prepare: Callable[[str], str]) -> Counter[str]:
-    times = np.bincount(tokens, minlength=len(written)).tolist()
+def _torn(tokens: Integers, forms: list[str], prepare: Callable[[str], str]) -> Counter[str]:
+    times = np.bincount(tokens, minlength=len(forms)).tolist()
     torn: Counter[str] = Counter()
-    for form, count_of in zip(written, times, strict=True):
+    for form, count_of in zip(forms, times, strict=True):
         parts = _PART.findall(form)
         if len(parts) > 1:
             for part in parts:
@@ -168,19 +168,19 @@ def _torn(tokens: Integers, written: list[str], prepare: Callable[[str], str]) -
     return torn
 
 
-def _says_case(tokens: Integers, written: list[str]) -> Flags:
+def _says_case(tokens: Integers, forms: list[str]) -> Flags:
     """Return where capitals say something: inside sentences, outside lines most of whose longer words have one."""
-    is_line_end = np.array([form[:1] == "\n" for form in written], dtype=bool)
-    is_longer = np.array([len(form) >= LONGER_WORD and form[0].isalpha() for form in written], dtype=bool)
-    is_capital = np.array([form[:1].isupper() for form in written], dtype=bool)
-    ends_sentence = np.array([not (form[:1].isalnum() or _INSIDE.match(form) or form == "\n") for form in written])
+    is_line_end = np.array([form[:1] == "\n" for form in forms], dtype=bool)
+    is_longer = np.array([len(form) >= LONGER_WORD and form[0].isalpha() for form in forms], dtype=bool)
+    is_capital = np.array([form[:1].isupper() for form in forms], dtype=bool)
+    ends_sentence = np.array([not (form[:1].isalnum() or _INSIDE.match(form) or form == "\n") for form in forms])
     line = np.cumsum(is_line_end[tokens])
     longer = is_longer[tokens]
     n_longer = np.bincount(line[longer], minlength=int(line[-1]) + 1 if line.size else 0)
     n_capital = np.bincount(line[longer & is_capital[tokens]], minlength=n_longer.size)
     headline = n_capital >= HEADLINE_SHARE * np.maximum(n_longer, 1)
     in_text = ~headline[line]
-    not_lines = np.flatnonzero(tokens != (written.index("\n") if "\n" in written else -1))
+    not_lines = np.flatnonzero(tokens != (forms.index("\n") if "\n" in forms else -1))
     begins = np.ones(tokens.size, dtype=bool)  # a sentence
     begins[not_lines[1:]] = ends_sentence[tokens[not_lines[:-1]]]
     says: Flags = in_text & ~begins
@@ -212,15 +212,15 @@ def written_forms(
     for text in texts:
         anywhere.update(_ANY_WORD.findall(text))
         inside.update(_WORDS.findall("\n".join(line for line in text.split("\n") if not line.isupper())))
-    wanted = {word for term in terms for word in term.split(" ")}
-    best = _commonest(anywhere, wanted, prepare) | _commonest(inside, wanted, prepare)
+    words = {word for term in terms for word in term.split(" ")}
+    best = _commonest(anywhere, words, prepare) | _commonest(inside, words, prepare)
     return [" ".join(best.get(word, word) for word in term.split(" ")) for term in terms]
 
 
-def _commonest(counts: Counter[str], wanted: set[str], prepare: Callable[[str], str]) -> dict[str, str]:
+def _commonest(counts: Counter[str], words: set[str], prepare: Callable[[str], str]) -> dict[str, str]:
     forms: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for form, times in counts.items():
         word = prepare(form)
-        if word in wanted:
+        if word in words:
             forms[word].append((-times, sum(map(str.isupper, form)), form))
-    return {word: min(found)[2] for word, found in forms.items()}
+    return {word: min(candidates)[2] for word, candidates in forms.items()}

@@ -75,20 +75,20 @@ def tokens_by_script(text: str) -> list[str]:
     text = unicodedata.normalize("NFC", text)
     text = patterns.optional.sub("", text)
     text = patterns.wide.sub(lambda match: unicodedata.normalize("NFKC", match[0]).lower(), text)
-    found: list[str] = []
+    tokens: list[str] = []
     hiragana: list[str] = []
     for run in patterns.run.finditer(text):
         letters, kind = run[0], run.lastgroup
         if kind == "word" or kind == "katakana":
             if len(letters) > 1:
-                found.append(letters)
+                tokens.append(letters)
         elif kind == "hiragana":
             hiragana += _pairs(list(letters))
         elif kind == "clusters":
-            found += _pairs(patterns.cluster.findall(letters))
+            tokens += _pairs(patterns.cluster.findall(letters))
         else:
-            found += _pairs(list(letters))
-    return found or hiragana
+            tokens += _pairs(list(letters))
+    return tokens or hiragana
 
 
 def separate_scripts(text: str) -> str:
@@ -236,7 +236,7 @@ def without_ending(word: str, words: Collection[str]) -> str:
     ('지진', '고양이')
     """
     bare = _ENDINGS.sub("", word)
-    forms = {other for other in words if bare in (other, _ENDINGS.sub("", other))}
+    forms = {same for same in words if bare in (same, _ENDINGS.sub("", same))}
     return bare if len(bare) > 1 and len(forms | {word}) > 1 else word
 
 

@@ -61,8 +61,8 @@ def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
     if language == "none":
         return ()
     names = language if isinstance(language, list | tuple | set) else [language]
-    found: list[Any] = [language_name(name) if isinstance(name, str) else name for name in names]
-    for name in found:
+    languages: list[Any] = [language_name(name) if isinstance(name, str) else name for name in names]
+    for name in languages:
         if name not in STOP_WORD_LANGUAGES:
             raise InputError(
                 "is not known",
@@ -70,7 +70,7 @@ def choose_languages(language: str | Sequence[str]) -> tuple[str, ...]:
                 received=name,
                 remedy=f"give auto, none, or one of {', '.join(STOP_WORD_LANGUAGES)}",
             )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(languages))
 
 
 def languages_named(stop_words: object) -> tuple[str, ...]:
@@ -100,11 +100,11 @@ def resolve_stop_words(
     if isinstance(stop_words, str):
         words = load_stop_words(stop_words)
         return frozenset(token for word in words for token in tokenize(preprocess(word)))
-    given = frozenset(stop_words)
-    strange = next((word for word in given if not isinstance(word, str)), None)
+    stop_set = frozenset(stop_words)
+    strange = next((word for word in stop_set if not isinstance(word, str)), None)
     if strange is not None:
         raise InputError(f"stop_words holds {strange!r}, which is not a word", remedy="give a list of strings")
-    return given
+    return stop_set
 
 
 _ONLY_BEGIN = {"english": frozenset(["first", "second", "third", "fourth", "fifth"])}

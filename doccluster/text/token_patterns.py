@@ -50,13 +50,13 @@ def check_safe_pattern(pattern: str) -> None:
     if word_run_length(pattern) is not None:
         return
     reason = f"it has more than {LONGEST} characters" if len(pattern) > LONGEST else ""
-    rest = re.sub(r"^\(\?[aimsux]+\)", "", pattern)
-    while rest and not reason:
-        branch = _BRANCH.match(rest)
+    unread = re.sub(r"^\(\?[aimsux]+\)", "", pattern)
+    while unread and not reason:
+        branch = _BRANCH.match(unread)
         if branch is None:
-            reason = f"{rest[:10]!r} is not looked into"
+            reason = f"{unread[:10]!r} is not looked into"
             break
-        reason, rest = _danger(branch[1]), rest[branch.end() :]
+        reason, unread = _danger(branch[1]), unread[branch.end() :]
     if reason:
         raise ValueError(f"the token pattern {pattern[:80]!r} might never finish on some texts: {reason}")
 
@@ -69,7 +69,7 @@ def _danger(branch: str) -> str:
             place = edge.end()
             continue
         if group := _GROUP.match(branch, place):
-            items = [_item(found) for found in _ITEM.finditer(_EDGE.sub("", group[1]))]
+            items = [_item(match) for match in _ITEM.finditer(_EDGE.sub("", group[1]))]
             low, high = _times(group.groups()[-4:])
         elif group := _ITEM.match(branch, place):
             items, low, high = [_item(group)], 1, 1
@@ -97,18 +97,20 @@ def _begins_apart(items: Sequence[Item]) -> bool:
     return (
         bool(items)
         and items[0].low == items[0].high == 1
-        and not any(items[0].letters & one.letters for one in items[1:])
+        and not any(items[0].letters & item.letters for item in items[1:])
     )
 
 
-def _item(found: re.Match[str]) -> Item:
-    letter = re.compile(found[1])
-    return Item(frozenset(one for one in _SAMPLE if letter.fullmatch(one)), *_times(found.groups()[-4:]))
+def _item(match: re.Match[str]) -> Item:
+    letter = re.compile(match[1])
+    return Item(
+        frozenset(character for character in _SAMPLE if letter.fullmatch(character)), *_times(match.groups()[-4:])
+    )
 
 
-def _times(found: Sequence[str | None]) -> tuple[int, float]:
+def _times(quantifier: Sequence[str | None]) -> tuple[int, float]:
     """Return the least and the largest number of times."""
-    sign, low, comma, high = found
+    sign, low, comma, high = quantifier
     if sign is not None:
         return int(sign == "+"), 1 if sign == "?" else float("inf")
     if low is None:

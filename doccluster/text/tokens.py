@@ -69,8 +69,8 @@ def build_preprocessor(
     if strip_accents is None or callable(strip_accents):
         strip = strip_accents
     else:
-        known = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
-        strip = known[check_choice(strip_accents, known, "strip_accents")]
+        functions = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
+        strip = functions[check_choice(strip_accents, functions, "strip_accents")]
     if not lowercase:
         return strip or str
     if strip is None:
@@ -109,10 +109,10 @@ def word_ngrams(tokens: Sequence[str], *, ngram_range: tuple[int, int]) -> list[
     ['peace', 'talks', 'resume', 'peace talks', 'talks resume']
     """
     smallest, largest = ngram_range
-    found = list(tokens) if smallest == 1 else []
+    ngrams = list(tokens) if smallest == 1 else []
     for length in range(max(2, smallest), min(largest, len(tokens)) + 1):
-        found += map(" ".join, zip(*(tokens[start:] for start in range(length)), strict=False))
-    return found
+        ngrams += map(" ".join, zip(*(tokens[start:] for start in range(length)), strict=False))
+    return ngrams
 
 
 def character_ngrams(text: str, *, ngram_range: tuple[int, int]) -> list[str]:
@@ -139,14 +139,14 @@ def character_ngrams_in_words(text: str, *, ngram_range: tuple[int, int]) -> lis
     [' to', 'to ', ' go', 'go ']
     """
     smallest, largest = ngram_range
-    found: list[str] = []
+    ngrams: list[str] = []
     for word in text.split():
         padded = f" {word} "
         for length in range(smallest, largest + 1):
-            found += [padded[start : start + length] for start in range(max(1, len(padded) - length + 1))]
+            ngrams += [padded[start : start + length] for start in range(max(1, len(padded) - length + 1))]
             if len(padded) <= length:
                 break
-    return found
+    return ngrams
 
 
 def sentences(text: str) -> list[str]:

@@ -128,7 +128,7 @@ def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
     """
     slots, entries, starts, arena = tokens
     columns, counts, lengths = counted_tokens
-    document, kept, first, n_tokens = state[DOCUMENT], state[KEPT], state[FIRST], state[N_TOKENS]
+    document, n_entries, first, n_tokens = state[DOCUMENT], state[KEPT], state[FIRST], state[N_TOKENS]
     # Places go on from one text to the next, so that those of earlier texts are below all of this one.
     counted = state[COUNTED]
     mask = np.uint64(slots.size - 1)
@@ -169,13 +169,13 @@ def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
             slot = (slot + _ONE) & mask
             token = np.int64(slots[slot])
         while begin > ends[document]:
-            lengths[document] = kept - first
-            first = kept
+            lengths[document] = n_entries - first
+            first = n_entries
             document += 1
         if token < 0:
-            token, used = n_tokens, starts[n_tokens]
-            if token == entries.shape[0] or used + size >= arena.size:
-                state[EDGE], state[DOCUMENT], state[KEPT], state[FIRST] = edge, document, kept, first
+            token, used_bytes = n_tokens, starts[n_tokens]
+            if token == entries.shape[0] or used_bytes + size >= arena.size:
+                state[EDGE], state[DOCUMENT], state[KEPT], state[FIRST] = edge, document, n_entries, first
                 state[N_TOKENS] = state[N_PLACED] = n_tokens
                 return False
             n_tokens += 1
@@ -183,20 +183,20 @@ def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
             entries[token, LOW], entries[token, HIGH], entries[token, HASH] = low, high, code
             entries[token, SEEN] = 0
             for offset in range(size):
-                arena[used + offset] = words[begin + offset]
-            arena[used + size] = 10
-            starts[token + 1] = used + size + 1
+                arena[used_bytes + offset] = words[begin + offset]
+            arena[used_bytes + size] = 10
+            starts[token + 1] = used_bytes + size + 1
         # Whether the document had the token before cannot be foreseen either, so there is no branch on it.
-        seen = np.int64(entries[token, SEEN]) - counted
-        is_new = seen < first
-        where = kept if is_new else seen
-        columns[kept] = token
-        counts[kept] = 0
+        last_place = np.int64(entries[token, SEEN]) - counted
+        is_new = last_place < first
+        where = n_entries if is_new else last_place
+        columns[n_entries] = token
+        counts[n_entries] = 0
         counts[where] += 1
         entries[token, SEEN] = counted + where
-        kept += is_new
+        n_entries += is_new
     lengths[document:] = 0
-    lengths[document] = kept - first
-    state[KEPT], state[COUNTED] = kept, counted + kept
+    lengths[document] = n_entries - first
+    state[KEPT], state[COUNTED] = n_entries, counted + n_entries
     state[N_TOKENS] = state[N_PLACED] = n_tokens
     return True

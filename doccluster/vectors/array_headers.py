@@ -63,10 +63,10 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
             raise InputError(
                 f"{origin} does not hold plain numbers but {str(dtype)[:60]}", remedy="save an array of numbers"
             )
-        expected, found = math.prod(shape) * dtype.itemsize, size - stream.tell()
-        if min(shape, default=0) < 0 or expected != found:
+        expected, size_found = math.prod(shape) * dtype.itemsize, size - stream.tell()
+        if min(shape, default=0) < 0 or expected != size_found:
             raise InputError(
-                f"{origin} announces {expected:,} bytes of values but holds {found:,}",
+                f"{origin} announces {expected:,} bytes of values but holds {size_found:,}",
                 remedy="it is truncated or damaged",
             )
 

@@ -82,8 +82,8 @@ def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:
 
 def _even_terms_of(texts: Sequence[str], settings: Mapping[str, Any], n_threads: int | None) -> tuple[str, ...]:
     sample = texts[:: -(-len(texts) // N_SAMPLED) or 1]
-    known: dict[str, Any] = {name: settings.get(name) for name in ("analyzer", "stop_words", "stemming")}
-    vectorizer = TfidfVectorizer(**known, min_df=min(2, len(sample)), n_threads=n_threads)
+    fixed_options: dict[str, Any] = {name: settings.get(name) for name in ("analyzer", "stop_words", "stemming")}
+    vectorizer = TfidfVectorizer(**fixed_options, min_df=min(2, len(sample)), n_threads=n_threads)
     try:
         counts = vectorizer.fit_counts(sample)
     except NothingUsable:  # which the whole collection will say better
@@ -111,9 +111,9 @@ def even_terms(counts: Any) -> npt.NDArray[np.bool_]:
     weights = np.log(n_documents / np.maximum(frequency, 1.0))
     rows = unit_rows(sparse.csr_array(has * weights[np.newaxis, :]), warn=False)
     squares = sparse.csr_array(rows * rows)
-    own = np.asarray(squares.sum(axis=1)).ravel()
+    squared_norms = np.asarray(squares.sum(axis=1)).ravel()
     total = np.asarray(rows.sum(axis=0)).ravel()
-    of_all = (total @ total - own.sum()) / (n_documents * (n_documents - 1))
+    of_all = (total @ total - squared_norms.sum()) / (n_documents * (n_documents - 1))
     common = np.flatnonzero(frequency >= max(LEAST_SHARE * n_documents, LEAST_WITH))
     with_term = sparse.csr_array(has[:, common].T)
     for start in range(0, common.size, _TOGETHER):
@@ -121,7 +121,7 @@ def even_terms(counts: Any) -> npt.NDArray[np.bool_]:
         sums = sparse.csr_array(members @ rows)
         diagonal = np.arange(columns.size), columns
         length = np.asarray((sums * sums).sum(axis=1)).ravel() - sums[diagonal] ** 2
-        own_parts = members @ own - sparse.csr_array(members @ squares)[diagonal]
+        own_parts = members @ squared_norms - sparse.csr_array(members @ squares)[diagonal]
         m = frequency[columns]
         even[columns] = length - own_parts <= LIKE_ANY * of_all * m * (m - 1)
     emptied = np.count_nonzero((has.sum(axis=1) > 0) & ~(has @ (~even).astype(np.float64) > 0))

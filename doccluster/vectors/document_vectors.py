@@ -91,8 +91,8 @@ class DocumentVectors(TermMatrix):
         documents = self.documents.take(rows)
         counts = None if self.counts is None else self.counts[rows]
         meaning = None if self.meaning is None else self.meaning.take(rows)
-        own = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning)
-        return _carrying(documents, DocumentVectors(*own))
+        fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning)
+        return _carrying(documents, DocumentVectors(*fields))
 
     def in_space(self, space: str) -> DocumentVectors:
         """Return the vectors as a space sees them: their words alone, their meaning alone as rows, or both.

@@ -69,7 +69,7 @@ def read_embeddings(path: Path, *, max_expanded_size: int | str = "4G") -> Embed
 
 
 def rows_of_documents(
-    found: Embeddings,
+    embeddings: Embeddings,
     ids: Sequence[str],
     skipped: Sequence[Skipped] = (),
     skipped_after: Sequence[int] = (),
@@ -83,25 +83,25 @@ def rows_of_documents(
 
     Raises InputError if a document has no row, an id has two, or there are more or fewer rows than documents.
     """
-    rows = np.asarray(found.rows)
+    rows = np.asarray(embeddings.rows)
     if rows.ndim != 2:
         raise InputError(f"{name} has shape {rows.shape}", remedy="give a table: a row for each document")
-    if found.ids is not None:
-        place = {one: row for row, one in enumerate(found.ids)}
-        if len(place) < len(found.ids):
+    if embeddings.ids is not None:
+        place = {document_id: row for row, document_id in enumerate(embeddings.ids)}
+        if len(place) < len(embeddings.ids):
             raise InputError(f"ids occur twice in {name}", remedy="give one row for each document")
-        missing = [one for one in ids if one not in place]
+        missing = [document_id for document_id in ids if document_id not in place]
         if missing:
             raise InputError(
                 f"{len(missing):,} of the {len(ids):,} documents have no row in {name}, the first is {missing[0]!r}",
                 remedy="give a row for each id, of zeros where there is none, or leave out the ids",
             )
-        return np.asarray(rows[[place[one] for one in ids]])
+        return np.asarray(rows[[place[document_id] for document_id in ids]])
     if len(rows) == len(ids):
         return rows
-    lost = [one for one in skipped if not one.is_renamed]
+    lost = [item for item in skipped if not item.is_renamed]
     if len(rows) == len(ids) + len(lost) and len(skipped_after) == len(skipped):
-        before = [after for one, after in zip(skipped, skipped_after, strict=True) if not one.is_renamed]
+        before = [after for item, after in zip(skipped, skipped_after, strict=True) if not item.is_renamed]
         return np.asarray(np.delete(rows, np.array(before) + np.arange(len(before)), axis=0))
     also = f" ({len(lost):,} more were skipped)" if lost else ""
     raise InputError(
@@ -125,16 +125,16 @@ def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
     rows: npt.NDArray[np.float32] | None = None
     for row, cell in enumerate(cells):
         try:
-            own = np.array(cell.strip("[] ").replace(",", " ").split(), dtype=np.float32)
+            row_of_cell = np.array(cell.strip("[] ").replace(",", " ").split(), dtype=np.float32)
         except ValueError as error:
             raise InputError(
                 f"the column {name} holds {cell[:60]!r}, expected a list of numbers", remedy="name another column"
             ) from error
-        if own.size:
-            rows = np.zeros((len(cells), own.size), dtype=np.float32) if rows is None else rows
-            if own.size != rows.shape[1]:
+        if row_of_cell.size:
+            rows = np.zeros((len(cells), row_of_cell.size), dtype=np.float32) if rows is None else rows
+            if row_of_cell.size != rows.shape[1]:
                 raise InputError(f"the lists in the column {name} differ in length", remedy="give one length for all")
-            rows[row] = own
+            rows[row] = row_of_cell
     if rows is None:
         raise InputError(
             f"{name} is neither a file nor a column of the source with lists of numbers",
@@ -147,7 +147,7 @@ def _npz(path: Path, allowance: Allowance) -> Embeddings:
     size = path.stat().st_size
     with path.open("rb") as stream:
         with zipfile.ZipFile(stream) as archive:
-            if sum(one.file_size for one in archive.infolist()) > allowance.memory + TIMES_EXPANDED * size:
+            if sum(entry.file_size for entry in archive.infolist()) > allowance.memory + TIMES_EXPANDED * size:
                 raise TooCostly(f"unpacks to far more than its {size:,} bytes")
         arrays = load_npz(stream, str(path))
         tables = [name for name in arrays.files if arrays[name].ndim == 2 and arrays[name].dtype.kind in "fiu"]
@@ -156,8 +156,8 @@ def _npz(path: Path, allowance: Allowance) -> Embeddings:
             raise InputError(
                 f"{path} holds {len(tables)} tables of numbers, expected one", remedy="save that one alone"
             )
-        named = tuple(str(one) for one in arrays[ids[0]]) if ids else None
-        return _checked(arrays[tables[0]], named, path)
+        ids_of_rows = tuple(str(document_id) for document_id in arrays[ids[0]]) if ids else None
+        return _checked(arrays[tables[0]], ids_of_rows, path)
 
 
 def _table(path: Path, allowance: Allowance) -> Embeddings:
@@ -165,13 +165,13 @@ def _table(path: Path, allowance: Allowance) -> Embeddings:
     parts: list[npt.NDArray[np.float32]] = []
     ids: list[str] = []
     size = path.stat().st_size
-    left = allowance.memory + TIMES_EXPANDED * size
+    bytes_left = allowance.memory + TIMES_EXPANDED * size
     allowed = replace(allowance, memory=allowance.memory + size)
     for batch, values in pieces_of_work(f"{__name__}:table_pieces", str(path.absolute()), allowance=allowed):
         parts.append(np.frombuffer(values, dtype=np.float32).reshape(batch["shape"]))
         ids.extend(batch["ids"])
-        left -= len(values) + 64 * len(parts[-1])  # a row and its id take that at least
-        if left < 0:
+        bytes_left -= len(values) + 64 * len(parts[-1])  # a row and its id take that at least
+        if bytes_left < 0:
             raise TooCostly(f"unpacks to far more than its {size:,} bytes")
     widths = {part.shape[1] for part in parts} - {0}
     if len(widths) != 1:
@@ -199,10 +199,10 @@ def table_pieces(place: str, _: bytes) -> Iterator[Piece]:
                 f"{path} has {len(lists)} columns of lists ({', '.join(lists) or 'none'}), expected one",
                 remedy="call the one with the embeddings embedding",
             )
-        named = [name for name in schema.names if name.lower() in ID_COLUMNS][:1]
-        needed = [(usual or lists)[0], *named]
+        id_columns = [name for name in schema.names if name.lower() in ID_COLUMNS][:1]
+        needed = [(usual or lists)[0], *id_columns]
         for batch in table.iter_batches(ROWS_AT_A_TIME, columns=needed) if is_parquet else _slices(table):
-            ids = [str(one) for name in named for one in batch.column(name).to_pylist()]
+            ids = [str(value) for name in id_columns for value in batch.column(name).to_pylist()]
             column = batch.column(needed[0])
             lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
             has_row = lengths > 0  # a document without a list goes by its words

@@ -44,7 +44,7 @@ FILES = {"onnx": ("model.onnx", "onnx/model.onnx"), "model2vec": ("model.safeten
 EXTRAS = {"onnx": "doccluster[onnx]", "model2vec": "doccluster[meaning]"}
 
 
-def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
+def get_encoder(source: Any, *, n_threads: int | None = None) -> Encoder:
     """Return an encoder: by its name, an object with a method `encode`, or a function.
 
     Raises InputError if there is none of that name, or a file of its model is missing. Raises MissingDependency if its
@@ -52,50 +52,50 @@ def get_encoder(given: Any, *, n_threads: int | None = None) -> Encoder:
 
     Parameters
     ----------
-    given : str, object or function
+    source : str, object or function
         "static", "minilm", or what a model is read by and its folder or name, such as "onnx:models/minilm".
     n_threads : int, optional
         Changes no result.
     """
-    if not isinstance(given, str) and (callable(given) or hasattr(given, "encode")):
-        called = given.encode if hasattr(given, "encode") else given
-        return Encoder(getattr(given, "__name__", type(given).__name__), "", called)
-    if given == "static":
+    if not isinstance(source, str) and (callable(source) or hasattr(source, "encode")):
+        called = source.encode if hasattr(source, "encode") else source
+        return Encoder(getattr(source, "__name__", type(source).__name__), "", called)
+    if source == "static":
         return static_encoder()
-    kind, place = _kind_and_place(given)
+    kind, place = _kind_and_place(source)
     if kind == "sentence-transformers":
-        return _sentence_transformer(given, place)
+        return _sentence_transformer(source, place)
     if kind:
-        return _encoder_apart(given, kind, _folder(kind, place), n_threads)
-    raise InputError("is not known", argument="encoder", received=given, expected=f"one of {', '.join(NAMES)}")
+        return _encoder_apart(source, kind, _folder(kind, place), n_threads)
+    raise InputError("is not known", argument="encoder", received=source, expected=f"one of {', '.join(NAMES)}")
 
 
 def _encoder_apart(name: str, kind: str, folder: Path, n_threads: int | None) -> Encoder:
     """Return a model that is read and run in a process that it may harm: a stranger may have made its files."""
     size = sum(path.stat().st_size for path in (*folder.glob("*"), *folder.glob("onnx/*")) if path.is_file())
-    asked = {"name": name, "kind": kind, "folder": str(folder.absolute()), "n_threads": n_threads}
+    model = {"name": name, "kind": kind, "folder": str(folder.absolute()), "n_threads": n_threads}
     idle: list[LimitedProcess] = []  # threads that encode at the same time take one each
 
     def encode_apart(texts: list[str]) -> tuple[Any, npt.NDArray[Any]]:
         seconds = SECONDS + SECONDS_PER_CHARACTER * sum(map(len, texts))
         allowance = Allowance(MEMORY + TIMES_OF_FILES * size, seconds)
-        arguments = {**asked, "texts": texts}
+        arguments = {**model, "texts": texts}
         try:
-            ((told, values),) = pieces_of_work(f"{__name__}:rows_piece", arguments, allowance=allowance, idle=idle)
+            ((facts, values),) = pieces_of_work(f"{__name__}:rows_piece", arguments, allowance=allowance, idle=idle)
         except WorkFailure as error:
             raise InputError(f"the model {name} {error}", remedy="bring its files again, or another model") from error
-        return told, np.frombuffer(values, dtype=told["dtype"]).reshape(told["shape"])
+        return facts, np.frombuffer(values, dtype=facts["dtype"]).reshape(facts["shape"])
 
-    told, _ = encode_apart([])
-    return Encoder(name, told["digest"], lambda texts: encode_apart(texts)[1], told["pooling"])
+    facts, _ = encode_apart([])
+    return Encoder(name, facts["digest"], lambda texts: encode_apart(texts)[1], facts["pooling"])
 
 
-def rows_piece(asked: dict[str, Any], _: bytes) -> Iterator[Piece]:
+def rows_piece(task: dict[str, Any], _: bytes) -> Iterator[Piece]:
     """Yield the rows of texts and what is known of their model, in the process that runs it."""
-    encoder = _read_model(asked["kind"], asked["name"], asked["folder"], asked["n_threads"])
-    rows = np.asarray(encoder.encode(asked["texts"])) if asked["texts"] else np.empty(0)
-    known = {"digest": encoder.digest, "pooling": encoder.pooling}
-    yield {**known, "dtype": rows.dtype.str, "shape": rows.shape}, rows.tobytes()
+    encoder = _read_model(task["kind"], task["name"], task["folder"], task["n_threads"])
+    rows = np.asarray(encoder.encode(task["texts"])) if task["texts"] else np.empty(0)
+    facts = {"digest": encoder.digest, "pooling": encoder.pooling}
+    yield {**facts, "dtype": rows.dtype.str, "shape": rows.shape}, rows.tobytes()
 
 
 @lru_cache(maxsize=1)
@@ -128,15 +128,15 @@ def _folder(kind: str, place: str, *, downloads: bool = False) -> Path:
         return folder
     with importing(f"the encoder {kind} needs", "huggingface_hub", install=EXTRAS.get(kind, kind)):
         hub = import_module("huggingface_hub")
-    wanted = ["*.json", "*.txt", *FILES.get(kind, ("*.safetensors", "*.model"))]
+    patterns = ["*.json", "*.txt", *FILES.get(kind, ("*.safetensors", "*.model"))]
     try:
-        return Path(hub.snapshot_download(place, allow_patterns=wanted, local_files_only=not downloads))
+        return Path(hub.snapshot_download(place, allow_patterns=patterns, local_files_only=not downloads))
     except (OSError, ValueError) as error:
-        told = f"could not be downloaded: {str(error).splitlines()[0]}" if downloads else "is not on this machine"
+        problem = f"could not be downloaded: {str(error).splitlines()[0]}" if downloads else "is not on this machine"
         files = f" with {FILES[kind][0]} and {TOKENIZER}" if kind in FILES else ""
         ways = "" if downloads else ", or allow its download (--allow-download)"
         remedy = f"bring its folder{files}, and name it as {kind}:FOLDER{ways}"
-        raise InputError(f"the model {place} {told}", remedy=remedy) from error
+        raise InputError(f"the model {place} {problem}", remedy=remedy) from error
 
 
 def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> npt.NDArray[Any]:
@@ -147,17 +147,21 @@ def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silen
     rows = np.empty((len(texts), 0))
     for block in row_blocks(len(texts), BATCH):
         progress("encode", block.start, len(texts))
-        found = np.asarray(encoder.encode(list(texts[block])))
-        is_table = found.ndim == 2 and len(found) == block.stop - block.start and found.dtype.kind in "fiu"
-        if not is_table or (block.start and found.shape[1] != rows.shape[1]):
+        rows_of_block = np.asarray(encoder.encode(list(texts[block])))
+        is_table = (
+            rows_of_block.ndim == 2
+            and len(rows_of_block) == block.stop - block.start
+            and rows_of_block.dtype.kind in "fiu"
+        )
+        if not is_table or (block.start and rows_of_block.shape[1] != rows.shape[1]):
             raise InputError(
-                f"the encoder {encoder.name} returned {found.dtype} of shape {found.shape} for "
+                f"the encoder {encoder.name} returned {rows_of_block.dtype} of shape {rows_of_block.shape} for "
                 f"{block.stop - block.start:,} texts",
                 remedy="it must return a row of numbers for each",
             )
         if block.start == 0:
-            rows = np.empty((len(texts), found.shape[1]), dtype=np.result_type(found.dtype, np.float32))
-        rows[block] = found
+            rows = np.empty((len(texts), rows_of_block.shape[1]), dtype=np.result_type(rows_of_block.dtype, np.float32))
+        rows[block] = rows_of_block
     progress("encode", len(texts), len(texts))
     return rows
 
@@ -222,9 +226,11 @@ def token_encoder(name: str, weights: Path, tokens: Path) -> Encoder:
 
     def mean_vectors(texts: list[str]) -> Rows:
         encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        found = [[token for token in one.ids if token != left_out] for one in encoded]
-        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in found])])
-        columns = np.fromiter((one for ids in found for one in ids), dtype=np.int64, count=int(starts[-1]))
+        tokens_of_texts = [[token for token in encoding.ids if token != left_out] for encoding in encoded]
+        starts = np.concatenate([[0], np.cumsum([len(ids) for ids in tokens_of_texts])])
+        columns = np.fromiter(
+            (token for ids in tokens_of_texts for token in ids), dtype=np.int64, count=int(starts[-1])
+        )
         # a matrix of tokens, each counting one over the number in its text, times the table of their vectors
         shares = np.repeat(1.0 / np.maximum(np.diff(starts), 1), np.diff(starts)).astype(np.float32)
         rows = sparse.csr_array((shares, columns, starts), shape=(len(texts), vectors.shape[0]))
@@ -274,26 +280,26 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
         session = onnxruntime.InferenceSession(str(paths[0]), settings, providers=["CPUExecutionProvider"])
     with damage_as_input_error(paths[1], "a tokenizer"):
         tokenizer = Tokenizer.from_file(str(paths[1]))
-    asked = {one.name for one in session.get_inputs()}
-    strange = asked - {"input_ids", "attention_mask", "token_type_ids"}
-    by_rank = {len(one.shape): one.name for one in reversed(session.get_outputs())}
+    input_names = {node.name for node in session.get_inputs()}
+    strange = input_names - {"input_ids", "attention_mask", "token_type_ids"}
+    by_rank = {len(node.shape): node.name for node in reversed(session.get_outputs())}
     if strange or not by_rank.keys() & {2, 3}:
-        told = f"asks for {', '.join(sorted(strange))}" if strange else "gives no rows"
-        raise InputError(f"{paths[0]} {told}", remedy="bring a model that turns tokens into rows")
+        problem = f"asks for {', '.join(sorted(strange))}" if strange else "gives no rows"
+        raise InputError(f"{paths[0]} {problem}", remedy="bring a model that turns tokens into rows")
     output = by_rank.get(3, by_rank.get(2))
     tokenizer.no_padding()
     tokenizer.enable_truncation(_window(folder, tokenizer))  # what is cut off comes back as further windows
     pooling = _pooling(folder) if 3 in by_rank else ""
 
     def row_of(window: Any) -> Floats:
-        given = {
+        inputs = {
             "input_ids": window.ids,
             "attention_mask": window.attention_mask,
             "token_type_ids": window.type_ids,
         }
-        feed = {one: np.array([values], dtype=np.int64) for one, values in given.items() if one in asked}
-        found = session.run([output], feed)[0][0]
-        pooled = found[0] if pooling == "first token" else found.mean(axis=0) if pooling else found
+        feed = {key: np.array([values], dtype=np.int64) for key, values in inputs.items() if key in input_names}
+        outputs = session.run([output], feed)[0][0]
+        pooled = outputs[0] if pooling == "first token" else outputs.mean(axis=0) if pooling else outputs
         return np.asarray(pooled, dtype=np.float32)
 
     with damage_as_input_error(paths[0], "a model"):
@@ -302,10 +308,10 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
     def rows_of(texts: Sequence[str]) -> Floats:
         rows = np.zeros((len(texts), width), dtype=np.float32)
         for place, encoded in enumerate(tokenizer.encode_batch(list(texts))):
-            windows = [one for one in (encoded, *encoded.overflowing) if one.ids]
+            windows = [window for window in (encoded, *encoded.overflowing) if window.ids]
             if windows:  # none where a text has no token
-                lengths = [len(one.ids) for one in windows]
-                rows[place] = np.average([row_of(one) for one in windows], axis=0, weights=lengths)
+                lengths = [len(window.ids) for window in windows]
+                rows[place] = np.average([row_of(window) for window in windows], axis=0, weights=lengths)
         return rows
 
     def encode(texts: list[str]) -> Floats:
@@ -319,18 +325,18 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
 def _window(folder: Path, tokenizer: Any) -> int:
     """Return how many tokens the model reads at once."""
     n_places = _config(folder / "config.json").get("max_position_embeddings")
-    told = [
+    lengths = [
         n_places - NOT_TOKENS if isinstance(n_places, int) else None,
         _config(folder / "sentence_bert_config.json").get("max_seq_length"),
         (tokenizer.truncation or {}).get("max_length"),
     ]
-    return min((one for one in told if isinstance(one, int) and one > NOT_TOKENS), default=WINDOW)
+    return min((length for length in lengths if isinstance(length, int) and length > NOT_TOKENS), default=WINDOW)
 
 
 def _pooling(folder: Path) -> str:
     """Return how the rows of tokens become one: the mean unless a file of the model says otherwise."""
     config = _config(folder / POOLING)
-    modes = {one for one, is_on in config.items() if one.startswith("pooling_mode_") and is_on is True}
+    modes = {name for name, is_on in config.items() if name.startswith("pooling_mode_") and is_on is True}
     modes = modes or {str(config.get("pooling_mode", "mean"))}
     for pooling, names in POOLINGS.items():
         if modes <= names:
@@ -343,7 +349,7 @@ def _pooling(folder: Path) -> str:
 def _config(path: Path) -> dict[str, Any]:
     """Return a file of settings, an empty one where it is not there."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as error:
         raise InputError(f"{path} is damaged: {error}", remedy="bring that file of the model again") from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -201,9 +201,9 @@ def parse_cluto(text: str, name: str) -> Any:
     n_documents, n_terms = header[:2]
     rows = lines[1 : 1 + n_documents]
     if len(rows) < n_documents or any(line.strip() for line in lines[1 + n_documents :]):
-        found = len("\n".join(lines[1:]).rstrip().split("\n"))
+        n_lines = len("\n".join(lines[1:]).rstrip().split("\n"))
         raise InputError(
-            f"{name} announces {n_documents} documents but has {found} lines", remedy="it is truncated or damaged"
+            f"{name} announces {n_documents} documents but has {n_lines} lines", remedy="it is truncated or damaged"
         )
     lengths = np.fromiter((len(row.split()) for row in rows), dtype=np.int64, count=n_documents)
     values = _numbers(rows, name)

@@ -63,8 +63,8 @@ class Meaning(ShortRepr):
     @property
     def told(self) -> dict[str, Any]:
         """What is kept of it beside its arrays."""
-        told = {name: getattr(self, name) for name in ("model", "digest", "weight", "pooling")}
-        return {**told, "dimensions": self.n_dimensions}
+        facts = {name: getattr(self, name) for name in ("model", "digest", "weight", "pooling")}
+        return {**facts, "dimensions": self.n_dimensions}
 
     def take(self, rows: npt.NDArray[np.int64]) -> Meaning:
         """Return the meaning of these documents, in this order."""
@@ -118,22 +118,22 @@ def meaning_of(
            [ 0.707, -0.707],
            [ 0.   ,  0.   ]], dtype=float32)
     """
-    given = check_matrix(opened(rows), name="embeddings")
-    given = given.toarray() if sparse.issparse(given) else given
-    if given.shape[1] < 2:
+    vectors = check_matrix(opened(rows), name="embeddings")
+    vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
+    if vectors.shape[1] < 2:
         raise InputError("embeddings have one dimension", remedy="give at least two; one number tells no direction")
-    digest = matrix_checksum(given) if digest is None else digest
-    place, blocks = place or InMemory(), row_blocks(given.shape[0], BLOCK_ROWS)
-    table = rows if isinstance(rows, ArrayFile) else place.keep(given)
+    digest = matrix_checksum(vectors) if digest is None else digest
+    place, blocks = place or InMemory(), row_blocks(vectors.shape[0], BLOCK_ROWS)
+    table = rows if isinstance(rows, ArrayFile) else place.keep(vectors)
     parts = list(place.map(sum_of_directions, blocks, table))
     n_filled = sum(number for _, number in parts)
-    total = np.sum([own for own, _ in parts], axis=0)
+    total = np.sum([sums for sums, _ in parts], axis=0)
     centre = (total / max(n_filled, 1)).astype(np.float32)
-    found = rows_from(centre, table, place)
-    if not opened(found).any():
-        told = "are all zero" if not n_filled else "all point the same way"
-        raise InputError(f"the embeddings {told}", remedy="they tell no documents apart; leave them out")
-    return Meaning(found, centre, model, digest, weight)
+    centred = rows_from(centre, table, place)
+    if not opened(centred).any():
+        problem = "are all zero" if not n_filled else "all point the same way"
+        raise InputError(f"the embeddings {problem}", remedy="they tell no documents apart; leave them out")
+    return Meaning(centred, centre, model, digest, weight)
 
 
 def rows_from(centre: Floats, rows: Any, place: TablePlace) -> Any:
@@ -171,5 +171,5 @@ def seen_from(centre: Floats, rows: Any) -> Floats:
     moved = np.where(unit.any(axis=1)[:, None], unit - centre, np.float32(0))
     lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved, dtype=np.float64))
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > AT_THE_CENTRE)
-    found: Floats = (moved * scale[:, None]).astype(np.float32)
-    return found
+    centred: Floats = (moved * scale[:, None]).astype(np.float32)
+    return centred

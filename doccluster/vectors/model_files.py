@@ -43,10 +43,10 @@ class Encoder(ShortRepr):
 
 def brought(folder: Path, *names: str) -> Path:
     """Return the first of these files that a folder has. Raises InputError if it has none of them."""
-    found = next((folder / name for name in names if (folder / name).is_file()), None)
-    if found is None:
+    path = next((folder / name for name in names if (folder / name).is_file()), None)
+    if path is None:
         raise InputError(f"{folder} has no file {names[0]}", remedy="bring that file of the model")
-    return found
+    return path
 
 
 def files_digest(*paths: Path) -> str:

@@ -180,20 +180,20 @@ def is_counts(values: npt.NDArray[Any]) -> bool:
     return bool(values.min() >= 0 and values.max() <= LARGEST_COUNT and (values == np.floor(values)).all())
 
 
-def _names(given: Names | None, matrix: Path, suffix: str, expected: int, what: str) -> list[str] | None:
+def _names(names_or_file: Names | None, matrix: Path, suffix: str, expected: int, what: str) -> list[str] | None:
     """Return the names that were given or that lie beside the matrix, or None."""
-    if given is None:
-        given = _beside(matrix, suffix)
-        if given is None:
+    if names_or_file is None:
+        names_or_file = _beside(matrix, suffix)
+        if names_or_file is None:
             return None
-    if isinstance(given, str | os.PathLike):
-        source = Path(given)
+    if isinstance(names_or_file, str | os.PathLike):
+        source = Path(names_or_file)
         if not source.is_file():
             raise InputError(f"{source} does not exist", remedy=f"give the file of the {what}, or a list of them")
         text = source.read_text(encoding="utf-8", errors="replace")
         names, origin = [line.strip() for line in text.rstrip().split("\n")], str(source)
     else:
-        names, origin = [str(name) for name in given], f"the list of {what}"
+        names, origin = [str(name) for name in names_or_file], f"the list of {what}"
     if len(names) != expected:
         raise InputError(f"{origin} has {len(names)} {what}, but {matrix} needs {expected}", remedy="give one for each")
     return names

@@ -60,13 +60,13 @@ def settle_rows(columns, counts, starts, binary, lengths, heads, pairs):
                 counts[where] = count
                 lengths[row] += 1
         begin = heads[column]
-    kept = 0
+    n_entries = 0
     for row in range(lengths.size):
         for place in range(starts[row], starts[row] + lengths[row]):
-            columns[kept] = columns[place]
-            counts[kept] = 1 if binary else counts[place]
-            kept += 1
-    return kept
+            columns[n_entries] = columns[place]
+            counts[n_entries] = 1 if binary else counts[place]
+            n_entries += 1
+    return n_entries
 
 
 class RowStore:
@@ -155,7 +155,7 @@ class RowStore:
         """Drop the other columns, and renumber those that stay in the same order."""
         if columns.all():
             return
-        self.drop_entries(lambda own, _: ~columns[own])
+        self.drop_entries(lambda columns_of_block, _: ~columns[columns_of_block])
         place = (np.cumsum(columns) - 1).astype(np.int32)
         for _, here, _ in self._ranges(_ENTRIES_AT_ONCE):
             self.columns[here] = place[self.columns[here]]

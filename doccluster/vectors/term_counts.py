@@ -23,7 +23,7 @@ class TermCounts:
     rows: RowStore  # used up by `matrix`
     document_frequency: npt.NDArray[np.int64]  # of shape (n_terms,): in how many documents each term occurs
     term_frequency: npt.NDArray[np.int64]  # and how often in all
-    written: dict[str, int] | None  # with stemming, how often each written form occurs
+    form_counts: dict[str, int] | None  # with stemming, how often each written form occurs
     stop_words_met: set[str]  # those that were left out of these documents
 
     @property
@@ -43,7 +43,7 @@ class TermStatistics:
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
         self.document_frequency, self.term_frequency = np.zeros((2, 0), dtype=np.int64)
-        self.written: dict[str, int] | None = None
+        self.form_counts: dict[str, int] | None = None
         self.stop_words_met: set[str] = set()
         self.n_documents = 0
 
@@ -52,20 +52,20 @@ class TermStatistics:
         """All terms, in the order in which they were met."""
         return list(self._place)
 
-    def add(self, other: TermCounts | TermStatistics) -> None:
+    def add(self, batch: TermCounts | TermStatistics) -> None:
         """Add the terms of a batch, or what is known of other batches."""
         place = self._place
-        places = np.array([place.setdefault(term, len(place)) for term in other.terms], dtype=np.intp)
+        places = np.array([place.setdefault(term, len(place)) for term in batch.terms], dtype=np.intp)
         new = np.zeros(len(place) - self.document_frequency.size, dtype=np.int64)
         self.document_frequency = np.concatenate([self.document_frequency, new])
         self.term_frequency = np.concatenate([self.term_frequency, new])
-        self.document_frequency[places] += other.document_frequency  # terms of one batch are distinct
-        self.term_frequency[places] += other.term_frequency
-        self.stop_words_met |= other.stop_words_met
-        self.n_documents += other.n_documents
-        if other.written is not None:
-            total = self.written = self.written or {}
-            for form, times in other.written.items():
+        self.document_frequency[places] += batch.document_frequency  # terms of one batch are distinct
+        self.term_frequency[places] += batch.term_frequency
+        self.stop_words_met |= batch.stop_words_met
+        self.n_documents += batch.n_documents
+        if batch.form_counts is not None:
+            total = self.form_counts = self.form_counts or {}
+            for form, times in batch.form_counts.items():
                 total[form] = total.get(form, 0) + times
 
     def summary(self, vocabulary: Mapping[str, int] | None) -> TermCounts:
@@ -74,7 +74,7 @@ class TermStatistics:
         order = np.array([self._place[term] for term in terms], dtype=np.intp)
         df, tf = self.document_frequency[order], self.term_frequency[order]
         rows = RowStore(n_empty=self.n_documents)
-        return TermCounts(terms, rows, df, tf, self.written, self.stop_words_met)
+        return TermCounts(terms, rows, df, tf, self.form_counts, self.stop_words_met)
 
 
 def joined_statistics(parts: Iterable[TermStatistics]) -> TermStatistics:
@@ -101,9 +101,9 @@ def count_terms(
     if analysis.function_words is not None:
         met |= _leave_out_function_words(rows, forms, numbers, analysis.function_words, n_threads)
         numbers = [np.arange(len(forms), dtype=np.int32)]
-    written = None
+    form_counts = None
     if analysis.stem is not None:
-        written = dict(zip(forms, rows.occurrences(numbers, len(forms)).tolist(), strict=True))
+        form_counts = dict(zip(forms, rows.occurrences(numbers, len(forms)).tolist(), strict=True))
     terms, column = number_terms(forms, analysis) if vocabulary is None else find_terms(forms, analysis, vocabulary)
     rows.settle(
         numbers if column is None else [column[of_counter] for of_counter in numbers],
@@ -112,7 +112,7 @@ def count_terms(
         n_threads=n_threads,
     )
     document_frequency, term_frequency = rows.frequencies(len(terms))
-    return TermCounts(terms, rows, document_frequency, term_frequency, written, met)
+    return TermCounts(terms, rows, document_frequency, term_frequency, form_counts, met)
 
 
 def _leave_out_function_words(
@@ -172,17 +172,17 @@ def find_terms(
     """Return the terms of a vocabulary by column, and the column of the term of each written form, -1 for none."""
     is_ordered = list(vocabulary.values()) == list(range(len(vocabulary)))  # as `fit` makes it; quicker than to sort
     terms = list(vocabulary) if is_ordered else sorted(vocabulary, key=vocabulary.__getitem__)
-    found: Iterable[str | None] = forms
+    terms_of_forms: Iterable[str | None] = forms
     if analysis.stem is not None or analysis.stop_words:
-        found = map(analysis.term_of, forms)
-    columns = (-1 if term is None else vocabulary.get(term, -1) for term in found)
+        terms_of_forms = map(analysis.term_of, forms)
+    columns = (-1 if term is None else vocabulary.get(term, -1) for term in terms_of_forms)
     return terms, np.fromiter(columns, dtype=np.int32, count=len(forms))
 
 
-def commonest_forms(terms: Sequence[str], written: Mapping[str, int], analysis: Analysis) -> list[str]:
+def commonest_forms(terms: Sequence[str], form_counts: Mapping[str, int], analysis: Analysis) -> list[str]:
     """Return the commonest written form of each term; of equally common ones the first in alphabetical order."""
     best: dict[str, tuple[int, str]] = {}
-    for form, times in written.items():
+    for form, times in form_counts.items():
         term = analysis.term_of(form)
         if term is not None:
             best[term] = min(best.get(term, (0, "")), (-times, form))

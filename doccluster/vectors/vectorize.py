@@ -62,7 +62,7 @@ def vectorize(
         if isinstance(texts, str):
             raise InputError("is one text", argument="corpus", received=texts, expected="a list of texts")
         texts = texts if isinstance(texts, Sequence) else list(texts)
-        strange = next((one for one in texts if not isinstance(one, str) and not is_missing(one)), "")
+        strange = next((text for text in texts if not isinstance(text, str) and not is_missing(text)), "")
         if strange:
             raise InputError(f"a document is of type {type(strange).__name__}", remedy="give a list of texts (str)")
         _check_known(options)
@@ -122,10 +122,12 @@ def unknown_term_shares(texts: Sequence[Any], vectorizer: TfidfVectorizer) -> np
 
 
 def _check_known(options: dict[str, Any]) -> None:
-    known = TfidfVectorizer().get_params(deep=False)
-    unknown = sorted(set(options) - set(known))
+    parameters = TfidfVectorizer().get_params(deep=False)
+    unknown = sorted(set(options) - set(parameters))
     if unknown:
-        raise InputError(f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(known))}")
+        raise InputError(
+            f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(parameters))}"
+        )
 
 
 def _is_fitted(vectorizer: Any) -> bool:

@@ -46,11 +46,11 @@ class TextEstimator:
         InputError
             If there is no such parameter.
         """
-        known = self._defaults()
+        defaults = self._defaults()
         for name, value in parameters.items():
-            if name not in known:
+            if name not in defaults:
                 raise InputError(
-                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"give one of {', '.join(known)}"
+                    f"{type(self).__name__} has no parameter {name!r}", remedy=f"give one of {', '.join(defaults)}"
                 )
             setattr(self, name, value)
         return self
@@ -183,9 +183,9 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def fit_statistics(self, total: TermStatistics) -> TfidfVectorizer:
         """Learn the terms of documents that were counted elsewhere; returns self."""
-        known, analysis = self._checked()
-        counts = total.summary(known)
-        self._learn(counts, self._select(counts, analysis, fixed=known is not None), analysis)
+        vocabulary, analysis = self._checked()
+        counts = total.summary(vocabulary)
+        self._learn(counts, self._select(counts, analysis, fixed=vocabulary is not None), analysis)
         return self
 
     def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
@@ -232,22 +232,22 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def _fit(self, documents: Iterable[Any]) -> Any:
         """Learn, and return the counts of the terms that stay."""
-        known, analysis = self._checked()
-        counts = self._count(documents, analysis, known)
-        keep = self._select(counts, analysis, fixed=known is not None)
+        vocabulary, analysis = self._checked()
+        counts = self._count(documents, analysis, vocabulary)
+        keep = self._select(counts, analysis, fixed=vocabulary is not None)
         self._learn(counts, keep, analysis)
         return counts.matrix(keep, dtype=dtype_of(self))
 
-    def _count(self, documents: Iterable[Any], analysis: Analysis, known: Mapping[str, int] | None) -> TermCounts:
-        return count_terms(documents, analysis, vocabulary=known, binary=self.binary, n_threads=self.n_threads)
+    def _count(self, documents: Iterable[Any], analysis: Analysis, vocabulary: Mapping[str, int] | None) -> TermCounts:
+        return count_terms(documents, analysis, vocabulary=vocabulary, binary=self.binary, n_threads=self.n_threads)
 
     def _checked(self) -> tuple[dict[str, int] | None, Analysis]:
         """Check all parameters before any text is read; returns the given vocabulary and the analysis."""
         for check in (dtype_of, max_features_of, weighting_of):
             check(self)
-        known, analysis = self._known(), analysis_of(self)
+        vocabulary, analysis = self._known(), analysis_of(self)
         tell(analysis.warnings)
-        return known, analysis
+        return vocabulary, analysis
 
     def _known(self) -> dict[str, int] | None:
         return None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
@@ -281,7 +281,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self.n_documents_ = counts.n_documents
         self.mean_length_ = max(1.0, float(counts.term_frequency[keep].sum()) / self.n_documents_)
         self.stop_words_removed_ = tuple(sorted(counts.stop_words_met))
-        shown = terms if counts.written is None else commonest_forms(terms, counts.written, analysis)
+        shown = terms if counts.form_counts is None else commonest_forms(terms, counts.form_counts, analysis)
         self.display_terms_ = np.array(shown, dtype=object)
         self.fixed_vocabulary_ = self.vocabulary is not None
         factors = collection_weights(

@@ -117,7 +117,7 @@ def test_small_files_are_read_together_and_large_ones_alone(tmp_path):
             file.truncate(size)
         files.append(next(Walk([path], None).listed()))
     assert all(isinstance(file, ListedFile) for file in files)
-    assert [len(part.found) for part in as_parts(files)] == [2, 1, 1, 1]
+    assert [len(part.items) for part in as_parts(files)] == [2, 1, 1, 1]
     assert [part.number for part in as_parts(files)] == [0, 1, 2, 3]
     assert as_parts([]) == []
     assert as_parts([ListedFile(tmp_path / "gone", files[0].place, "")])[0] == Part(
