@@ -29,6 +29,7 @@ _HOMES = {
     "evaluate": "doccluster.evaluation",
     "score": "doccluster.evaluation",
     "make_scorer": "doccluster.evaluation",
+    "tendency": "doccluster.selection",
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
     "StoryStream": "doccluster.streams",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
+    from doccluster.selection import tendency as tendency
     from doccluster.streams import StoryStream as StoryStream
     from doccluster.streams.diff import diff as diff
     from doccluster.vectors import DocumentVectors as DocumentVectors

@@ -116,7 +116,8 @@ def _compare(name: str, line: dict[str, str], ours: float | None, left_out: str)
     elif abs(ours - printed) <= tolerance:
         verdict = "agrees"
     elif abs(ours - right) <= tolerance:
-        verdict = "as the note says"
+        is_claim = line["note"].startswith("claimed")
+        verdict = "the claim fails" if is_claim else "as the note says"
     else:
         verdict = "differs"
     return Row(name, line["place"], line["key"], printed, ours, tolerance, verdict, line["note"])

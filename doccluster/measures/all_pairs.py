@@ -34,7 +34,7 @@ EQUAL_DISTANCES = "all distances are equal"
     direction="lower",
     bounds=(0.0, 1.0),
     formula="(W_in - W_min)/(W_max - W_min), W_min (W_max) = sum of the N_in smallest (largest) distances",
-    source="Zaki & Meira, 17.3 (C-index); Hubert & Levin 1976",
+    source="Zaki & Meira, 17.2 (C-index); Hubert & Levin 1976",
     meaning="Where the total distance within clusters lies between the best and the worst that N_in pairs could have.",
     edges="no pair within or none between clusters, or all distances equal: undefined",
 )
@@ -55,7 +55,7 @@ def c_index(distances: PairwiseDistances) -> float | Values:
     range="[0, inf]",
     bounds=(0.0, None),
     formula="min w_ab between clusters / max w_ab within a cluster",
-    source="Zaki & Meira, 17.3 (Dunn); Dunn 1974",
+    source="Zaki & Meira, 17.2 (Dunn); Dunn 1974",
     meaning="The nearest two documents of different clusters against the farthest two of one cluster; two documents "
     "decide it.",
     edges="no pair within or none between clusters: undefined; only copies in each cluster: inf; 0/0: undefined",

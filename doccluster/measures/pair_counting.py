@@ -231,7 +231,7 @@ def hubert_discrete(table: ContingencyTable) -> float | Values:
     return table.pairs.together / table.pairs.total
 
 
-alias("russel_rao", of="hubert_discrete", title="Russel-Rao index", source="Russel & Rao 1940")
+alias("russell_rao", of="hubert_discrete", title="Russell-Rao index", source="Russell & Rao 1940")
 
 
 @external_measure(

@@ -112,8 +112,8 @@ def ball_hall(geometry: ClusterEvidence) -> Values:
 
 
 @internal_measure(
-    "banfeld_raftery",
-    title="Banfeld-Raftery",
+    "banfield_raftery",
+    title="Banfield-Raftery",
     direction="lower",
     range="real",
     formula="sum_i n_i log(RSS_i/n_i)",
@@ -122,7 +122,7 @@ def ball_hall(geometry: ClusterEvidence) -> Values:
     edges="a singleton, or a cluster of copies: -inf",
     parts=("per_cluster",),
 )
-def banfeld_raftery(geometry: ClusterEvidence) -> Values:
+def banfield_raftery(geometry: ClusterEvidence) -> Values:
     """Return the size-weighted sum of the logarithms of the clusters' variances."""
     variances = geometry.rss_clusters / geometry.sizes
     logs = np.log(variances, out=np.full(geometry.n_clusters, -np.inf), where=variances > 0)

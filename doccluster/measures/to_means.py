@@ -25,7 +25,7 @@ FloatArray = npt.NDArray[np.float64]
     range="[0, inf]",
     bounds=(0.0, None),
     formula="(1/k) sum_i max_{j != i} (sigma_i + sigma_j)/|mu_i - mu_j|, sigma_i = (mean |x - mu_i|^q)^(1/q), q = 2",
-    source="Zaki & Meira, 17.3 (DB, root mean square spread); Davies & Bouldin 1979",
+    source="Zaki & Meira, 17.2 (DB, root mean square spread); Davies & Bouldin 1979",
     meaning="For each cluster the neighbour it is most mixed with: their spreads over the distance of their means.",
     edges="one cluster: undefined; all singletons: 0; two means coincide: inf (scikit-learn says 0)",
     parts=("per_cluster", "per_pair"),

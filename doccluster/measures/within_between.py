@@ -92,7 +92,7 @@ def missing_pairs(geometry: ClusterEvidence) -> str:
     range="[0, k]",
     bounds=(0.0, None),
     formula="sum_i W(C_i, V - C_i)/W(C_i, V)",
-    source="Zaki & Meira, 17.3 (NC)",
+    source="Zaki & Meira, 17.2 (NC)",
     meaning="How much of each cluster's distance goes to other clusters; on distances larger is better. Its maximum is "
     "k, so compare equal k only.",
     edges="one cluster: 0; all singletons: k; a cluster at distance 0 from all documents: undefined",
@@ -114,7 +114,7 @@ def normalized_cut(evidence: PairEvidence) -> Values:
     range="[-0.5, 1)",
     bounds=(-0.5 - 1e-9, 1.0),
     formula="sum_i (W(C_i, C_i)/W(V, V) - (W(C_i, V)/W(V, V))^2)",
-    source="Zaki & Meira, 17.3 (Q)",
+    source="Zaki & Meira, 17.2 (Q)",
     meaning="The share of distance within clusters minus what chance would give. On distances lower is better: the "
     "opposite of the modularity of graphs.",
     edges="one cluster: 0; all distances 0: undefined",

@@ -9,19 +9,25 @@ from doccluster.selection.recommendation import Granularity, Recommendation, cho
 
 __all__ = [
     "Comparison",
+    "CriteriaOverK",
     "Granularity",
     "LabelledCorpus",
     "Recommendation",
     "choose_k",
     "compare",
+    "criteria_over_k",
+    "tendency",
 ]
 # loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither
 __getattr__, __dir__ = offer(
     __name__,
     {
         "Comparison": "doccluster.selection.comparison_result",
+        "CriteriaOverK": "doccluster.selection.criteria",
         "LabelledCorpus": "doccluster.selection.comparison",
         "compare": "doccluster.selection.comparison",
+        "criteria_over_k": "doccluster.selection.criteria",
+        "tendency": "doccluster.selection.tendency_tests",
     },
 )
 
@@ -29,3 +35,6 @@ if TYPE_CHECKING:
     from doccluster.selection.comparison import LabelledCorpus as LabelledCorpus
     from doccluster.selection.comparison import compare as compare
     from doccluster.selection.comparison_result import Comparison as Comparison
+    from doccluster.selection.criteria import CriteriaOverK as CriteriaOverK
+    from doccluster.selection.criteria import criteria_over_k as criteria_over_k
+    from doccluster.selection.tendency_tests import tendency as tendency

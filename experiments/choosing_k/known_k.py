@@ -25,9 +25,9 @@ import pandas as pd
 import doccluster
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k
+from doccluster.selection.null_models import sample_null
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from experiments.resumable import run_cases
-from experiments.tendency.null_models import sample_null
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

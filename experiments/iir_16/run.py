@@ -10,8 +10,7 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.report.charts import line_chart
-from experiments.choosing_k.rules import knee_k, penalised_k
-from experiments.choosing_k.sweep import sweep
+from doccluster.selection.criteria import criteria_over_k, penalised_k
 from experiments.reproduction import Work
 
 SOURCE = "Manning, Raghavan & Schuetze 2008, Introduction to Information Retrieval, chapter 16"
@@ -112,16 +111,16 @@ def draw_rss_curve(work: Work) -> None:
     """Write the RSS of the newsroom sample over K, with the knee and the choices of three penalties."""
     sample = work.folder.parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"
     vectors = doccluster.vectorize(doccluster.read_corpus(sample))
-    found = sweep(vectors.matrix, ks=range(1, 41), n_null=0, n_init=10, random_state=work.seed)
-    rss = found.column("rss")
+    result = criteria_over_k(vectors, ks=range(1, 41), criteria="knee", n_init=10, random_state=work.seed)
+    rss, knee = result.curve("rss"), result.choices["knee"]
     pd.DataFrame({"k": rss.keys(), "rss": rss.values()}).to_csv(work.results / "rss.csv", index=False)
-    chosen = {"knee": knee_k(rss)} | {f"penalty {p}": penalised_k(rss, penalty=p) for p in (0.5, 1.0, 2.0)}
+    chosen = {"knee": knee} | {f"penalty {p}": penalised_k(rss, penalty=p) for p in (0.5, 1.0, 2.0)}
     pd.DataFrame(chosen.items(), columns=["rule", "k"]).to_csv(work.results / "chosen.csv", index=False)
     line_chart(
         list(rss),
         {"RSS": list(rss.values())},
         x_label="number of clusters K",
         y_label="RSS(K)",
-        chosen=knee_k(rss),
+        chosen=knee,
         path=work.results / "rss.svg",
     )

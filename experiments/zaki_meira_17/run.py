@@ -10,12 +10,10 @@ import doccluster
 from doccluster.geometry import ClusterEvidence
 from doccluster.report.canvas import add_legend, category_style, house_style, label_axes, new_axes, written
 from doccluster.report.charts import line_chart, silhouette_plot
-from experiments.choosing_k.dispersion import within_weight
-from experiments.choosing_k.rules import delta_ch, gap_k, gap_statistic
-from experiments.choosing_k.stability import stability
+from doccluster.selection.criteria import best_k, delta_ch, gap_k, gap_statistic, stability, within_weight
+from doccluster.selection.null_models import sample_null
+from doccluster.selection.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
 from experiments.reproduction import Work
-from experiments.tendency.null_models import sample_null
-from experiments.tendency.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
 
 SOURCE = "Zaki & Meira 2014, Data Mining and Analysis, chapter 17"
 KS = range(2, 10)
@@ -229,9 +227,9 @@ def stable(points: np.ndarray, work: Work) -> dict[str, float]:
     choices = {}
     curves = {}
     for key, measure in (("VI", "vi"), ("FM", "fowlkes_mallows")):
-        found = stability(points, ks=KS, algorithm=KMeans(n_init=10), n_samples=50, measure=measure, random_state=0)
-        choices[f"17.10 k* by {key}"] = float(found.chosen or 0)
-        curves[key] = [found.values[k] for k in KS]
+        means, _ = stability(points, ks=KS, algorithm=KMeans(n_init=10), n_samples=50, measure=measure, random_state=0)
+        choices[f"17.10 k* by {key}"] = float(best_k(means, largest=key == "FM") or 0)
+        curves[key] = [means[k] for k in KS]
     line_chart(list(KS), curves, x_label="k", y_label="mean over pairs", path=work.results / "figure-17-6.svg")
     return choices
 

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import NothingUsable
 from experiments.browsing.buckshot import buckshot_centroids
-from tests.experiments.test_tendency import blocks_of_topics
+from tests.selection.test_tendency import blocks_of_topics
 
 
 def test_starts_are_centroids_of_an_agglomerated_sample():

@@ -420,7 +420,7 @@ ORACLES: dict[str, Callable[[Labels, Labels], float]] = {
     "fowlkes_mallows": of_pairs(lambda tp, fp, fn, tn: tp / math.sqrt((tp + fp) * (tp + fn)), identical=1.0),
     "adjusted_fowlkes_mallows": adjusted_fowlkes_mallows,
     "hubert_discrete": hubert_discrete,
-    "russel_rao": hubert_discrete,
+    "russell_rao": hubert_discrete,
     "hubert_discrete_normalized": pair_correlation,
     "phi": pair_correlation,
     "kulczynski": of_pairs(kulczynski, identical=1.0),

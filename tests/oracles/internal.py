@@ -215,7 +215,7 @@ def ball_hall(case):
     return mean([r / len(c) for r, c in zip(case.rss, case.clusters, strict=True)])
 
 
-def banfeld_raftery(case):
+def banfield_raftery(case):
     if min(case.rss) == 0:
         return -INF
     return math.fsum(len(c) * math.log(r / len(c)) for r, c in zip(case.rss, case.clusters, strict=True))
@@ -574,7 +574,7 @@ ORACLES = {
     "r_squared": r_squared,
     "log_ss_ratio": log_ss_ratio,
     "ball_hall": ball_hall,
-    "banfeld_raftery": banfeld_raftery,
+    "banfield_raftery": banfield_raftery,
     "ray_turi": ray_turi,
     "ratkowsky_lance": ratkowsky_lance,
     "sd_scat": sd_scat,

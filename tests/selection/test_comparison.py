@@ -27,8 +27,8 @@ from doccluster.selection.comparison_result import (
     wilcoxon_p,
 )
 from doccluster.validation import check_matrix, unit_rows
-from tests.experiments.test_tendency import blocks_of_topics
 from tests.selection import own_clusterers
+from tests.selection.test_tendency import blocks_of_topics
 
 
 def test_interval_is_that_of_student():

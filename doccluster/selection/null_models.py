@@ -1,4 +1,4 @@
-"""Data without clusters, as like the real data as each null hypothesis allows: the reference of gap and of tendency."""
+"""Data without clusters that otherwise resemble the real data: what the gap statistic and tendency compare with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from doccluster.validation import check_choice, unit_rows
 NullModel = Literal["deal", "permute", "uniform"]
 MAX_DENSE_CELLS = 50_000_000  # 400 MB of float64
 DEALING_ROUNDS = 50
-SHARE_LOST = 1e-3  # of the entries: what may be left out because its document already has that term
+MAX_SHARE_LOST = 1e-3  # of the entries that are left out because their document already has that term
 
 
 def sample_null(
@@ -56,16 +56,16 @@ def dealt_terms(matrix: Any, random_state: np.random.Generator) -> Any:
     terms = matrix.indices[order].astype(np.int64)
     weights = (matrix.data * np.sqrt(lengths)[rows])[order]
     for _ in range(DEALING_ROUNDS):
-        again = np.flatnonzero(~_is_first(rows, terms, n_terms))
-        if again.size <= SHARE_LOST * rows.size:
+        repeats = np.flatnonzero(~_is_first(rows, terms, n_terms))
+        if repeats.size <= MAX_SHARE_LOST * rows.size:
             break
-        others, at = np.unique(random_state.integers(rows.size, size=again.size), return_index=True)
-        free = ~np.isin(others, again)
-        one, two = again[at[free]], others[free]
-        terms[one], terms[two] = terms[two], terms[one]
-        weights[one], weights[two] = weights[two], weights[one]
-    kept = _is_first(rows, terms, n_terms)
-    return sparse.coo_array((weights[kept], (rows[kept], terms[kept])), shape=matrix.shape).tocsr()
+        partners, places = np.unique(random_state.integers(rows.size, size=repeats.size), return_index=True)
+        is_free = ~np.isin(partners, repeats)
+        left, right = repeats[places[is_free]], partners[is_free]
+        terms[left], terms[right] = terms[right], terms[left]
+        weights[left], weights[right] = weights[right], weights[left]
+    is_first = _is_first(rows, terms, n_terms)
+    return sparse.coo_array((weights[is_first], (rows[is_first], terms[is_first])), shape=matrix.shape).tocsr()
 
 
 def permuted_columns(matrix: Any, random_state: np.random.Generator) -> Any:
@@ -91,10 +91,10 @@ def distinct_rows(
     column = np.repeat(np.arange(counts.size), counts)
     for full in np.flatnonzero(counts * 4 > n_rows):
         rows[starts[full] : starts[full + 1]] = random_state.permutation(n_rows)[: counts[full]]
-    again = np.flatnonzero(~_is_first(column, rows, n_rows))
-    while again.size:
-        rows[again] = random_state.integers(0, n_rows, size=again.size, dtype=np.int32)
-        again = np.flatnonzero(~_is_first(column, rows, n_rows))
+    repeats = np.flatnonzero(~_is_first(column, rows, n_rows))
+    while repeats.size:
+        rows[repeats] = random_state.integers(0, n_rows, size=repeats.size, dtype=np.int32)
+        repeats = np.flatnonzero(~_is_first(column, rows, n_rows))
     return rows
 
 

@@ -10,10 +10,9 @@ import pytest
 from scipy import sparse
 
 from doccluster.errors import InputError
+from doccluster.selection import tendency_tests as tendency
+from doccluster.selection.null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
 from doccluster.validation import row_norms, unit_rows
-from experiments.tendency import tendency_tests as tendency
-from experiments.tendency.distance_blocks import upper_distances
-from experiments.tendency.null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
 REFERENCE = np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])
@@ -68,13 +67,13 @@ def test_kl_by_hand():
         tendency.kl_divergence(f, g, zero="ignore")
 
 
-def test_upper_distances_are_those_of_all_pairs():
+def test_pair_distances_are_those_of_all_pairs():
     matrix = blocks_of_topics(20)
     dense = matrix.toarray()
     pairs = [1 - dense[i] @ dense[j] for i in range(20) for j in range(i + 1, 20)]
-    assert np.concatenate(list(upper_distances(matrix, metric="cosine"))) == pytest.approx(pairs, abs=1e-12)
+    assert np.concatenate(list(tendency.pair_distances(matrix, metric="cosine"))) == pytest.approx(pairs, abs=1e-12)
     euclid = [np.linalg.norm(dense[i] - dense[j]) for i in range(20) for j in range(i + 1, 20)]
-    assert np.concatenate(list(upper_distances(matrix, metric="euclidean"))) == pytest.approx(euclid, abs=1e-7)
+    assert np.concatenate(list(tendency.pair_distances(matrix, metric="euclidean"))) == pytest.approx(euclid, abs=1e-7)
 
 
 def test_permuting_keeps_document_frequencies_and_values():
@@ -192,11 +191,11 @@ def test_the_book_s_monte_carlo_results(oracle):
 
 
 def test_all_three_tests_on_a_sample_say_so():
-    found = tendency.tendency_tests(blocks_of_topics(), max_documents=60, random_state=0)
-    assert [test.name for test in found] == ["hopkins", "distance_kl", "spatial_kl"]
-    assert all("sample of 60 of 90 documents" in test.note for test in found)
-    again = tendency.tendency_tests(blocks_of_topics(), max_documents=60, random_state=0)
-    assert [test.mean for test in again] == [test.mean for test in found]
+    tests = tendency.tendency(blocks_of_topics(), max_documents=60, random_state=0)
+    assert [test.name for test in tests] == ["hopkins", "distance_kl", "spatial_kl"]
+    assert all("sample of 60 of 90 documents" in test.note for test in tests)
+    again = tendency.tendency(blocks_of_topics(), max_documents=60, random_state=0)
+    assert [test.mean for test in again] == [test.mean for test in tests]
 
 
 def test_smoothed_cells_are_those_of_a_whole_histogram(monkeypatch):

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from doccluster.errors import InputError
-from experiments.choosing_k import rules
+from doccluster.selection import criteria as rules
 
 # Zaki & Meira, table 17.1
 PRINTED_GAP = {1: 0.093, 2: 0.346, 3: 0.679, 4: 0.753, 5: 0.586, 6: 0.715, 7: 0.808, 8: 0.68, 9: 0.632}
@@ -70,20 +70,12 @@ def test_knee_is_the_bend_and_a_straight_line_has_none():
     assert rules.knee_k({1: 3.0, 2: 2.0}) is None
 
 
-def test_second_difference_by_hand():
-    assert rules.second_difference(RSS) == {2: 15.0, 3: 20.0, 4: 3.0}
-
-
 def test_hartigan_and_krzanowski_lai_by_hand():
     values = rules.hartigan(RSS, n_documents=50)
     assert values[1] == pytest.approx((100 / 60 - 1) * 48)
     assert rules.hartigan_k(values) == 3
     assert rules.hartigan({1: 1.0, 2: 0.0}, n_documents=5)[1] == math.inf
     assert rules.krzanowski_lai(RSS, n_terms=2)[2] == pytest.approx(abs((100 - 120) / (120 - 105)))
-
-
-def test_sd_index_weights_scatter_by_the_separation_at_the_largest_k():
-    assert rules.sd_index({2: 0.5, 3: 0.2}, {2: 1.0, 3: 2.0}) == {2: 2.0, 3: 2.4}
 
 
 def test_best_k_ignores_nan_and_prefers_the_smaller_k():

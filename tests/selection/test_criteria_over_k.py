@@ -1,4 +1,4 @@
-"""The sweep over k: shared fits, honest references, resumable."""
+"""Criteria over k: shared fits, honest references, and the choice of each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
 from doccluster.errors import InputError
-from experiments.choosing_k.sweep import default_ks, sweep
-from tests.experiments.test_tendency import blocks_of_topics
+from doccluster.selection.criteria import CRITERIA, criteria_over_k
+from tests.selection.test_tendency import blocks_of_topics
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def topics():
 
 
 def test_table_holds_what_the_definitions_give(topics):
-    found = sweep(topics, ks=[1, 2, 4], n_null=2, n_init=2, random_state=0)
+    found = criteria_over_k(topics, ks=[1, 2, 4], n_null=2, n_resamples=2, n_init=2, random_state=0)
     dense = topics.toarray()
     row = found.table.set_index("k").loc[4]
     labels = found.labels[4]
@@ -35,37 +35,43 @@ def test_table_holds_what_the_definitions_give(topics):
 
 def test_euclidean_k_means_is_judged_in_its_own_metric():
     points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 20, axis=0)
-    found = sweep(points, ks=[2, 3, 4], algorithm="kmeans", null="uniform", n_null=5, random_state=0)
+    names = ["silhouette", "gap-rss"]
+    found = criteria_over_k(
+        points, ks=[2, 3, 4], criteria=names, algorithm="kmeans", null="uniform", n_null=5, random_state=0
+    )
     row = found.table.set_index("k").loc[3]
     assert row["silhouette"] == pytest.approx(silhouette_score(points, found.labels[3]), abs=1e-9)
     assert row["rss"] == pytest.approx(KMeans(3, n_init=5, random_state=0).fit(points).inertia_, rel=1e-6)
-    assert found.choices["silhouette"] == 3
-    assert found.choices["gap_rss_tibshirani"] == 3
+    assert found.choices == {"silhouette": 3, "gap-rss": 3}
 
 
 @pytest.mark.usefixtures("starts_threads")
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_threads(topics):
-    one = sweep(topics, ks=[2, 3], n_null=3, n_init=2, n_stability=3, random_state=5, n_threads=1)
-    two = sweep(topics, ks=[2, 3], n_null=3, n_init=2, n_stability=3, random_state=5, n_threads=2)
-    assert one.table.equals(two.table)
+    serial, threaded = (
+        criteria_over_k(topics, ks=[2, 3], n_null=3, n_init=2, n_resamples=3, random_state=5, n_threads=n)
+        for n in (1, 2)
+    )
+    assert serial.table.equals(threaded.table)
 
 
 @pytest.mark.parametrize("ks", [[], [0], [500], [-2]])
 def test_numbers_of_clusters_out_of_range_are_refused(topics, ks):
     with pytest.raises(InputError):
-        sweep(topics, ks=ks)
+        criteria_over_k(topics, ks=ks)
 
 
-def test_default_numbers_reach_three_times_the_square_root():
-    assert default_ks(100)[-1] == 30
-    assert default_ks(10_000)[-1] == 300
-    assert len(default_ks(10_000)) < 32
-    assert default_ks(5) == [2, 3, 4]
+def test_all_criteria_name_the_number_of_clear_topics(topics):
+    result = criteria_over_k(topics, ks=range(2, 8), penalty=1.0, n_init=3, n_resamples=6, random_state=0)
+    assert list(result.choices) == list(CRITERIA)
+    assert [result.choices[name] for name in ("silhouette", "gap-rss", "knee", "stability")] == [4, 4, 4, 4]
+    rss, d = result.curve("rss"), topics.shape[1]
+    falls = {k: (k - 1) ** (2 / d) * rss[k - 1] - k ** (2 / d) * rss[k] for k in (3, 4)}
+    assert result.curve("krzanowski_lai")[3] == pytest.approx(abs(falls[3] / falls[4]))
 
 
-def test_sd_and_krzanowski_lai_are_those_of_their_definitions(topics):
-    table = sweep(topics, ks=[2, 3, 4], n_null=0, n_init=2, random_state=0).table.set_index("k")
-    rss, d = table["rss"], topics.shape[1]
-    diff = {k: (k - 1) ** (2 / d) * rss[k - 1] - k ** (2 / d) * rss[k] for k in (3, 4)}
-    assert table.loc[3, "krzanowski_lai"] == pytest.approx(abs(diff[3] / diff[4]))
-    assert table["sd"].notna().all()
+def test_a_penalty_is_needed_for_the_penalised_sum(topics):
+    assert "penalised-rss" not in criteria_over_k(topics, ks=[2, 3], n_null=1, n_init=1, n_resamples=2).choices
+    with pytest.raises(InputError, match="penalty"):
+        criteria_over_k(topics, ks=[2, 3], criteria="penalised-rss")
+    with pytest.raises(InputError, match="silhouette"):
+        criteria_over_k(topics, ks=[2, 3], criteria="elbow")

@@ -1,0 +1,515 @@
+"""Choosing k as the textbooks do: a criterion for each k from shared fits, and the rule that picks one k.
+
+Sources: Zaki & Meira, Data Mining and Analysis, section 17.3.1 (silhouette, CH, Delta, gap, stability); Tibshirani,
+Walther & Hastie 2001 (gap on RSS); the slides of Manning, Raghavan & Schuetze, Introduction to Information Retrieval,
+chapter 16 (RSS + lambda K, the knee); Hartigan 1975; Krzanowski & Lai 1988.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from doccluster.base.progress import Progress, silent
+from doccluster.base.short_repr import ShortRepr
+from doccluster.blocks import map_blocks
+from doccluster.errors import Argument, InputError
+from doccluster.evaluation import evaluate
+from doccluster.geometry import ClusterEvidence, Documents, as_documents
+from doccluster.measures import Measure, get_measure
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.partition import Partition
+from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
+from doccluster.selection.null_models import NullModel, sample_null
+from doccluster.selection.recommendation import check_ks
+from doccluster.selection.tendency_tests import pair_distances
+from doccluster.validation import RandomState, as_generator, check_choice, compact_indices
+
+Labels = npt.NDArray[np.int64]
+Curve = dict[int, float]
+GapRule = Literal["zaki", "zaki_2sd", "tibshirani", "max"]
+Resampling = Literal["bootstrap", "subsample"]
+CRITERIA = {
+    "silhouette": "the largest silhouette",
+    "calinski-harabasz": "the largest ratio of scatter between and within clusters",
+    "delta": "the smallest second difference of Calinski-Harabasz",
+    "gap": "the least k whose gap of distances is not below the next one less one deviation",
+    "gap-rss": "the same of the residual sum of squares, by the rule of Tibshirani and others",
+    "knee": "the bend of the residual sum of squares",
+    "penalised-rss": "the least residual sum of squares + penalty k",
+    "hartigan": "the least k whose next cluster lowers the residual sum of squares by too little",
+    "krzanowski-lai": "the largest ratio of successive falls of the residual sum of squares",
+    "stability": "the k whose clusters resampled documents find again",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class CriteriaOverK(ShortRepr):
+    """Criteria for each k, and the k that each of them chooses alone.
+
+    Attributes
+    ----------
+    table : DataFrame, one row per k
+        k, rss, and what the criteria need: within (the sum of distances within clusters), silhouette,
+        calinski_harabasz, delta, hartigan, krzanowski_lai, gap, gap_sd, gap_rss, gap_rss_sd, stability, stability_se.
+    choices : mapping of criterion to k or None
+        None where no k qualifies. A criterion always names a k if it can, even where there are no clusters.
+    labels : mapping of k to int64 array of shape (n_documents,)
+    """
+
+    table: pd.DataFrame
+    choices: Mapping[str, int | None]
+    labels: Mapping[int, Labels] = field(repr=False)
+
+    def curve(self, column: str) -> Curve:
+        """Return one column as a mapping of k to its value, without nan."""
+        pairs = zip(self.table["k"], self.table[column], strict=True)
+        return {int(k): float(value) for k, value in pairs if not math.isnan(value)}
+
+
+def criteria_over_k(
+    vectors: Any,
+    *,
+    ks: Iterable[int],
+    criteria: Iterable[str] | str = "all",
+    algorithm: Any = "spherical-k-means",
+    n_init: int = 5,
+    n_null: int = 10,
+    null: NullModel = "deal",
+    n_resamples: int = 20,
+    penalty: float | None = None,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> CriteriaOverK:
+    """Return criteria for each k from shared fits, and what each chooses.
+
+    Parameters
+    ----------
+    vectors : DocumentVectors, csr or dense array of shape (n_documents, n_terms)
+    ks : numbers of clusters, each between 1 and n_documents
+    criteria : names of `CRITERIA`, or "all"
+        "penalised-rss" needs a `penalty` and is left out of "all" without one.
+    algorithm : str or estimator
+        As for `compare`; by its name alone it starts `n_init` times in each fit.
+    n_null, null : int, {"deal", "permute", "uniform"}
+        Reference data sets of the gap statistic, and the null hypothesis they are drawn under.
+    n_resamples : int
+        Bootstrap samples of the stability.
+    penalty : float
+        lambda of RSS(k) + lambda k. There is no default: it scales with the number of documents, and the AIC form
+        (2 x terms) chooses k = 1 on text.
+
+    Raises
+    ------
+    InputError
+        If a k is out of range, a name is not known, or the penalty is missing.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> topics = np.repeat(np.eye(3), 20, axis=0).repeat(10, axis=1)
+    >>> rows = topics * (rng.random((60, 30)) < 0.5)
+    >>> criteria_over_k(rows, ks=range(2, 6), criteria=["silhouette", "gap", "stability"], random_state=0).choices
+    {'silhouette': 3, 'gap': 3, 'stability': 3}
+    """
+    names = _checked_criteria(criteria, penalty)
+    clusterer = as_contender(algorithm, n_init=n_init)
+    documents = as_documents(getattr(vectors, "matrix", vectors))
+    is_cosine = clusterer.metric == "cosine"
+    matrix = documents.unit if is_cosine else documents.matrix
+    sizes = check_ks(ks, matrix.shape[0])
+    rng = as_generator(random_state)
+    n_null = n_null if {"gap", "gap-rss"} & set(names) else 0
+    seeds = [int(seed) for seed in rng.integers(2**31, size=n_null + 1)]
+
+    def fit_all(number: int) -> tuple[dict[int, Labels], dict[int, Curve]]:
+        """Return labels and values for each k of the data (number 0) or of a reference data set."""
+        own_rng = np.random.default_rng(seeds[number])
+        rows = matrix
+        if number:
+            rows = sample_null(matrix, model=null, random_state=own_rng, keep_unit_rows=is_cosine)
+        return _fit_sizes(as_documents(rows), sizes, clusterer, own_rng, judge_all=number == 0)
+
+    fits = []
+    for fit in map_blocks(fit_all, range(n_null + 1), n_threads=n_threads):
+        fits.append(fit)
+        progress("criteria", len(fits), n_null + 1)
+    labels, values = fits[0]
+    columns = {name: {k: values[k][name] for k in sizes} for name in values[sizes[0]]}
+    columns |= _derived_curves(columns, n_documents=matrix.shape[0], n_terms=matrix.shape[1])
+    for column, value in {"gap": "within", "gap_rss": "rss"}.items() if n_null else ():
+        reference = [{k: of_k[value] for k, of_k in null_values.items()} for _, null_values in fits[1:]]
+        columns[column], columns[f"{column}_sd"] = gap_statistic(columns[value], reference)
+    if "stability" in names:
+        several = [k for k in sizes if k > 1]
+        columns["stability"], columns["stability_se"] = stability(
+            matrix, ks=several, algorithm=clusterer, n_samples=n_resamples, random_state=rng, n_threads=n_threads
+        )
+    table = pd.DataFrame(
+        {"k": sizes, **{name: [curve.get(k, math.nan) for k in sizes] for name, curve in columns.items()}}
+    )
+    result = CriteriaOverK(table, {}, labels)
+    return replace(result, choices={name: _choice(name, result, n_null, penalty) for name in names})
+
+
+def _checked_criteria(criteria: Iterable[str] | str, penalty: float | None) -> list[str]:
+    if criteria == "all":
+        return [name for name in CRITERIA if name != "penalised-rss" or penalty is not None]
+    names = [criteria] if isinstance(criteria, str) else list(dict.fromkeys(criteria))
+    for name in names:
+        check_choice(name, CRITERIA, "criterion")
+    if "penalised-rss" in names and penalty is None:
+        raise InputError("'penalised-rss' has no penalty", remedy=("give ", Argument("penalty", 1.0)))
+    return names
+
+
+def _fit_sizes(
+    documents: Documents, sizes: Sequence[int], clusterer: Contender, rng: np.random.Generator, *, judge_all: bool
+) -> tuple[dict[int, Labels], dict[int, Curve]]:
+    rows = compact_indices(documents.matrix)
+    labels: dict[int, Labels] = {}
+    values: dict[int, Any] = {}
+    for k in sizes:
+        n_clusters = min(k, documents.n_distinct)
+        labels[k] = fit_labels(clusterer.estimator, rows, n_clusters=n_clusters, seed=int(rng.integers(2**31)))
+        evidence = ClusterEvidence(documents, Partition.from_labels(labels[k]), metric=clusterer.metric, n_threads=1)
+        values[k] = {"rss": evidence.rss, "within": within_weight(evidence)}
+        if judge_all:
+            names = ("silhouette", "calinski_harabasz")
+            values[k] |= dict.fromkeys(names, math.nan)
+            if evidence.n_clusters > 1:
+                scores = evaluate(labels[k], vectors=documents, measures=names, metric=clusterer.metric, n_threads=1)
+                values[k] |= {name: scores[name].value for name in names if name in scores}
+    return labels, values
+
+
+def within_weight(evidence: ClusterEvidence) -> float:
+    """Return W_in, the sum of the distances of all pairs of documents of one cluster (eq. 17.23).
+
+    Cosine: from the sums, in O(nnz). Euclidean: all pairs within clusters, a block of rows at a time.
+    """
+    if evidence.metric != "euclidean":
+        return float(evidence.cluster_weights[0].sum()) / 2
+    matrix, partition = evidence.documents.matrix, evidence.partition
+    clusters = (matrix[partition.members(cluster)] for cluster in range(partition.n_clusters))
+    return float(sum(block.sum() for rows in clusters for block in pair_distances(rows, metric="euclidean")))
+
+
+def _derived_curves(columns: Mapping[str, Curve], *, n_documents: int, n_terms: int) -> dict[str, Curve]:
+    ch = {k: value for k, value in columns["calinski_harabasz"].items() if not math.isnan(value)}
+    return {
+        "delta": delta_ch(ch),
+        "hartigan": hartigan(columns["rss"], n_documents=n_documents),
+        "krzanowski_lai": krzanowski_lai(columns["rss"], n_terms=n_terms),
+    }
+
+
+def _choice(name: str, result: CriteriaOverK, n_null: int, penalty: float | None) -> int | None:
+    """Return the k that one criterion chooses from its curve."""
+    curve = result.curve
+    if name == "gap":
+        return gap_k(curve("gap"), curve("gap_sd"))
+    if name == "gap-rss":
+        return gap_k(curve("gap_rss"), curve("gap_rss_sd"), rule="tibshirani", n_samples=n_null)
+    if name == "knee":
+        return knee_k(curve("rss"))
+    if name == "penalised-rss":
+        return penalised_k(curve("rss"), penalty=math.nan if penalty is None else penalty)
+    if name == "hartigan":
+        return hartigan_k(curve("hartigan"))
+    return best_k(curve(name.replace("-", "_")), largest=name != "delta")
+
+
+def best_k(values: Mapping[int, float], *, largest: bool = True) -> int | None:
+    """Return the k whose value is the largest (or the smallest), the smaller k on ties, ignoring nan.
+
+    Examples
+    --------
+    >>> best_k({2: 0.3, 3: 0.5, 4: 0.5, 5: float("nan")})
+    3
+    """
+    finite = {k: value for k, value in sorted(values.items()) if not math.isnan(value)}
+    if not finite:
+        return None
+    return (max if largest else min)(finite, key=finite.__getitem__)
+
+
+def delta_ch(calinski_harabasz: Mapping[int, float]) -> Curve:
+    """Return Delta(k) = (CH(k+1) - CH(k)) - (CH(k) - CH(k-1)) where k-1, k and k+1 are known and k-1 >= 2.
+
+    The chosen k is the arg min. Zaki & Meira, section 17.3.1, write k > 3 and choose k = 3: k >= 3 is meant.
+
+    Examples
+    --------
+    >>> delta_ch({2: 1.0, 3: 5.0, 4: 6.0})
+    {3: -3.0}
+    """
+    ch = calinski_harabasz
+    inner = [k for k in sorted(ch) if k - 1 >= 2 and k - 1 in ch and k + 1 in ch]
+    return {k: (ch[k + 1] - ch[k]) - (ch[k] - ch[k - 1]) for k in inner}
+
+
+def gap_statistic(
+    observed: Mapping[int, float], reference: Iterable[Mapping[int, float]], *, base: float = 2.0
+) -> tuple[Curve, Curve]:
+    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i).
+
+    A dispersion of zero has no logarithm: the gap is nan for that k (Zaki & Meira, section 17.3.1).
+    """
+    samples = list(reference)
+    gap: Curve = {}
+    sd: Curve = {}
+    for k, value in observed.items():
+        drawn = np.array([sample[k] for sample in samples])
+        if value <= 0 or drawn.size == 0 or np.any(drawn <= 0):
+            gap[k] = sd[k] = math.nan
+            continue
+        logs = np.log(drawn) / math.log(base)
+        gap[k], sd[k] = float(logs.mean() - math.log(value, base)), float(logs.std())
+    return gap, sd
+
+
+def gap_k(
+    gap: Mapping[int, float], sd: Mapping[int, float], *, rule: GapRule = "zaki", n_samples: int | None = None
+) -> int | None:
+    """Return the number of clusters that the gap statistic chooses, or None when no k qualifies.
+
+    Parameters
+    ----------
+    gap, sd : mapping of k to the gap and to the standard deviation of the reference dispersions
+    rule : {"zaki", "zaki_2sd", "tibshirani", "max"}
+        The least k with gap(k) >= gap(k+1) - c sd(k+1), with c = 1 (Zaki & Meira, section 17.3.1), c = 2, or
+        c = sqrt(1 + 1/t) (Tibshirani, Walther & Hastie 2001); or the k of the largest gap. Where k + 1 is not among the
+        gaps, the next k that is takes its place.
+    n_samples : int
+        The number t of reference sets; needed by "tibshirani".
+
+    Raises
+    ------
+    InputError
+        If the rule is unknown or n_samples is missing where it is needed.
+    """
+    check_choice(rule, get_args(GapRule), "rule")
+    if rule == "max":
+        return best_k(gap)
+    if rule == "tibshirani" and (n_samples is None or n_samples < 1):
+        raise InputError("the rule 'tibshirani' needs n_samples, the number of reference sets")
+    factor = {"zaki": 1.0, "zaki_2sd": 2.0, "tibshirani": math.sqrt(1 + 1 / (n_samples or 1))}[rule]
+    pairs = itertools.pairwise(sorted(gap))
+    return next((k for k, after in pairs if gap[k] >= gap[after] - factor * sd[after]), None)
+
+
+def penalised_k(rss: Mapping[int, float], *, penalty: float) -> int | None:
+    """Return the k that minimises RSS(k) + penalty * k, the smallest on ties.
+
+    Source: the slides of Manning, Raghavan & Schuetze, Introduction to Information Retrieval, chapter 16.
+    """
+    if not penalty >= 0:
+        raise InputError(argument="penalty", received=penalty, expected="a number >= 0")
+    return best_k({k: value + penalty * k for k, value in rss.items()}, largest=False)
+
+
+def knee_k(rss: Mapping[int, float]) -> int | None:
+    """Return the k farthest below the chord from the first to the last point of the curve, both axes scaled to [0, 1].
+
+    A heuristic in place of the eye (the slides choose a knee of "4 or 9" by looking). None for fewer than three points
+    or a curve that does not fall.
+    """
+    ks = [k for k in sorted(rss) if not math.isnan(rss[k])]
+    if len(ks) < 3 or not rss[ks[0]] > rss[ks[-1]]:
+        return None
+    width, height = ks[-1] - ks[0], rss[ks[0]] - rss[ks[-1]]
+    depth = {k: 1 - (k - ks[0]) / width - (rss[k] - rss[ks[-1]]) / height for k in ks}
+    best = best_k(depth)
+    return best if best is not None and depth[best] > 0 else None
+
+
+def hartigan(rss: Mapping[int, float], *, n_documents: int) -> Curve:
+    """Return (RSS(k) / RSS(k+1) - 1)(n - k - 1) for each k with a successor; infinite where RSS(k+1) = 0.
+
+    Source: Hartigan 1975, Clustering Algorithms.
+    """
+    pairs = [(k, rss[k], rss[k + 1]) for k in sorted(rss) if k + 1 in rss]
+    return {k: (here / after - 1) * (n_documents - k - 1) if after > 0 else math.inf for k, here, after in pairs}
+
+
+def hartigan_k(values: Mapping[int, float], *, threshold: float = 10.0) -> int | None:
+    """Return the least k whose Hartigan value is at most the threshold, or None."""
+    return next((k for k in sorted(values) if values[k] <= threshold), None)
+
+
+def krzanowski_lai(rss: Mapping[int, float], *, n_terms: int) -> Curve:
+    """Return |DIFF(k) / DIFF(k+1)| with DIFF(k) = (k-1)^(2/d) RSS(k-1) - k^(2/d) RSS(k); the largest is chosen.
+
+    With as many dimensions d as a vocabulary has, the exponent vanishes and only plain differences of RSS are left.
+    Source: Krzanowski & Lai 1988, Biometrics 44.
+    """
+    power = 2 / n_terms
+    falls = {k: (k - 1) ** power * rss[k - 1] - k**power * rss[k] for k in sorted(rss) if k - 1 in rss}
+    pairs = [(k, fall, falls[k + 1]) for k, fall in falls.items() if k + 1 in falls]
+    return {k: abs(fall / after) if after else math.inf for k, fall, after in pairs}
+
+
+def stability(
+    matrix: Any,
+    *,
+    ks: Iterable[int],
+    algorithm: Any = "spherical-k-means",
+    n_samples: int = 20,
+    method: Resampling = "bootstrap",
+    measure: str = "adjusted_rand",
+    share: float = 0.8,
+    n_init: int = 3,
+    random_state: RandomState = None,
+    n_threads: int | None = None,
+) -> tuple[Curve, Curve]:
+    """Return how well clusterings of resampled data agree for each k, and its standard error.
+
+    Source: Zaki & Meira, Algorithm 17.1. The default measure is chance-adjusted: the raw variation of information grows
+    with k whatever the data, so its least value tends to be at the smallest k. A distance chooses its least value, a
+    similarity its largest.
+
+    Parameters
+    ----------
+    matrix : csr or dense array of shape (n_documents, n_terms)
+    ks : numbers of clusters
+    algorithm : str or estimator
+    n_samples : int
+        The number t of resampled data sets, shared by all k.
+    method : {"bootstrap", "subsample"}
+        Draw n documents with replacement, or a `share` without.
+    measure : str
+        Any external measure.
+
+    Raises
+    ------
+    InputError
+        If a k is not positive or a name is unknown.
+    """
+    documents = as_documents(matrix)
+    record = get_measure(measure)
+    if record.family != "external":
+        raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
+    clusterer = as_contender(algorithm, n_init=n_init)
+    rng = as_generator(random_state)
+    sizes = sorted(set(ks))
+    counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
+    seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
+
+    def fit(task: tuple[int, int]) -> Labels | None:
+        k, sample = task
+        sample_rng = np.random.default_rng([seeds[sample], k])
+        return _labels_of_sample(documents, counts[sample], clusterer, k, method=method, random_state=sample_rng)
+
+    fits = map_blocks(fit, itertools.product(sizes, range(n_samples)), n_threads=n_threads)
+    results = {k: mean_agreement(list(itertools.islice(fits, n_samples)), counts, record) for k in sizes}
+    return {k: mean for k, (mean, _) in results.items()}, {k: error for k, (_, error) in results.items()}
+
+
+def resample(
+    n_documents: int, *, method: Resampling = "bootstrap", share: float = 0.8, random_state: np.random.Generator
+) -> Labels:
+    """Return how often each document is drawn, int64 array of shape (n_documents,).
+
+    "bootstrap" draws n documents with replacement; "subsample" draws a share of them without.
+    """
+    if check_choice(method, get_args(Resampling), "method") == "bootstrap":
+        return np.bincount(random_state.integers(0, n_documents, n_documents), minlength=n_documents)
+    counts = np.ones(n_documents, dtype=np.int64)
+    counts[random_state.permutation(n_documents)[max(1, round(share * n_documents)) :]] = 0
+    return counts
+
+
+def mean_agreement(labels: Sequence[Labels | None], counts: Sequence[Labels], measure: Measure) -> tuple[float, float]:
+    """Return the mean of an external measure over all pairs of resampled clusterings, and its standard error.
+
+    Two clusterings are compared on the multiset of documents that both drew (eq. 17.30). Pairs without any, or with a
+    failed fit, are left out; nan if no pair is left.
+
+    Parameters
+    ----------
+    labels : one int array of shape (n_documents,) per resampling, or None where the fit failed
+    counts : one int array of shape (n_documents,) per resampling
+        How often each document was drawn.
+    """
+    per_sample: list[list[float]] = [[] for _ in labels]
+    for i, j in itertools.combinations(range(len(labels)), 2):
+        first, second = labels[i], labels[j]
+        if first is None or second is None:
+            continue
+        value = agreement(first, second, common=np.minimum(counts[i], counts[j]), measure=measure)
+        if not math.isnan(value):
+            per_sample[i].append(value)
+            per_sample[j].append(value)
+    means = np.array([np.mean(values) for values in per_sample if values])
+    if means.size == 0:
+        return math.nan, math.nan
+    error = 2 * float(means.std()) / math.sqrt(means.size)  # first-order variance of a mean over pairs (U-statistic)
+    return float(np.mean([value for values in per_sample for value in values])), error
+
+
+def agreement(first: Labels, second: Labels, *, common: Labels, measure: Measure) -> float:
+    """Return an external measure of two label arrays on a multiset of documents; nan if it is empty.
+
+    A measure that is not symmetric is averaged over both orders.
+    """
+    rows = np.repeat(np.arange(common.size), common)
+    if rows.size == 0:
+        return math.nan
+    partitions = Partition.from_labels(first[rows]), Partition.from_labels(second[rows])
+    value = measure.compute(ContingencyTable.from_partitions(*partitions)).value
+    if measure.swapped == measure.name:
+        return value
+    return (value + measure.compute(ContingencyTable.from_partitions(*partitions[::-1])).value) / 2
+
+
+def _labels_of_sample(
+    documents: Documents,
+    counts: Labels,
+    clusterer: Contender,
+    k: int,
+    *,
+    method: Resampling,
+    random_state: np.random.Generator,
+) -> Labels | None:
+    rows = np.flatnonzero(counts)
+    if rows.size < k:
+        return None
+    weights = counts[rows].astype(np.float64) if method == "bootstrap" else None
+    if weights is not None and not has_fit_parameter(clusterer.estimator, "sample_weight"):
+        rows, weights = np.repeat(rows, counts[rows]), None
+    points = documents.take(rows)
+    labels = np.full(counts.size, -1, dtype=np.int64)
+    labels[rows] = fit_labels(
+        clusterer.estimator,
+        compact_indices(points.matrix),
+        n_clusters=min(k, points.n_distinct),
+        seed=int(random_state.integers(2**31)),
+        weights=weights,
+    )
+    return labels
+
+
+def as_contender(algorithm: Any, *, n_init: int) -> Contender:
+    """Return the algorithm of a name, with or without parameters, or of an estimator.
+
+    An algorithm given by its name alone starts `n_init` times in each fit.
+    """
+    if isinstance(algorithm, Contender):
+        return algorithm
+    if not isinstance(algorithm, str):
+        return Contender(type(algorithm).__name__, algorithm)
+    (contender,) = as_clusterers([algorithm])
+    if "n_init=" in algorithm or "n_init" not in contender.estimator.get_params(deep=False):
+        return contender
+    return replace(contender, estimator=clone(contender.estimator).set_params(n_init=n_init))
