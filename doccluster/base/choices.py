@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 METRICS = ("cosine", "euclidean", "sqeuclidean")
+CRITERIA = {  # of the number of clusters: name, and what it chooses
+    "silhouette": "the largest silhouette",
+    "calinski-harabasz": "the largest ratio of scatter between and within clusters",
+    "delta": "the smallest second difference of Calinski-Harabasz",
+    "gap": "the first k whose gap of distances the next one does not clearly exceed",
+    "gap-rss": "the same of the residual sum of squares (RSS)",
+    "knee": "the bend of the RSS",
+    "penalised-rss": "the least RSS + penalty k",
+    "hartigan": "the first k whose next cluster lowers the RSS by too little",
+    "krzanowski-lai": "the largest ratio of successive falls of the RSS",
+    "stability": "the k whose clusters resampled documents find again",
+}
 FAMILIES = ("external", "internal", "intrinsic", "topic")  # of measures: what is judged
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.base.choices import CRITERIA
 from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     WHOLE_WORDS,
@@ -27,7 +28,7 @@ from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice
-    from doccluster.selection import Recommendation
+    from doccluster.selection import CriteriaOverK, Recommendation, Tendency
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
 COLUMNS = {
@@ -58,6 +59,13 @@ COLUMNS = {
     metavar="NUMBERS",
     help="Choose only from these numbers, such as 2-10 or 5,10,20.",
 )
+@click.option(
+    "--criterion",
+    type=click.Choice(["all", *CRITERIA]),
+    multiple=True,
+    help="Say too what a criterion of the textbooks chooses (may be repeated).",
+)
+@click.option("--penalty", type=float, metavar="X", help="The penalty of 'penalised-rss': RSS + X k.")
 @click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Use a random sample of N documents.")
 @seed_option
 @reader_options
@@ -74,14 +82,18 @@ def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
 
     with progress_shown(quiet=given["as_json"]) as progress:
         asked = arguments_of(choose_clusters, given) | source_arguments(given)
+        asked["criterion"] = "all" if "all" in given["criterion"] else given["criterion"] or None
         choice = choose_clusters(typed_source(sources), **asked, progress=progress)
     if given["as_json"]:
         print_json(choice_as_json(choice))
         return
     print_choice(choice)
+    if choice.criteria is not None:
+        print_criteria(choice.criteria)
     if given["output"]:
         say()
-        say(f"  {given['output']}/choose_k.csv, choose_k.svg")
+        names = "choose_k.csv, choose_k.svg" + ("" if choice.criteria is None else ", criteria.csv, criteria.svg")
+        say(f"  {given['output']}/{names}")
 
 
 def choice_as_json(choice: Choice) -> dict[str, Any]:
@@ -89,7 +101,13 @@ def choice_as_json(choice: Choice) -> dict[str, Any]:
     recommendation = choice.recommendation
     numbers = ("k", "sections", "topics", "subtopics", "granularity", "reason", "has_structure", "p_value", "sentence")
     names = (*numbers, "n_documents", "n_looked_at", "examples")
-    return {name: getattr(recommendation, name) for name in names} | {"table": recommendation.table.to_dict("records")}
+    values = {name: getattr(recommendation, name) for name in names} | {
+        "table": recommendation.table.to_dict("records")
+    }
+    if choice.criteria is not None:
+        criteria = {"choices": dict(choice.criteria.choices), "table": choice.criteria.table.to_dict("records")}
+        values["criteria"] = criteria
+    return values
 
 
 def print_choice(choice: Choice) -> None:
@@ -118,6 +136,74 @@ def print_choice(choice: Choice) -> None:
         print_table(columns, has_rule=False)
         say()
     _print_evidence(recommendation)
+
+
+def print_criteria(criteria: CriteriaOverK) -> None:
+    """Print the k that each criterion chooses."""
+    names = list(criteria.choices)
+    ks = criteria.table["k"].tolist()
+    say()
+    columns = [
+        Column("criterion", names, "left"),
+        Column("k", ["none" if k is None else f"{k:,}" for k in criteria.choices.values()]),
+        Column("it chooses", [CRITERIA[name] for name in names], "left", fit="wrap"),
+    ]
+    print_table(columns, has_rule=False, indent=2)
+    say()
+    say(f"  Of {len(ks):,} numbers from {ks[0]:,} to {ks[-1]:,}.")
+
+
+@click.command("tendency", cls=Verb, short_help="Test whether there are clusters at all.")
+@click.argument("sources", nargs=-1, required=True, metavar="SRC...")
+@click.option(
+    "--sample",
+    "max_documents",
+    type=Whole(min=4),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Use a random sample of N documents.",
+)
+@seed_option
+@reader_options
+@vectorizer_options
+@threads_option
+@json_option
+def tendency_command(sources: tuple[str, ...], **given: Any) -> None:
+    """Test whether documents have clusters at all, each test against data without clusters (Zaki & Meira, 17.3.2).
+
+    A small p says that data without clusters seldom reach the value of these documents.
+    """
+    from doccluster.pipeline.choosing import tendency_of
+
+    with progress_shown(quiet=given["as_json"]) as progress:
+        arguments = arguments_of(tendency_of, given) | source_arguments(given)
+        tests = tendency_of(typed_source(sources), **arguments, progress=progress)
+    if given["as_json"]:
+        print_json([tendency_as_json(test) for test in tests])
+        return
+    meanings = {
+        "hopkins": "how much farther random points lie from documents than documents do",
+        "distance_kl": "how far the distances of pairs differ, in bits",
+        "spatial_kl": "how unevenly documents fill two latent dimensions, in bits",
+    }
+    columns = [
+        Column("test", [test.name for test in tests], "left"),
+        Column("value", [f"{test.mean:.3f}" for test in tests]),
+        Column("no clusters", ["{:.3f} to {:.3f}".format(*test.null_interval) for test in tests]),
+        Column("p", [f"{test.p_value:.3f}" for test in tests]),
+        Column("what it says", [meanings[test.name] for test in tests], "left", fit="wrap"),
+    ]
+    print_table(columns, has_rule=False, indent=2)
+    say()
+    for test in tests:
+        say(f"  {test.name}: {test.note}")
+
+
+def tendency_as_json(test: Tendency) -> dict[str, Any]:
+    """Return a test of tendency as JSON values."""
+    names = ("name", "mean", "sd", "null_mean", "null_interval", "p_value", "note")
+    return {name: getattr(test, name) for name in names}
 
 
 def _print_evidence(recommendation: Recommendation) -> None:

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
     "choose-k": ("doccluster.cli.choose_command", "Find how many clusters the data support."),
+    "tendency": ("doccluster.cli.choose_command", "Test whether there are clusters at all."),
     "compare": ("doccluster.cli.compare_command", "Compare algorithms over seeds and corpora."),
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
     "stream": ("doccluster.cli.stories", "Follow news: articles in, living stories out."),

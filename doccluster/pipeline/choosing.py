@@ -23,19 +23,21 @@ from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.pipeline.wanted_clusters import recommended, with_examples
 from doccluster.record import DocumentTable
-from doccluster.selection import Recommendation
+from doccluster.selection import CriteriaOverK, Recommendation, Tendency, criteria_over_k, tendency
+from doccluster.selection.criteria import checked_criteria, default_ks
 from doccluster.vectors import DocumentVectors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice:
-    """A recommendation, and the documents it is for."""
+    """A recommendation, and the documents it is for; `criteria` are those of the textbooks, where you named some."""
 
     recommendation: Recommendation
     documents: DocumentTable
     vectors: DocumentVectors
     n_empty: int
     is_news: bool = False  # whether a run shows stories, by another rule
+    criteria: CriteriaOverK | None = None
 
     def __repr__(self) -> str:
         return repr(self.recommendation).replace("Recommendation(", "Choice(", 1)
@@ -58,6 +60,8 @@ def choose_clusters(
     granularity: str | None = None,
     ks: Iterable[int] | None = None,
     max_documents: int | None = None,
+    criterion: str | Sequence[str] | None = None,
+    penalty: float | None = None,
     random_state: int | None = 0,
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
@@ -77,11 +81,16 @@ def choose_clusters(
     granularity, ks, max_documents, random_state
         As for `doccluster.selection.choose_k`. Without a granularity subtopics of dated documents, the broadest of
         others.
+    criterion : str or list of str, optional
+        Criteria of the textbooks, or "all": each chooses a k beside the recommendation (see
+        `doccluster.selection.criteria_over_k`, also for `penalty`); from `ks`, else from about 25 numbers.
     output : path, optional
-        A folder for choose_k.csv and its figure.
+        A folder for choose_k.csv, or criteria.csv, and a figure.
     source, reader, language, vectorizer, n_threads, embeddings, encoder, space, meaning_weight, progress
         As for `run_pipeline`.
     """
+    if criterion is not None or penalty is not None:
+        checked_criteria(criterion or (), penalty)
     if output is not None:
         check_folder(Path(output))
     vectorizer = vectorizer_options(vectorizer)
@@ -118,12 +127,25 @@ def choose_clusters(
     found = with_examples(
         found.reordered(order), made, vectors, texts, documents, unwanted=unwanted_words(made, texts, None)
     )
+    criteria = None
+    if criterion is not None:
+        criteria = criteria_over_k(
+            vectors.take(order),
+            ks=default_ks(len(order)) if ks is None else ks,
+            criteria=criterion,
+            penalty=penalty,
+            random_state=random_state,
+            n_threads=n_threads,
+            progress=progress,
+        )
     if output is not None:
         write_choice(found, Path(output))
+        if criteria is not None:
+            write_criteria(criteria, Path(output))
         if encoded.model:
             encoded.write(Path(output) / ENCODED)
     is_news = granularity is None and ks is None and news_among(documents, read.corpus) is not None
-    return Choice(found, documents, vectors, len(empty), is_news)
+    return Choice(found, documents, vectors, len(empty), is_news, criteria)
 
 
 def write_choice(found: Recommendation, folder: Path) -> None:
@@ -135,3 +157,47 @@ def write_choice(found: Recommendation, folder: Path) -> None:
             from doccluster.report.plots import k_curve
 
             k_curve(found, path=folder / "choose_k.svg")
+
+
+def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
+    """Write the values of the criteria for each k, and a figure of their curves with the choice of each."""
+    with writing(folder):
+        criteria.table.to_csv(folder / "criteria.csv", index=False, lineterminator="\n")
+        from doccluster.report.charts import line_chart
+
+        line_chart(
+            criteria.table["k"],
+            {f"{name}: {k or 'none'}": criteria.scaled_curve(name) for name, k in criteria.choices.items()},
+            x_label="number of clusters k",
+            y_label="value, from least (0) to largest (1)",
+            path=folder / "criteria.svg",
+        )
+
+
+def tendency_of(
+    source: Any,
+    *,
+    max_documents: int = 1000,
+    random_state: int | None = 0,
+    reader: Mapping[str, Any] | None = None,
+    language: str | Sequence[str] = "auto",
+    vectorizer: Any = None,
+    n_threads: int | None = None,
+    progress: Progress = silent,
+) -> list[Tendency]:
+    """Return three tests of whether the documents of a source have clusters at all.
+
+    Parameters
+    ----------
+    source, reader, language, vectorizer, n_threads, progress
+        As for `run_pipeline`.
+    max_documents, random_state
+        As for `doccluster.tendency`.
+    """
+    options = vectorizer_options(vectorizer)
+    source_read = read_source(
+        source, reader=reader_for(reader, None), weighting=(options or {}).get("weighting"), truth=(), progress=progress
+    )
+    vectors = source_read.vectorize(language=language, options=options, n_threads=n_threads)
+    _, _, non_empty = split_empty(source_read.documents, vectors.vectors, space="words")
+    return tendency(non_empty, max_documents=max_documents, random_state=random_state, progress=progress)

@@ -13,6 +13,7 @@ __all__ = [
     "Granularity",
     "LabelledCorpus",
     "Recommendation",
+    "Tendency",
     "choose_k",
     "compare",
     "criteria_over_k",
@@ -25,6 +26,7 @@ __getattr__, __dir__ = offer(
         "Comparison": "doccluster.selection.comparison_result",
         "CriteriaOverK": "doccluster.selection.criteria",
         "LabelledCorpus": "doccluster.selection.comparison",
+        "Tendency": "doccluster.selection.tendency_tests",
         "compare": "doccluster.selection.comparison",
         "criteria_over_k": "doccluster.selection.criteria",
         "tendency": "doccluster.selection.tendency_tests",
@@ -37,4 +39,5 @@ if TYPE_CHECKING:
     from doccluster.selection.comparison_result import Comparison as Comparison
     from doccluster.selection.criteria import CriteriaOverK as CriteriaOverK
     from doccluster.selection.criteria import criteria_over_k as criteria_over_k
+    from doccluster.selection.tendency_tests import Tendency as Tendency
     from doccluster.selection.tendency_tests import tendency as tendency

@@ -19,6 +19,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from doccluster.base.choices import CRITERIA
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
@@ -38,18 +39,6 @@ Labels = npt.NDArray[np.int64]
 Curve = dict[int, float]
 GapRule = Literal["zaki", "zaki_2sd", "tibshirani", "max"]
 Resampling = Literal["bootstrap", "subsample"]
-CRITERIA = {
-    "silhouette": "the largest silhouette",
-    "calinski-harabasz": "the largest ratio of scatter between and within clusters",
-    "delta": "the smallest second difference of Calinski-Harabasz",
-    "gap": "the least k whose gap of distances is not below the next one less one deviation",
-    "gap-rss": "the same of the residual sum of squares, by the rule of Tibshirani and others",
-    "knee": "the bend of the residual sum of squares",
-    "penalised-rss": "the least residual sum of squares + penalty k",
-    "hartigan": "the least k whose next cluster lowers the residual sum of squares by too little",
-    "krzanowski-lai": "the largest ratio of successive falls of the residual sum of squares",
-    "stability": "the k whose clusters resampled documents find again",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +63,14 @@ class CriteriaOverK(ShortRepr):
         """Return one column as a mapping of k to its value, without nan."""
         pairs = zip(self.table["k"], self.table[column], strict=True)
         return {int(k): float(value) for k, value in pairs if not math.isnan(value)}
+
+    def scaled_curve(self, criterion: str) -> npt.NDArray[np.float64]:
+        """Return the values a criterion chooses by, one for each k, from 0 (the least) to 1; nan if undefined."""
+        column = "rss" if criterion in ("knee", "penalised-rss") else criterion.replace("-", "_")
+        values = self.table[column].to_numpy(dtype=np.float64)
+        finite = values[np.isfinite(values)]
+        spread = float(np.ptp(finite)) if finite.size else 0.0
+        return np.where(np.isfinite(values), (values - (finite.min() if finite.size else 0)) / (spread or 1.0), np.nan)
 
 
 def criteria_over_k(
@@ -122,7 +119,7 @@ def criteria_over_k(
     >>> criteria_over_k(rows, ks=range(2, 6), criteria=["silhouette", "gap", "stability"], random_state=0).choices
     {'silhouette': 3, 'gap': 3, 'stability': 3}
     """
-    names = _checked_criteria(criteria, penalty)
+    names = checked_criteria(criteria, penalty)
     clusterer = as_contender(algorithm, n_init=n_init)
     documents = as_documents(getattr(vectors, "matrix", vectors))
     is_cosine = clusterer.metric == "cosine"
@@ -132,7 +129,7 @@ def criteria_over_k(
     n_null = n_null if {"gap", "gap-rss"} & set(names) else 0
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_null + 1)]
 
-    def fit_all(number: int) -> tuple[dict[int, Labels], dict[int, Curve]]:
+    def fit_all(number: int) -> tuple[dict[int, Labels], dict[int, dict[str, float]]]:
         """Return labels and values for each k of the data (number 0) or of a reference data set."""
         own_rng = np.random.default_rng(seeds[number])
         rows = matrix
@@ -162,7 +159,22 @@ def criteria_over_k(
     return replace(result, choices={name: _choice(name, result, n_null, penalty) for name in names})
 
 
-def _checked_criteria(criteria: Iterable[str] | str, penalty: float | None) -> list[str]:
+def default_ks(n_documents: int) -> list[int]:
+    """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
+
+    Examples
+    --------
+    >>> default_ks(49)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
+    """
+    largest = min(n_documents - 1, max(10, 3 * math.isqrt(n_documents)))
+    return sorted({round(k) for k in np.geomspace(2, largest, 25)} | set(range(2, min(largest, 10) + 1)))
+
+
+def checked_criteria(criteria: Iterable[str] | str, penalty: float | None) -> list[str]:
+    """Return the names of criteria, or raise InputError if one is not known, or the penalty is missing or below 0."""
+    if penalty is not None and not penalty >= 0:
+        raise InputError(argument="penalty", received=penalty, expected="a number >= 0")
     if criteria == "all":
         return [name for name in CRITERIA if name != "penalised-rss" or penalty is not None]
     names = [criteria] if isinstance(criteria, str) else list(dict.fromkeys(criteria))
@@ -175,10 +187,10 @@ def _checked_criteria(criteria: Iterable[str] | str, penalty: float | None) -> l
 
 def _fit_sizes(
     documents: Documents, sizes: Sequence[int], clusterer: Contender, rng: np.random.Generator, *, judge_all: bool
-) -> tuple[dict[int, Labels], dict[int, Curve]]:
+) -> tuple[dict[int, Labels], dict[int, dict[str, float]]]:
     rows = compact_indices(documents.matrix)
     labels: dict[int, Labels] = {}
-    values: dict[int, Any] = {}
+    values: dict[int, dict[str, float]] = {}
     for k in sizes:
         n_clusters = min(k, documents.n_distinct)
         labels[k] = fit_labels(clusterer.estimator, rows, n_clusters=n_clusters, seed=int(rng.integers(2**31)))

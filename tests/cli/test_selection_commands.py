@@ -77,3 +77,36 @@ def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_pat
     assert {row["measure"] for row in told["tests"]} >= {"adjusted_rand", "seconds"}
     assert any(row["measure"] == "silhouette" for row in told["agreement"])
     assert (out / "summary.tex").read_text(encoding="utf-8").startswith(r"\begin{tabular}")
+
+
+def test_criteria_of_the_textbooks_stand_beside_the_answer(doccluster, newsroom, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = tmp_path / "k"
+    typed = ("choose-k", newsroom, "--criterion", "silhouette", "--criterion", "penalised-rss", "--k", "20,32,40")
+    finished = doccluster(*typed, "--penalty", "2", "-o", out)
+    assert finished.code == 0, finished.err
+    assert {path.name for path in out.iterdir()} == {"choose_k.csv", "choose_k.svg", "criteria.csv", "criteria.svg"}
+    with (out / "criteria.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    best = max(rows, key=lambda row: float(row["silhouette"]))["k"]
+    cheapest = min(rows, key=lambda row: float(row["rss"]) + 2 * int(row["k"]))["k"]
+    assert re.search(rf"\n  silhouette +{best}  the largest silhouette\n  penalised-rss +{cheapest}  ", finished.out)
+    assert json.loads(doccluster(*typed, "--penalty", "2", "--json").out)["criteria"]["choices"] == {
+        "silhouette": int(best),
+        "penalised-rss": int(cheapest),
+    }
+    refused = doccluster(*typed)
+    assert refused.code == 2
+    assert "'penalised-rss' has no penalty; give --penalty 1.0" in refused.err
+
+
+def test_tendency_says_that_the_sample_has_clusters(doccluster, newsroom, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    finished = doccluster("tendency", newsroom)
+    assert finished.code == 0, finished.err
+    assert max(map(len, finished.out.splitlines())) <= 80
+    tests = json.loads(doccluster("tendency", newsroom, "--json").out)
+    assert [test["name"] for test in tests] == ["hopkins", "distance_kl", "spatial_kl"]
+    assert all(test["p_value"] <= 0.05 and test["mean"] > test["null_interval"][1] for test in tests)
+    refused = doccluster("tendency", newsroom, "--sample", "2")
+    assert refused.code == 2

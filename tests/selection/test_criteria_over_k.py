@@ -9,8 +9,9 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
 
+from doccluster.base.choices import CRITERIA
 from doccluster.errors import InputError
-from doccluster.selection.criteria import CRITERIA, criteria_over_k
+from doccluster.selection.criteria import criteria_over_k
 from tests.selection.test_tendency import blocks_of_topics
 
 
