@@ -23,7 +23,8 @@ NAMES_FILES_SHORTLY = (
 quoted_path = re.compile(r"`((?:doccluster|tests|docs|corpora|experiments)/[^`\s]*)`")
 quoted_module = re.compile(r"`((?!tests|experiments)(?:[\w-]+/)*[\w-]+\.py)`")
 link = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-run_module = re.compile(r"python -m ((?:doccluster|experiments|tests)[\w.]*)")
+# a command that has left the checkout is named with the commit at which it printed the figures
+run_module = re.compile(r"python -m ((?:doccluster|experiments|tests)[\w.]*+)(?![^#]{0,90}?at\scommit\s[0-9a-f]{8})")
 
 
 def missing_on(page):
