@@ -82,29 +82,34 @@ def with_repeated_lines(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("is_older", [False, True])
-def test_a_run_in_blocks_is_repeated_with_the_lines_that_it_kept(with_repeated_lines, tmp_path, is_older):
-    asked = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
-    one = run_pipeline(with_repeated_lines, output=tmp_path / "one", **asked)
-    assert len(one.parameters["resolved"]["boilerplate"]) == 2
-    run_pipeline(with_repeated_lines, output=tmp_path / "run", scratch=tmp_path / "scratch", **asked)
+def test_a_run_in_blocks_leaves_out_repeated_lines_as_one_in_memory_does(with_repeated_lines, tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.corpus.stored_texts.BLOCK_CHARACTERS", 500)
+    settings = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
+    in_memory = run_pipeline(with_repeated_lines, output=tmp_path / "memory", **settings)
+    assert len(in_memory.parameters["resolved"]["boilerplate"]) == 2
+    run_pipeline(with_repeated_lines, output=tmp_path / "blocks", scratch=tmp_path / "scratch", **settings)
+    assert_same_files(tmp_path / "blocks", tmp_path / "memory")
+    keeping = {"reader": {"keep_boilerplate": True}}
+    whole = run_pipeline(with_repeated_lines, scratch=tmp_path / "scratch", **settings, **keeping)
+    assert whole.vectors.n_terms > in_memory.vectors.n_terms
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_an_older_run_in_blocks_is_repeated_with_the_lines_that_it_kept(with_repeated_lines, tmp_path):
+    settings = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
+    run_pipeline(with_repeated_lines, output=tmp_path / "run", reader={"keep_boilerplate": True}, **settings)
     path = tmp_path / "run" / "run.json"
     record = json.loads(path.read_text(encoding="utf-8"))
-    assert record["parameters"]["reader"] == {"keep_boilerplate": True}
-    if is_older:  # such a run kept no mark of it
-        record["parameters"]["reader"] = None
-        path.write_text(json.dumps(record), encoding="utf-8")
+    record["parameters"]["reader"] = None  # such a run kept no mark of it
+    path.write_text(json.dumps(record), encoding="utf-8")
     again = repeat_run(tmp_path / "run", output=tmp_path / "again")
     assert again.differences == ()
-    assert again.run.vectors.n_terms > one.vectors.n_terms
     assert_same_files(tmp_path / "again", tmp_path / "run")
-    left_out = repeat_run(tmp_path / "one").run
-    assert left_out.vectors.n_terms == one.vectors.n_terms
 
 
-def test_new_documents_keep_repeated_lines_where_the_run_in_blocks_did(with_repeated_lines, tmp_path):
-    asked = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
-    run_pipeline(with_repeated_lines, output=tmp_path / "run", scratch=tmp_path / "scratch", **asked)
+def test_new_documents_are_assigned_alike_in_blocks(with_repeated_lines, tmp_path):
+    settings = {"n_clusters": 4, "algorithm": "spherical-k-means", "report": False}
+    run_pipeline(with_repeated_lines, output=tmp_path / "run", scratch=tmp_path / "scratch", **settings)
     expected = assign_documents(tmp_path / "run", with_repeated_lines, scratch=tmp_path / "scratch")
     pd.testing.assert_frame_equal(assign_documents(tmp_path / "run", with_repeated_lines), expected)
 
@@ -133,7 +138,6 @@ def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path
     monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**18)  # each file is a block
     files = sorted((real_corpora / "reuters21578").glob("*.sgm.gz"))[::8]
     asked = {"quality": "default", "clustering": {"n_init": 1}, "n_clusters": 40, "truth": "topics", "report": False}
-    asked |= {"reader": {"keep_boilerplate": True}}  # it is not looked for in blocks
     run_pipeline(files, output=tmp_path / "one", **asked)
     told = []
     run_pipeline(files, output=tmp_path / "two", scheduler="local:2", announce=told.append, **asked)

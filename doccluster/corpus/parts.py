@@ -7,19 +7,23 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from doccluster.base.progress import silent
 from doccluster.corpus.assembly import ReadRows
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.reading import Reading, Remarks
-from doccluster.corpus.stored_texts import TextBlock, TextWriter
+from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextRows, TextWriter
 from doccluster.corpus.walking import ListedFile, Walk, check_paths, expanded
 from doccluster.errors import InputError
+from doccluster.text.boilerplate import Repeated, without_repeated
 
 PART_BYTES = 8 * 2**20  # files are read together up to this size
 
@@ -67,6 +71,27 @@ def as_parts(items: Sequence[ListedFile | Skipped]) -> list[Part]:
     return [Part(number, tuple(group)) for number, group in enumerate(groups)]
 
 
+@dataclass(frozen=True, eq=False)
+class OutletRows:
+    """Documents of one block of texts, each with its title and its outlet."""
+
+    rows: TextRows
+    titles: Sequence[Any]
+    outlets: Sequence[str]
+
+
+def write_without_repeated(
+    documents: OutletRows, repeated: Mapping[str, dict[str, Repeated]], folder: str
+) -> list[TextBlock]:
+    """Write the texts of a block again, without what their outlets repeat."""
+    writer = TextWriter(Path(folder), f"from-{documents.rows.first}")
+    for text, title, outlet in zip(documents.rows.texts, documents.titles, documents.outlets, strict=True):
+        lines = repeated.get(outlet)
+        writer.add(without_repeated(text, lines, title=str(title)) if lines else text)
+    writer.flush()
+    return writer.blocks
+
+
 class FilesInParts:
     """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths.
 
@@ -89,3 +114,23 @@ class FilesInParts:
             reading.builder.add_rows(part.rows, part.blocks)
             reading.remarks.add(part.remarks)
             reading.progress("read", len(reading.builder))
+
+    def without_repeated(
+        self,
+        texts: StoredTexts,
+        titles: Sequence[Any],
+        outlets: Sequence[str],
+        repeated: Mapping[str, dict[str, Repeated]],
+    ) -> StoredTexts:
+        """Return the texts without what each outlet repeats; those that were read leave the disk."""
+        blocks = [
+            OutletRows(rows, *(column[rows.first : rows.first + len(rows.rows)] for column in (titles, outlets)))
+            for rows in texts.blocks
+        ]
+        cleaned = self._folder.with_name(f"{self._folder.name}-without-repeated")
+        cleaned.mkdir()
+        parts = self._map_files(write_without_repeated, blocks, repeated, str(cleaned))
+        written = [block for part in parts for block in part]
+        texts.let_go()
+        shutil.rmtree(self._folder)
+        return StoredTexts(written, np.arange(len(texts)))

@@ -314,8 +314,6 @@ def _made(
     parameters = settings.as_parameters(source)
     if read.corpus is not None and read.corpus.stripped_html:  # new documents are read alike, however few
         parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
-    if read.corpus is not None and isinstance(read.corpus.texts, StoredTexts):  # nothing was left out of blocks
-        parameters["reader"] = {**(parameters["reader"] or {}), "keep_boilerplate": True}
     run = Run(
         documents=documents.without_shared_openings(fit.partition.labels.tolist()),
         empty_documents=filled.empty,

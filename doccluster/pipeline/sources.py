@@ -19,9 +19,10 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
+from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.reading import as_paths
-from doccluster.corpus.stored_texts import StoredTexts
+from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.overview import outlets_of
 from doccluster.pipeline.provenance import corpus_checksum
@@ -198,7 +199,8 @@ def read_source(
     keeps_boilerplate = options.pop("keep_boilerplate", False)
     corpus = source if isinstance(source, Corpus) else read_corpus(source, progress=progress, **options)
     checksum = corpus_checksum(corpus)
-    corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus)
+    parts = source if isinstance(source, FilesInParts) else None
+    corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts)
     read = Source(DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
     return replace(read, max_expanded_size=most)
 
@@ -263,27 +265,36 @@ def _shown(source: Any) -> str:
     return str(source) if isinstance(source, str | os.PathLike) else "the source"
 
 
-def leave_out_boilerplate(corpus: Corpus) -> tuple[Corpus, tuple[Repeated, ...]]:
+def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> tuple[Corpus, tuple[Repeated, ...]]:
     """Return a corpus without what its outlets repeat, and what that was, the commonest first.
 
-    Documents without an outlet are looked at together. Texts that lie on disk, in blocks, stay as they are.
+    Documents without an outlet are looked at together. Texts that lie on disk, in blocks, are written again by `parts`.
     """
-    if isinstance(corpus.texts, StoredTexts):
-        return corpus, ()
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     known = replace(DocumentTable.from_ids(corpus.ids, {}), sources=corpus.column("source"))
-    for row, outlet in enumerate(outlets_of(known)):
+    outlets = outlets_of(known)
+    for row, outlet in enumerate(outlets):
         rows_of[outlet].append(row)
-    texts, titles = list(corpus.texts), corpus.column("title")
-    found: list[Repeated] = []
-    for outlet, rows in rows_of.items():
-        repeated = find_repeated([texts[row] for row in rows], outlet=outlet)
-        found.extend(repeated.values())
-        for row in rows if repeated else ():
-            texts[row] = without_repeated(texts[row], repeated, title=str(titles[row]))
-    if not found:
+    by_outlet = {
+        outlet: find_repeated(PickedTexts(corpus.texts, rows), outlet=outlet) for outlet, rows in rows_of.items()
+    }
+    repeated = {outlet: lines for outlet, lines in by_outlet.items() if lines}
+    if not repeated:
         return corpus, ()
-    return corpus.with_texts(tuple(texts)), tuple(sorted(found, key=lambda one: -one.n_documents))
+    found = [line for lines in repeated.values() for line in lines.values()]
+    titles = corpus.column("title")
+    texts: Sequence[str]
+    if isinstance(corpus.texts, StoredTexts):
+        if parts is None:
+            return corpus, ()
+        texts = parts.without_repeated(corpus.texts, titles, outlets, repeated)
+    else:
+        cleaned = list(corpus.texts)
+        for outlet, lines in repeated.items():
+            for row in rows_of[outlet]:
+                cleaned[row] = without_repeated(cleaned[row], lines, title=str(titles[row]))
+        texts = tuple(cleaned)
+    return corpus.with_texts(texts), tuple(sorted(found, key=lambda line: -line.n_documents))
 
 
 def boilerplate_note(found: tuple[Repeated, ...]) -> str | None:

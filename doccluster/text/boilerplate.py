@@ -96,7 +96,7 @@ def line_key(line: str) -> str:
 def boilerplate_words(texts: Sequence[str]) -> frozenset[str]:
     """Return the words (lower case) that most of their documents have only in lines which many documents share.
 
-    For texts that are too many to be read twice: their repeated lines stay, and these words name no cluster.
+    Where repeated lines are kept, these words name no cluster.
 
     Examples
     --------
