@@ -6,7 +6,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-from doccluster.report.canvas import ACCENT, CATEGORIES, INK, RULE
+from doccluster.report.svg import ACCENT, CATEGORIES, INK, RULE
 
 STYLE = {
     "axes.prop_cycle": mpl.cycler(color=(ACCENT, *CATEGORIES[1:])),

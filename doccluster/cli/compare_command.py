@@ -102,7 +102,7 @@ def compare_command(sources: tuple[str, ...], **given: Any) -> None:
         print_json(_as_json(comparison))
     else:
         print_comparison(comparison)
-        say(f"  {given['output']}: runs and summary (csv), summary.tex, and figures (svg, pdf, png)")
+        say(f"  {given['output']}: runs and summary (csv), summary.tex, and figures (svg)")
 
 
 def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) -> Comparison:

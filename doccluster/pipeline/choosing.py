@@ -154,24 +154,25 @@ def write_choice(found: Recommendation, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         found.table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
         if not found.table.empty:
-            from doccluster.report.plots import k_curve
+            from doccluster.report.figures import stability_chart
 
-            k_curve(found, path=folder / "choose_k.svg")
+            stability_chart(found.table, found.k).save(folder / "choose_k.svg")
 
 
 def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
     """Write the values of the criteria for each k, and a figure of their curves with the choice of each."""
     with writing(folder):
         criteria.table.to_csv(folder / "criteria.csv", index=False, lineterminator="\n")
-        from doccluster.report.charts import line_chart
+        from doccluster.report.figures import line_chart
 
         line_chart(
-            criteria.table["k"],
-            {f"{name}: {k or 'none'}": criteria.scaled_curve(name) for name, k in criteria.choices.items()},
+            {
+                f"{name}: {k or 'none'}": (criteria.table["k"], criteria.scaled_curve(name))
+                for name, k in criteria.choices.items()
+            },
             x_label="number of clusters k",
             y_label="value, from least (0) to largest (1)",
-            path=folder / "criteria.svg",
-        )
+        ).save(folder / "criteria.svg")
 
 
 def tendency_of(

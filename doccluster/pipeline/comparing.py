@@ -27,8 +27,6 @@ from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_result import headline, latex_summary, title_of
 from doccluster.vectors import DocumentVectors
 
-FIGURES = ("svg", "pdf", "png")
-
 
 def compare_sources(
     sources: Any,
@@ -61,7 +59,7 @@ def compare_sources(
     embeddings, encoder, meaning_weight
         As for `run_pipeline`; embeddings may be a mapping like `truth`. Measures are of the words all the same.
     output : path, optional
-        A folder for the table (csv, LaTeX), the runs (csv) and the figures (svg, pdf, png).
+        A folder for the table (csv, LaTeX), the runs (csv) and the figures (svg).
     reader, vectorizer : mapping, optional
         Of several sources, texts take what belongs to texts, and matrices what belongs to matrices.
     **settings
@@ -282,8 +280,8 @@ def write_comparison(found: Comparison, folder: Path) -> None:
 
 
 def _draw_bars(own: Any, measure: str, folder: Path) -> None:
-    """Draw the means of a measure as bars with their intervals, and write the figure in every format."""
-    from doccluster.report.charts import bar_chart, save_figure
+    """Draw the means of a measure as bars with their intervals, and write the figure."""
+    from doccluster.report.figures import bar_chart
 
     corpora = list(dict.fromkeys(own["corpus"]))
     series, spread = {}, {}
@@ -292,6 +290,4 @@ def _draw_bars(own: Any, measure: str, folder: Path) -> None:
         # how far the intervals reach below and above the means; 0 where there is none
         reach = np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).astype(float)
         series[str(algorithm)], spread[str(algorithm)] = rows["mean"].to_numpy(), np.nan_to_num(reach)
-    figure = bar_chart(corpora, series, spread=spread, title=title_of(measure))
-    for ending in FIGURES:
-        save_figure(figure, folder / f"{measure}.{ending}")
+    bar_chart(corpora, series, spread=spread, title=title_of(measure)).save(folder / f"{measure}.svg")

@@ -246,7 +246,7 @@ def make_run(
             progress("write", 0)
             also = parquet_writer(parquet)
             if report:
-                from doccluster.report import write_report  # brings in matplotlib, which a run without output needs not
+                from doccluster.report import write_report  # brings in jinja2, which a run without output needs not
 
                 also["report.html"] = partial(write_report, texts=texts if with_texts else None)
             if encoded.model:

@@ -1,4 +1,4 @@
-"""Run -> plain data -> one self-contained page; every figure of the package is drawn here."""
+"""Run -> plain data -> one self-contained page; and figures for papers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from doccluster.base.lazy import offer
 
-# loaded when used: how dates and numbers are worded needs no matplotlib
+# loaded when used: how dates and numbers are worded needs no templates, and a report no matplotlib
 _HOMES = {
     "InlineReport": "doccluster.report.html",
     "plots": "doccluster.report.plots",

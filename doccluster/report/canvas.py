@@ -1,12 +1,8 @@
-"""The colours and blank figures of the house, and how figures are written: without pyplot, the same bytes every time.
-
-A colour means the same thing in every figure and in the report.
-"""
+"""How figures for papers look, and how they are written: by matplotlib, without pyplot, the same bytes every time."""
 
 from __future__ import annotations
 
 import io
-import itertools
 import os
 import pathlib
 import textwrap
@@ -16,34 +12,23 @@ from contextlib import contextmanager
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
-import matplotlib
-import numpy as np
-import numpy.typing as npt
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import Colormap, LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, get_font
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from doccluster.errors import InputError, importing
+from doccluster.report.svg import CATEGORIES, INK, MISSING, MUTED, RISING, RULE
 
-from doccluster.errors import InputError
+with importing("doccluster.plots needs", "matplotlib", install="doccluster[plots]"):
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import Colormap, LinearSegmentedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
-INK = "#22262a"
-MUTED = "#6b7176"
-RULE = "#d5d3cc"
-ACCENT = "#17677a"
-WARNING = "#b4502b"
-MISSING = "#e7e5df"
-
-# Okabe & Ito (2008): told apart with any kind of colour vision; the yellow is left out, it is lost on white
-CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 
-_RISING = ("#f6f4ee", "#cfe2df", "#93c3c4", "#4f9aa6", "#1f6f82", "#0d4254")
 _FALLING = ("#7d3116", "#b4502b", "#d98e69", "#f0cfbb")
 Path = str | os.PathLike[str]
-Range = tuple[float | None, float | None]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -89,13 +74,13 @@ _DRAWING = threading.RLock()  # matplotlib's settings belong to the process
 
 def sequential_colormap() -> Colormap:
     """Return the scale from paper (little) to deep teal (much); lightness falls all the way, so it prints in grey."""
-    return LinearSegmentedColormap.from_list("doccluster", _RISING).with_extremes(bad=MISSING)
+    return LinearSegmentedColormap.from_list("doccluster", RISING).with_extremes(bad=MISSING)
 
 
 def diverging_colormap() -> Colormap:
     """Return the scale from rust (below zero) through paper to deep teal (above zero)."""
     return LinearSegmentedColormap.from_list(
-        "doccluster-diverging", (*_FALLING, *_RISING[:1], *_RISING[2:])
+        "doccluster-diverging", (*_FALLING, *RISING[:1], *RISING[2:])
     ).with_extremes(bad=MISSING)
 
 
@@ -210,14 +195,6 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
     return stream.getvalue()
 
 
-def tick_step(n: int, max_names: int = 40) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, 50 ... by which n names thin out to at most `max_names`."""
-    step, factors = 1, itertools.cycle((2, 2.5, 2))
-    while n > max_names * step:
-        step = round(step * next(factors))
-    return step
-
-
 def set_scales(axes: Axes, *, log_x: bool, log_y: bool) -> None:
     """Make the axes logarithmic, with plain numbers on them."""
     for is_log, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
@@ -226,33 +203,6 @@ def set_scales(axes: Axes, *, log_x: bool, log_y: bool) -> None:
             # matplotlib's own labels of a logarithmic axis are formulas, and text is never read as a formula here
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.set_minor_formatter(NullFormatter())
-
-
-def add_legend(axes: Axes, n_series: int) -> None:
-    """Say what is what, if there is more than one series: inside the axes, or beside them when they are many."""
-    if n_series > 6:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    elif n_series > 1:
-        axes.legend(loc="best")
-
-
-def same_length(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
-    """Return `values` as an array of shape (n,). Raises InputError if they are not n."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape != (n,):
-        raise InputError(f"has shape {array.shape}, expected ({n},): one value per place on the axis", argument=name)
-    return array
-
-
-def reach(name: str, values: Any, n: int) -> npt.NDArray[np.float64]:
-    """Return how far bars of error reach below and above, shape (2, n), from one row (both alike) or two.
-
-    Raises InputError if the rows are not n long.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.shape == (2, n):
-        return array
-    return np.stack([same_length(name, array, n)] * 2)
 
 
 def written(figure: Figure, path: Path | None) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import re
 import unicodedata
@@ -15,14 +14,12 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.record import Run
-from doccluster.report.canvas import ACCENT, INK, MUTED, RULE, WARNING, figure_bytes
-from doccluster.report.charts import bar_chart, heat_map, line_chart, silhouette_plot
 from doccluster.report.explore import explore_data, packed_gaps, page_order
+from doccluster.report.figures import bar_chart, heat_map, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, plane_of
 from doccluster.report.quality import PairTable
@@ -239,14 +236,8 @@ def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]
 
 
 MAX_BARS = 300
-MAX_OUTLINE_POINTS = 2000
+SIZES_HEIGHT = 216.0
 MAX_SILHOUETTES = 100  # clusters in the silhouette plot
-
-_VARIABLES = {INK: "--ink", MUTED: "--muted", RULE: "--rule", ACCENT: "--accent", WARNING: "--warning"}
-_HEAD = re.compile(r"^.*?<svg[^>]*?viewBox=\"([^\"]+)\"[^>]*>", re.DOTALL)
-_METADATA = re.compile(r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>", re.DOTALL)
-_FONT = re.compile(r"font: (?:(\d+|bold) )?([\d.]+px) [^;\"]*")
-_REFERENCE = re.compile(r'( id="|href="#|url\(#)')
 
 
 def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
@@ -265,59 +256,26 @@ def _sizes(run: Run) -> Markup:
     sizes = run.shown_sizes[: run.n_clusters]
     described = f"Sizes of {sizes.size} clusters, from {int(sizes.max())} to {int(sizes.min())} documents"
     if sizes.size > MAX_BARS:
-        ranks = np.arange(1, sizes.size + 1)
-        ordered = np.sort(sizes)[::-1]
+        line = np.arange(1, sizes.size + 1), np.sort(sizes)[::-1]
         figure = line_chart(
-            ranks, {"size": ordered}, x_label="rank of the cluster", y_label="documents", markers=False, height=3.0
+            {"size": line}, x_label="rank of the cluster", y_label="documents", has_markers=False, height=SIZES_HEIGHT
         )
     else:
-        names = [str(number) for number in range(sizes.size)]
-        figure = bar_chart(names, sizes, x_label="cluster", y_label="documents", height=3.0)
-    return inline_svg(figure, "sizes", described)
+        figure = bar_chart(
+            range(sizes.size), {"size": sizes}, x_label="cluster", y_label="documents", height=SIZES_HEIGHT
+        )
+    return figure.inline(described)
 
 
 def _silhouette(run: Run) -> Markup | None:
-    score = next((s for s in run.evaluation.scores if s.name == "silhouette"), None)
+    score = next((score for score in run.evaluation.scores if score.name == "silhouette"), None)
     if score is None or score.per_document is None or run.n_clusters < 2 or np.isnan(score.per_document).all():
         return None
     shown = run.partition.labels < MAX_SILHOUETTES
-    figure = silhouette_plot(
-        score.per_document[shown], run.partition.labels[shown], max_points=MAX_OUTLINE_POINTS, mean=score.value
-    )
-    return inline_svg(
-        figure, "silhouette", f"Silhouettes of the documents, cluster by cluster; their mean is {score.value:.2f}"
-    )
+    figure = silhouette_plot(score.per_document[shown], run.partition.labels[shown], mean=score.value)
+    return figure.inline(f"Silhouettes of the documents, cluster by cluster; their mean is {score.value:.2f}")
 
 
 def _pairs(name: str, table: PairTable) -> Markup:
-    names = [str(number) for number in table.numbers]
-    figure = heat_map(
-        table.values,
-        row_names=names,
-        column_names=names,
-        x_label="cluster",
-        y_label="cluster",
-        scale_label=name,
-        width=7.2,
-        height=6.2,
-    )
-    return inline_svg(figure, name, f"{name.capitalize()} between {len(table.numbers)} clusters")
-
-
-def inline_svg(figure: Figure, name: str, description: str) -> Markup:
-    """Return a figure as an svg element to stand in a page.
-
-    Its size is that of the room it gets, its font that of the page, its house colours the page's variables; the ids
-    in it begin with `name`, since a page may hold several figures.
-    """
-    text = figure_bytes(figure, "svg").decode("utf-8")
-    box = _HEAD.match(text)
-    assert box is not None  # matplotlib writes one
-    body = _METADATA.sub("", text[box.end() :])
-    body = _REFERENCE.sub(rf"\g<1>{name}-", body)
-    body = _FONT.sub(lambda font: f"font-size: {font[2]}" + ("; font-weight: 700" if font[1] else ""), body)
-    for colour, variable in _VARIABLES.items():
-        body = body.replace(colour, f"var({variable})")
-    body = body.replace("#ffffff", "none")
-    head = f'<svg viewBox="{box[1]}" role="img" aria-label="{html.escape(description)}" class="figure">'
-    return Markup(head + re.sub(r">\s+<", "><", body))
+    figure = heat_map(table.values, names=table.numbers, label="cluster", scale_label=name)
+    return figure.inline(f"{name.capitalize()} between {len(table.numbers)} clusters")

@@ -7,14 +7,11 @@ pdf or png).
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
-from matplotlib.ticker import LogLocator
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.text_table import shortened
@@ -22,27 +19,29 @@ from doccluster.errors import InputError
 from doccluster.overview import overview
 from doccluster.record import Run
 from doccluster.report.canvas import (
-    CATEGORIES,
-    INK,
-    MUTED,
-    RULE,
     Path,
     category_style,
+    diverging_colormap,
     drawn,
     label_axes,
     new_axes,
     plain,
+    sequential_colormap,
     set_scales,
     written,
 )
-from doccluster.report.charts import heat_map, silhouette_plot
 from doccluster.report.explore import GRID, grid_places
+from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
 from doccluster.report.still_map import SIDE, still_map
 from doccluster.report.story_cards import name_of
+from doccluster.report.svg import ACCENT, CATEGORIES, INK, MUTED, RULE, WARNING, Range, tick_step
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from doccluster.selection import Comparison, Recommendation
 
 WIDEST_NAME = 50  # characters
@@ -66,6 +65,8 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
     InputError
         If there is no such column, or there are fewer than four documents.
     """
+    from matplotlib.patheffects import withStroke
+
     plane = plane_of(run)
     places = grid_places(plane) / GRID
     figure, axes = new_axes(7.2, 7.2, ax)
@@ -186,6 +187,8 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     InputError
         If there is no evidence, as with too few documents.
     """
+    from matplotlib.ticker import LogLocator
+
     advice = getattr(choice, "recommendation", choice)
     if not hasattr(advice, "table"):
         raise InputError(f"is a {type(choice).__name__}", argument="choice", remedy="make one with choose_k(source)")
@@ -202,8 +205,7 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.grid(axis="y")
     axes.legend(loc="best")
-    y_label = "agreement of random parts (adjusted Rand)"
-    label_axes(axes, title="Stability of the clusters", x_label="number of clusters k", y_label=y_label)
+    label_axes(axes, title=STABILITY_TITLE, x_label="number of clusters k", y_label=STABILITY_LABEL)
     return written(figure, path)
 
 
@@ -232,3 +234,144 @@ def agreement(
         ax=ax,
         path=path,
     )
+
+
+LETTER = 0.06  # inches that a letter of a name takes
+
+
+@drawn
+def heat_map(
+    table: npt.ArrayLike,
+    *,
+    row_names: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    scale_label: str = "",
+    value_range: Range = (None, None),
+    digits: int = 2,
+    every_name: bool = False,
+    ax: Axes | None = None,
+    path: Path | None = None,
+) -> Figure:
+    """Return a figure of a table whose cells are shaded by their values; small tables show the numbers too.
+
+    With `every_name` no name of a row is left out, however many there are, and long names have the room they need.
+    Raises InputError if the table does not have two dimensions.
+    """
+    values = np.asarray(table, dtype=np.float64)
+    if values.ndim != 2 or values.size == 0:
+        raise InputError(f"heat_map takes a table with rows and columns, received shape {values.shape}.")
+    n_rows, n_columns = values.shape
+    # a cell is never smaller than its number, and a large table never larger than a page, unless its names need more
+    wide, high = (max(map(len, names or [""])) * LETTER if every_name else 0.0 for names in (row_names, column_names))
+    figure, axes = new_axes(
+        float(np.clip(0.46 * n_columns + 2.4, 3.6, 8.6)) + wide,
+        float(np.clip(0.3 * n_rows + 1.4, 2.2, max(7.6, 0.19 * n_rows * every_name))) + high,
+        ax,
+    )
+    low, high = _scale_ends(values, value_range)
+    colours = diverging_colormap() if low < 0 else sequential_colormap()
+    # one pixel per cell: a 1,000 x 1,000 table stays small in a vector figure
+    image = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="none")
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    _name_cells(axes, row_names, n_rows, max_names=n_rows if every_name else 40, vertical=True)
+    _name_cells(axes, column_names, n_columns, max_names=20, vertical=False)
+    if n_rows <= 20 and n_columns <= 16:
+        _write_numbers(axes, values, low, high, digits)
+    bar = figure.colorbar(image, ax=axes, fraction=0.035, pad=0.02, aspect=40)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0)
+    bar.set_label(plain(scale_label))
+    label_axes(axes, title=title, x_label=x_label, y_label=y_label)
+    return written(figure, path)
+
+
+def _name_cells(axes: Axes, names: Sequence[str] | None, n: int, *, max_names: int, vertical: bool) -> None:
+    shown = np.arange(0, n, tick_step(n, max_names))
+    texts = [plain(names[index] if names is not None else index) for index in shown.tolist()]
+    if vertical:
+        axes.set_yticks(shown, texts)
+    else:
+        long = max((len(name) for name in texts), default=0) > 4
+        axes.set_xticks(shown, texts, rotation=40 if long else 0, ha="right" if long else "center")
+
+
+def _write_numbers(axes: Axes, values: npt.NDArray[np.float64], low: float, high: float, digits: int) -> None:
+    for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            continue
+        depth = abs(value) / max(abs(low), high) if low < 0 else (value - low) / (high - low)
+        colour = "white" if depth > 0.55 else INK
+        axes.text(column, row, f"{value:.{digits}f}", ha="center", va="center", fontsize=8, color=colour)
+
+
+def _scale_ends(values: npt.NDArray[np.float64], value_range: Range) -> tuple[float, float]:
+    finite = values[np.isfinite(values)]
+    low = float(finite.min()) if value_range[0] is None and finite.size else value_range[0] or 0.0
+    high = float(finite.max()) if value_range[1] is None and finite.size else value_range[1] or 0.0
+    if low < 0:
+        reach = max(abs(low), abs(high))
+        return -reach, reach
+    return low, high if high > low else low + 1.0
+
+
+@drawn
+def silhouette_plot(
+    values: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    *,
+    title: str = "",
+    max_points: int = 4000,
+    mean: float | None = None,
+    ax: Axes | None = None,
+    path: Path | None = None,
+) -> Figure:
+    """Return the classical silhouette plot: the documents of each cluster, widest first, as one outline per cluster.
+
+    Silhouettes that are nan are left out. About `max_points` documents are drawn, evenly spaced, so that outlines keep
+    their shape; the dashed line is at `mean`, by default that of the values. Raises InputError if the lengths differ.
+    """
+    widths = np.asarray(values, dtype=np.float64)
+    member = np.asarray(labels, dtype=np.int64)
+    defined = ~np.isnan(widths)
+    kinds = np.unique(member)
+    figure, axes = new_axes(7.2, float(np.clip(0.3 * kinds.size + 1.6, 2.6, 9.0)), ax)
+    gap = 0.012 * max(1, widths.size)
+    middle, at = [], 0.0
+    for kind in kinds:
+        widths_of_cluster = np.sort(widths[(member == kind) & defined])[::-1]
+        _outline(
+            axes,
+            widths_of_cluster,
+            at,
+            max_points=max(8, round(max_points * widths_of_cluster.size / max(1, widths.size))),
+        )
+        middle.append(at + widths_of_cluster.size / 2)
+        at += widths_of_cluster.size + gap
+    if defined.any():
+        axes.axvline(
+            float(widths[defined].mean()) if mean is None else mean, color=INK, linewidth=1, linestyle=(0, (2, 3))
+        )
+    axes.axvline(0, color=MUTED, linewidth=0.8)
+    axes.set_ylim(max(at, 1.0), -gap)
+    shown = np.arange(0, kinds.size, tick_step(kinds.size))
+    axes.set_yticks(np.asarray(middle)[shown], [plain(kinds[i]) for i in shown.tolist()])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+    label_axes(axes, title=title, x_label="silhouette", y_label="cluster")
+    return written(figure, path)
+
+
+def _outline(axes: Axes, widths: npt.NDArray[np.float64], at: float, *, max_points: int) -> None:
+    places = np.unique(np.linspace(0, widths.size - 1, min(widths.size, max_points)).round().astype(np.int64))
+    heights = at + places + 0.5
+    # the outline is closed at both ends, or the widest and the narrowest document would lose half their line
+    x = np.concatenate([widths[places[:1]], widths[places], widths[places[-1:]]])
+    y = np.concatenate([[at], heights, [at + widths.size]])
+    axes.fill_betweenx(y, 0, np.maximum(x, 0), color=ACCENT, linewidth=0)
+    if widths.size and widths[-1] < 0:
+        axes.fill_betweenx(y, np.minimum(x, 0), 0, color=WARNING, linewidth=0)

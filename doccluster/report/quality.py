@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from doccluster.corpus.document import Skipped
 from doccluster.evaluation.truth import coverage_note
 from doccluster.overview import outlets_of
 from doccluster.record import Run
-from doccluster.report.charts import similar_next_to_one_another
 from doccluster.report.story_cards import cluster_values
 from doccluster.report.wording import one_line
 
@@ -184,6 +185,34 @@ def _per_pair(run: Run, name: str) -> npt.NDArray[np.float64] | None:
     k = run.n_clusters
     tables = (score.per_pair for score in run.evaluation.scores if score.name == name and score.per_pair is not None)
     return next((table for table in tables if k > 1 and np.shape(table) == (k, k)), None)
+
+
+def similar_next_to_one_another(distances: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the order of rows in which neighbours are as near as a tree of average linkage allows.
+
+    `distances` of shape (k, k): the diagonal is not looked at; an undefined distance (nan) counts as the largest there
+    is. At most a few hundred rows: the time grows with the cube of k.
+
+    Notes
+    -----
+    Bar-Joseph, Gifford & Jaakkola 2001, doi:10.1093/bioinformatics/17.suppl_1.S22. Of the two directions the one that
+    begins with the lower number is taken.
+
+    >>> near_and_far = np.array([[0, 0.9, 0.1], [0.9, 0, 0.8], [0.1, 0.8, 0]])
+    >>> similar_next_to_one_another(near_and_far).tolist()
+    [0, 2, 1]
+    """
+    k = len(distances)
+    if k < 3:
+        return np.arange(k, dtype=np.int64)
+    off_diagonal = ~np.eye(k, dtype=bool)
+    measured = distances[off_diagonal & ~np.isnan(distances)]
+    filled = np.where(np.isnan(distances), measured.max(initial=0.0), distances)
+    filled = np.maximum((filled + filled.T) / 2, 0.0)  # rounding may leave -1e-17
+    np.fill_diagonal(filled, 0.0)
+    tree = linkage(squareform(filled, checks=False), method="average", optimal_ordering=True)
+    order: npt.NDArray[np.int64] = leaves_list(tree).astype(np.int64)
+    return order if order[0] <= order[-1] else order[::-1]
 
 
 def confusion(run: Run, column: str) -> Confusion | None:

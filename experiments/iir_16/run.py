@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 import doccluster
-from doccluster.report.charts import line_chart
+from doccluster.report.figures import line_chart
 from doccluster.selection.criteria import criteria_over_k, penalised_k
 from experiments.reproduction import Work
 
@@ -117,10 +117,8 @@ def draw_rss_curve(work: Work) -> None:
     chosen = {"knee": knee} | {f"penalty {p}": penalised_k(rss, penalty=p) for p in (0.5, 1.0, 2.0)}
     pd.DataFrame(chosen.items(), columns=["rule", "k"]).to_csv(work.results / "chosen.csv", index=False)
     line_chart(
-        list(rss),
-        {"RSS": list(rss.values())},
+        {"RSS": (list(rss), list(rss.values()))},
         x_label="number of clusters K",
         y_label="RSS(K)",
         chosen=knee,
-        path=work.results / "rss.svg",
-    )
+    ).save(work.results / "rss.svg")

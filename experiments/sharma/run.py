@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import doccluster
-from doccluster.report.charts import line_chart
+from doccluster.report.figures import line_chart
 from doccluster.synthetic import SyntheticVectors, make_sharma, make_sparse_vmf, make_vmf_mixture
 from experiments.reproduction import Work
 
@@ -132,9 +132,7 @@ def draw(work: Work) -> None:
     for name, measures in FIGURES.items():
         series = {"ARI": runs["ari"].to_numpy(), **{measure: scaled[measure].to_numpy() for measure in measures}}
         line_chart(
-            np.arange(1, RUNS + 1),
-            series,
+            {measure: (np.arange(1, RUNS + 1), values) for measure, values in series.items()},
             x_label="runs by ARI",
             y_label="value (scaled to [0, 1] but for ARI)",
-            path=work.results / f"{name}.svg",
-        )
+        ).save(work.results / f"{name}.svg")

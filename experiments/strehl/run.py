@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import doccluster
-from doccluster.report.charts import line_chart
+from doccluster.report.figures import line_chart
 from experiments.reproduction import Work
 
 SOURCE = "Strehl 2002, Relationship-based clustering and cluster ensembles, section on external quality"
@@ -26,13 +26,11 @@ def reproduce(work: Work) -> dict[str, float]:
     if not work.quick:
         means.to_csv(work.results / "shuffled.csv", index_label="k")
         line_chart(
-            list(means.index),
-            {name: means[name].to_numpy() for name in means},
+            {name: (means.index, means[name]) for name in means},
             x_label="clusters of shuffled labels",
             y_label="mean value",
             log_x=True,
-            path=work.results / "shuffled.svg",
-        )
+        ).save(work.results / "shuffled.svg")
     refined = [truth * parts + rng.integers(parts, size=N) for parts in (2, 4, 10)]
     many = rng.permutation(np.repeat(np.arange(5), 20_000))
     return {

@@ -24,7 +24,7 @@ from sklearn.mixture import GaussianMixture
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.evaluation import score
-from doccluster.report.charts import line_chart
+from doccluster.report.figures import line_chart
 from doccluster.synthetic import make_vmf_mixture
 from experiments.resumable import run_cases
 
@@ -82,14 +82,12 @@ def draw(lines: list[dict[str, str]], folder: pathlib.Path) -> list[pathlib.Path
             ]
         path = folder / f"ari_{n_terms}_{separation:g}.svg"
         line_chart(
-            cosines,
-            series,
+            {method: (cosines, scores) for method, scores in series.items()},
             title=f"{n_terms} dimensions, cosine {separation:g} between means",
             x_label="expected cosine of a document to its mean",
             y_label="adjusted Rand index",
             y_range=(-0.05, 1.05),
-            path=path,
-        )
+        ).save(path)
         paths.append(path)
     return paths
 

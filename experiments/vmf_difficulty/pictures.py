@@ -8,7 +8,8 @@ import numpy as np
 
 from doccluster.clustering.mixtures.vmf_functions import log_normalizer_plus_kappa
 from doccluster.corpus import read_corpus
-from doccluster.report.charts import heat_map, line_chart
+from doccluster.report.figures import line_chart
+from doccluster.report.plots import heat_map
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_twin, plan_zipf, sample_vmf
 from doccluster.vectors import vectorize
 
@@ -34,15 +35,13 @@ def vmf() -> None:
         series[f"{d} dimensions, drawn"] = counts / size / np.diff(edges)
         series[f"{d} dimensions, exact"] = np.exp(log_density)
     line_chart(
-        middles,
-        series,
+        {name: (middles, density) for name, density in series.items()},
         title="Cosine to the mean direction at concentration 50",
         x_label="cosine to the mean direction",
         y_label="density",
         y_range=(0, 12),
-        markers=False,
-        path=IMAGES / "vmf-cosines.svg",
-    )
+        has_markers=False,
+    ).save(IMAGES / "vmf-cosines.svg")
 
 
 def _log_gamma(value: float) -> float:
@@ -84,14 +83,12 @@ def zipf() -> None:
     names, sizes = np.unique(stories, return_counts=True)
     largest = names[np.argsort(-sizes, kind="stable")[:6]]
     line_chart(
-        np.arange(52),
-        {name: np.bincount(week[stories == name], minlength=53)[:52] for name in largest},
+        {name: (np.arange(52), np.bincount(week[stories == name], minlength=53)[:52]) for name in largest},
         title="Documents of invented words: the six largest of 60 stories",
         x_label="week",
         y_label="documents",
-        markers=False,
-        path=IMAGES / "zipf-stories.svg",
-    )
+        has_markers=False,
+    ).save(IMAGES / "zipf-stories.svg")
 
 
 def twin() -> None:
@@ -110,16 +107,14 @@ def _frequencies(vectors: object) -> np.ndarray:
 
 def _draw_frequencies(series: dict[str, np.ndarray], title: str, name: str) -> None:
     line_chart(
-        RANKS,
-        series,
+        {label: (RANKS, shares) for label, shares in series.items()},
         title=title,
         x_label="rank of the term",
         y_label="share of documents that have it",
         log_x=True,
         log_y=True,
-        markers=False,
-        path=IMAGES / name,
-    )
+        has_markers=False,
+    ).save(IMAGES / name)
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 
 import doccluster
 from doccluster.geometry import ClusterEvidence
-from doccluster.report.canvas import add_legend, category_style, house_style, label_axes, new_axes, written
-from doccluster.report.charts import line_chart, silhouette_plot
+from doccluster.report.canvas import category_style, house_style, label_axes, new_axes, written
+from doccluster.report.figures import line_chart, silhouette_plot
 from doccluster.selection.criteria import best_k, delta_ch, gap_k, gap_statistic, stability, within_weight
 from doccluster.selection.null_models import sample_null
 from doccluster.selection.tendency_tests import distance_distribution_test, hopkins_test, spatial_histogram_test
@@ -166,13 +166,13 @@ def over_k(points: np.ndarray, work: Work) -> dict[str, float]:
     values["17.7 SC k=2"] = score("silhouette", labels[2], **given)
     values["17.7 SC k=4 (best RSS)"] = score("silhouette", labels[4], **given)
     if not work.quick:
-        line_chart(
-            list(ch), {"CH": list(ch.values())}, x_label="k", y_label="CH(k)", path=work.results / "figure-17-4.svg"
+        line_chart({"CH": (list(ch), list(ch.values()))}, x_label="k", y_label="CH(k)").save(
+            work.results / "figure-17-4.svg"
         )
         for k in (2, 3, 4):
-            found = doccluster.score("silhouette", labels[k], **given)
-            silhouette_plot(
-                found.per_document, labels[k], title=f"k = {k}", path=work.results / f"figure-17-3-k{k}.svg"
+            silhouette = doccluster.score("silhouette", labels[k], **given)
+            silhouette_plot(silhouette.per_document, labels[k], mean=silhouette.value).save(
+                work.results / f"figure-17-3-k{k}.svg"
             )
     return values
 
@@ -200,13 +200,11 @@ def gap(points: np.ndarray, work: Work) -> dict[str, float]:
     ]
     values, sd = gap_statistic(weights(points, 50), samples)
     line_chart(
-        list(values),
-        {"gap": list(values.values())},
+        {"gap": (list(values), list(values.values()))},
         spread={"gap": list(sd.values())},
         x_label="k",
         y_label="gap(k)",
-        path=work.results / "figure-17-5.svg",
-    )
+    ).save(work.results / "figure-17-5.svg")
     return {
         **{f"17.9 gap({k})": value for k, value in values.items()},
         **{f"17.9 sigma({k})": value for k, value in sd.items()},
@@ -229,8 +227,8 @@ def stable(points: np.ndarray, work: Work) -> dict[str, float]:
     for key, measure in (("VI", "vi"), ("FM", "fowlkes_mallows")):
         means, _ = stability(points, ks=KS, algorithm=KMeans(n_init=10), n_samples=50, measure=measure, random_state=0)
         choices[f"17.10 k* by {key}"] = float(best_k(means, largest=key == "FM") or 0)
-        curves[key] = [means[k] for k in KS]
-    line_chart(list(KS), curves, x_label="k", y_label="mean over pairs", path=work.results / "figure-17-6.svg")
+        curves[key] = list(KS), [means[k] for k in KS]
+    line_chart(curves, x_label="k", y_label="mean over pairs").save(work.results / "figure-17-6.svg")
     return choices
 
 
@@ -247,12 +245,10 @@ def tendency(points: np.ndarray, work: Work) -> dict[str, float]:
         for number, test in ((7, spatial), (8, distances), (9, found)):
             counts, edges = np.histogram(test.values, 25)
             line_chart(
-                (edges[1:] + edges[:-1]) / 2,
-                {test.name: counts / counts.sum()},
+                {test.name: ((edges[1:] + edges[:-1]) / 2, counts / counts.sum())},
                 x_label=test.name,
                 y_label="share of samples",
-                path=work.results / f"figure-17-{number}.svg",
-            )
+            ).save(work.results / f"figure-17-{number}.svg")
     return {
         "17.11 mean KL": spatial.mean,
         "17.11 sd KL": spatial.sd,
@@ -274,6 +270,6 @@ def draw_partition(points: np.ndarray, truth: np.ndarray, good: np.ndarray, bad:
                     *points[own].T, s=26, color=style["color"], marker=style["marker"], alpha=0.85, label=label
                 )
             axes.grid()
-            add_legend(axes, np.unique(labels).size)
+            axes.legend(loc="best")
             label_axes(axes, title=name, x_label="", y_label="")
             written(figure, work.results / f"figure-17-1-{name}.svg")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pytest
 
 from doccluster.cli.main import main
-from doccluster.pipeline import comparing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -58,9 +57,3 @@ def finished(tmp_path_factory, tiny):
         main(["run", str(tiny), "-o", str(folder), *chosen])
     assert stopped.value.code == 0
     return folder
-
-
-@pytest.fixture
-def in_short(monkeypatch):
-    """Draw figures in one format; `test_figures_and_tables_...` draws all."""
-    monkeypatch.setattr(comparing, "FIGURES", ("svg",))

@@ -251,7 +251,6 @@ def raise_full(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.usefixtures("in_short")
 def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny, tmp_path, monkeypatch):
     monkeypatch.setattr("doccluster.report.plots.k_curve", raise_full)
     chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3")

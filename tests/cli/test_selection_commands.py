@@ -6,8 +6,6 @@ import csv
 import json
 import re
 
-import pytest
-
 
 def test_choose_k_answers_in_its_first_lines_and_keeps_the_table(doccluster, newsroom, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
@@ -66,7 +64,6 @@ def test_choose_k_looks_at_a_sample_if_asked(doccluster, newsroom):
     assert "judged on 100 of 176 documents" in told["sentence"]
 
 
-@pytest.mark.usefixtures("in_short")
 def test_compare_gives_summary_tests_and_agreement(doccluster, newsroom, tmp_path):
     out = tmp_path / "compared"
     arguments = ("--algorithm", "spherical-kmeans:n_init=1", "--algorithm", "bisecting-kmeans", "--seeds", 3)

@@ -1,0 +1,304 @@
+"""The figures of the report, of choose-k and of compare: each function takes plain arrays and returns a `SvgFigure`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.errors import InputError
+from doccluster.report.svg import (
+    CATEGORIES,
+    HEIGHT,
+    LINE_HEIGHT,
+    MARGIN,
+    MISSING,
+    RISING,
+    TEXT_SIZE,
+    Floats,
+    Picture,
+    Range,
+    Scale,
+    SvgFigure,
+    framed,
+    named_places,
+    path_through,
+    scale_of,
+    text_width,
+    tick_step,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DASHES = ("", "5 2.5", "6 2 1.5 2", "1.5 2")
+MARKERS = (  # circle, square, triangles, diamond, cross and plus, about a point
+    "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z",
+    "m-2.3 -2.3h4.6v4.6h-4.6z",
+    "m0 -3l2.8 5h-5.6z",
+    "m0 3l2.8 -5h-5.6z",
+    "m0 -3.2l3.2 3.2l-3.2 3.2l-3.2 -3.2z",
+    "m-2.8 -1.6l1.2 -1.2l1.6 1.6l1.6 -1.6l1.2 1.2l-1.6 1.6l1.6 1.6l-1.2 1.2l-1.6 -1.6l-1.6 1.6l-1.2 -1.2l1.6 -1.6z",
+    "m-1 -3h2v2h2v2h-2v2h-2v-2h-2v-2h2z",
+)
+STABILITY_TITLE = "Stability of the clusters"
+STABILITY_LABEL = "agreement of random parts (adjusted Rand)"
+CHOSEN = {"stroke": "muted", "dashes": "2 3"}  # the line at what was chosen
+
+
+def _values(name: str, values: npt.ArrayLike, n: int) -> Floats:
+    """Return `values` as an array of shape (n,). Raises InputError if they are not n."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (n,):
+        raise InputError(f"has shape {array.shape}, expected ({n},): one value per place on the axis", argument=name)
+    return array
+
+
+def _reach(name: str, spread: npt.ArrayLike, n: int) -> Floats:
+    """Return how far a spread reaches below and above, shape (2, n), from one row (both alike) or two.
+
+    Raises InputError if the rows are not n long.
+    """
+    array = np.asarray(spread, dtype=np.float64)
+    return array if array.shape == (2, n) else np.stack([_values(f"the spread of {name}", array, n)] * 2)
+
+
+def line_chart(
+    lines: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
+    *,
+    spread: Mapping[str, npt.ArrayLike] | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    y_range: Range = (None, None),
+    chosen: float | None = None,
+    has_markers: bool = True,
+    height: float = HEIGHT,
+) -> SvgFigure:
+    """Return a figure with a line through the places (x, y) of each series; undefined values (nan) leave a gap.
+
+    `spread` is half the height of the band around a series, for instance a standard error; two rows say how far it
+    reaches below and above. `chosen` is an x to mark. Values beyond `y_range` are drawn at its ends. Raises InputError
+    if a series has not as many y as x.
+    """
+    places = {name: np.asarray(x, np.float64) for name, (x, _) in lines.items()}
+    values = {name: _values(name, y, places[name].size) for name, (_, y) in lines.items()}
+    bands = {}
+    for name, width in (spread or {}).items():
+        below, above = _reach(name, width, places[name].size)
+        bands[name] = values[name] - below, values[name] + above
+    styles = {name: _line_style(index) for index, name in enumerate(lines)}
+    legend: list[Any] = [
+        (name, [("m-9 0h18", line), *([(mark, {"fill": line["stroke"]})] if has_markers else [])])
+        for name, (line, mark) in styles.items()
+    ]
+    if chosen is not None:
+        legend.append((f"chosen: {chosen:,g}", [("m-9 0h18", CHOSEN)]))
+    figure = SvgFigure(height=height)
+    across, up = framed(
+        figure,
+        scale_of(np.concatenate([*places.values()]), is_log=log_x),
+        scale_of(np.concatenate([*values.values(), *itertools.chain(*bands.values())]), is_log=log_y, ends=y_range),
+        title=title,
+        x_label=x_label,
+        y_label=y_label,
+        legend=legend if len(legend) > 1 else (),
+    )
+
+    def points(name: str, heights: Floats) -> list[tuple[float, float]]:
+        inside = up.at(np.clip(heights, up.low, up.high))
+        return list(zip(across.at(places[name]).tolist(), inside.tolist(), strict=True))
+
+    for name, (below, above) in bands.items():
+        outline = points(name, below) + points(name, above)[::-1]
+        figure.draw(path_through(outline, is_closed=True), fill=styles[name][0]["stroke"], opacity=0.16)
+    if chosen is not None:
+        at = float(across.at(chosen))
+        figure.draw(path_through([(at, up.start), (at, up.end)]), **CHOSEN)
+    for name, (line, mark) in styles.items():
+        line_points = points(name, values[name])
+        figure.draw(path_through(line_points), **line)
+        if has_markers:
+            marks = (f"M{x:.1f} {y:.1f}{mark}" for x, y in line_points if math.isfinite(y))
+            figure.draw("".join(marks), fill=line["stroke"])
+    return figure
+
+
+def _line_style(index: int) -> tuple[dict[str, Any], str]:
+    """Return the line of the series number `index` and its marker; 28 of them before one comes again."""
+    dashes = DASHES[(index // len(CATEGORIES)) % len(DASHES)]
+    colour = CATEGORIES[index % len(CATEGORIES)]
+    return {"stroke": colour, "width": 1.8, "dashes": dashes}, MARKERS[index % len(MARKERS)]
+
+
+def stability_chart(table: pd.DataFrame, chosen: int | None) -> SvgFigure:
+    """Return the agreement of random parts over the number of clusters, from the table of a recommendation."""
+    lines = {
+        str(name): (level["k"].to_numpy(), level["agreement"].to_numpy())
+        for name, level in table[table["k"] > 1].groupby("as", sort=False)  # one cluster agrees with itself always
+    }
+    return line_chart(
+        lines,
+        title=STABILITY_TITLE,
+        x_label="number of clusters k",
+        y_label=STABILITY_LABEL,
+        log_x=True,
+        chosen=chosen,
+    )
+
+
+def bar_chart(
+    names: Sequence[object],
+    series: Mapping[str, npt.ArrayLike],
+    *,
+    spread: Mapping[str, npt.ArrayLike] | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    height: float = HEIGHT,
+) -> SvgFigure:
+    """Return a figure with one bar per name, or one group of bars per name if there are several series.
+
+    `spread` is as for `line_chart`. Raises InputError if a series has not as many values as there are names.
+    """
+    values = {name: _values(name, lengths, len(names)) for name, lengths in series.items()}
+    reaches = {name: _reach(name, width, len(names)) for name, width in (spread or {}).items()}
+    tops = [values[name] + above for name, (_, above) in reaches.items()]
+    feet = [values[name] - below for name, (below, _) in reaches.items()]
+    colours = dict(zip(values, itertools.cycle(CATEGORIES) if len(values) > 1 else ["accent"], strict=False))
+    figure = SvgFigure(height=height)
+    heights = np.concatenate([*values.values(), *tops, *feet, [0.0]])
+    ends = (0.0 if not (heights < 0).any() else None, 0.0 if not (heights > 0).any() else None)
+    across, up = framed(
+        figure,
+        named_places(names),
+        scale_of(heights, ends=ends),
+        title=title,
+        x_label=x_label,
+        y_label=y_label,
+        legend=[(name, [("m-6 -4h12v8h-12z", {"fill": colour})]) for name, colour in colours.items()]
+        if len(values) > 1
+        else (),
+    )
+    room = 0.78 / max(1, len(values))  # of a bar; a place is 1 wide
+    foot = float(up.at(0.0))
+    for index, (name, lengths) in enumerate(values.items()):
+        middles = np.arange(len(names)) + (index - (len(values) - 1) / 2) * room
+        starts, width = across.at(middles - 0.47 * room), float(across.at(0.94 * room) - across.at(0.0))
+        bars = zip(starts.tolist(), (up.at(lengths) - foot).tolist(), strict=True)
+        path = "".join(f"M{x:.1f} {foot:.1f}h{width:.1f}v{y:.1f}h-{width:.1f}z" for x, y in bars if math.isfinite(y))
+        figure.draw(path, fill=colours[name])
+        if name in reaches:
+            below, above = up.at(lengths - reaches[name][0]), up.at(lengths + reaches[name][1])
+            errors = zip(across.at(middles).tolist(), below.tolist(), above.tolist(), strict=True)
+            figure.draw(
+                "".join(f"M{x - 2:.1f} {low:.1f}h4m-2 0V{high:.1f}m-2 0h4" for x, low, high in errors if low == low),
+                stroke="ink",
+            )
+    return figure
+
+
+def heat_map(
+    table: npt.ArrayLike,
+    *,
+    names: Sequence[object],
+    label: str,
+    scale_label: str,
+    height: float = 446.0,
+) -> SvgFigure:
+    """Return a figure of a square table whose cells are shaded by their values, those of nan in a grey of their own.
+
+    `names` are those of its rows and columns, which are called `label`.
+    """
+    values = np.asarray(table, dtype=np.float64)
+    scale = scale_of(values, margin=0.0)
+    figure = SvgFigure(height=height)
+    rows = named_places(names)
+    across, down = framed(
+        figure,
+        named_places(names, max_names=20),
+        Scale(rows.high, rows.low, rows.ticks, rows.names),  # the first row is at the top
+        x_label=label,
+        y_label=label,
+        grid="",
+        right=36 + LINE_HEIGHT + max(map(text_width, scale.names), default=0.0),
+    )
+    width, height = across.end - across.start, down.start - down.end
+    shares = (values - scale.low) / (scale.high - scale.low)
+    figure.pictures.append(Picture(across.start, down.end, round(width, 1), round(height, 1), _shaded(shares)))
+    # the bar that says what a shade means
+    bar = scale.between(down.start, down.end)
+    x = across.end + 12
+    figure.pictures.append(Picture(x, down.end, 10.0, round(height, 1), _shaded(np.linspace(1, 0, 100)[:, None])))
+    for place, name in zip(bar.at(scale.ticks).tolist(), scale.names, strict=True):
+        figure.write(x + 15, place + 0.36 * TEXT_SIZE, name, anchor="start")
+    figure.write(figure.width - MARGIN, (down.start + down.end) / 2, scale_label, size=10.0, turn=-90)
+    return figure
+
+
+def _shaded(shares: Floats) -> str:
+    """Return a picture with one pixel for each share, 0 to 1, from pale to dark; nan is grey."""
+    anchors = np.array([[int(colour[place : place + 2], 16) for place in (1, 3, 5)] for colour in (*RISING, MISSING)])
+    at = np.linspace(0, len(RISING) - 1, 255)
+    palette = np.stack([np.interp(at, np.arange(len(RISING)), channel[:-1]) for channel in anchors.T], axis=1)
+    colours = np.vstack([palette, anchors[-1:]]).round().astype(np.uint8)
+    pixels = np.where(np.isnan(shares), 255, np.nan_to_num(np.clip(shares, 0, 1) * 254).round()).astype(np.uint8)
+    height, width = pixels.shape
+    lines = np.pad(pixels, [(0, 0), (1, 0)])  # each line begins with the number of its filter, none
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+    png += chunk(b"PLTE", colours.tobytes()) + chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)) + chunk(b"IEND", b"")
+    return f"data:image/png;base64,{b64encode(png).decode('ascii')}"
+
+
+def silhouette_plot(widths: npt.ArrayLike, labels: npt.ArrayLike, *, mean: float, max_points: int = 2000) -> SvgFigure:
+    """Return the classical silhouette plot: the documents of each cluster, widest first, as one outline per cluster.
+
+    Silhouettes that are nan are left out. About `max_points` documents are drawn, evenly spaced, so that outlines keep
+    their shape; the dashed line is at `mean`. Raises InputError if the lengths differ.
+    """
+    values = np.asarray(widths, dtype=np.float64)
+    clusters = _values("labels", labels, values.size)
+    numbers, gap = np.unique(clusters), 0.012 * max(1, values.size)
+    members = [np.sort(values[(clusters == number) & ~np.isnan(values)])[::-1] for number in numbers]
+    ends = np.cumsum([own_widths.size + gap for own_widths in members])
+    middles = ends - gap - np.array([own_widths.size for own_widths in members]) / 2
+    shown = range(0, numbers.size, tick_step(numbers.size))
+    down = Scale(
+        max(float(ends[-1]), 1.0),
+        -gap,
+        tuple(middles[place] for place in shown),
+        tuple(f"{numbers[place]:g}" for place in shown),
+    )
+    figure = SvgFigure(height=72 * float(np.clip(0.3 * numbers.size + 1.6, 2.6, 9.0)))
+    across, up = framed(figure, scale_of([*values, 0.0]), down, x_label="silhouette", y_label="cluster", grid="x")
+    for own_widths, end in zip(members, ends.tolist(), strict=True):
+        n = own_widths.size
+        n_points = min(n, max(8, round(max_points * n / values.size)))
+        rows = np.unique(np.linspace(0, n - 1, n_points).round().astype(np.int64)) if n else np.zeros(0, np.int64)
+        # the outline is closed at both ends, or the widest and the narrowest document would lose half their line
+        start = end - gap - n
+        heights = up.at(np.concatenate([[start], start + rows + 0.5, [start + n]])).tolist()
+        outline = own_widths[np.concatenate([rows[:1], rows, rows[-1:]])]
+        for side, colour in ((np.maximum(outline, 0), "accent"), (np.minimum(outline, 0), "warning")):
+            if side.any():
+                edge = list(zip(across.at(side).tolist(), heights, strict=False))
+                foot = float(across.at(0.0))
+                closed = [(foot, heights[0]), *edge, (foot, heights[-1])]
+                figure.draw(path_through(closed, is_closed=True), fill=colour)
+    for value, style in ((mean, {"stroke": "ink", "dashes": "2 3"}), (0.0, {"stroke": "muted", "width": 0.8})):
+        at = float(across.at(value))
+        figure.draw(path_through([(at, up.start), (at, up.end)]), **style)
+    return figure
