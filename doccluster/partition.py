@@ -82,15 +82,15 @@ class Partition:
         if any(is_missing(value) for value in values):
             raise InputError("has missing values (None or NaN)", argument=name, remedy="give every document a label")
         try:
-            distinct = dict.fromkeys(values)
+            unique = dict.fromkeys(values)
         except TypeError as error:
             raise InputError(
                 f"has a label that cannot be hashed ({error})", argument=name, expected="numbers or strings"
             ) from error
         try:
-            names = sorted(distinct)
+            names = sorted(unique)
         except TypeError:
-            names = list(distinct)
+            names = list(unique)
         code = {value: index for index, value in enumerate(names)}
         return cls(np.fromiter((code[value] for value in values), np.int64, len(values)), tuple(names))
 

@@ -252,7 +252,7 @@ def raise_full(*_, **__):
 
 
 def test_a_full_disk_under_choose_k_and_compare_is_one_sentence(doccluster, tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("doccluster.report.plots.k_curve", raise_full)
+    monkeypatch.setattr("doccluster.report.figures.stability_chart", raise_full)
     chosen = doccluster("choose-k", tiny, "-o", tmp_path / "out", "--k", "2-3")
     assert "No space left" in chosen.err
     assert chosen.code == 2

@@ -19,9 +19,8 @@ from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.record import DocumentTable, Provenance, Run
 from doccluster.report import write_report
-from doccluster.report.charts import similar_next_to_one_another
 from doccluster.report.html import render_report
-from doccluster.report.quality import confusion, pair_table
+from doccluster.report.quality import confusion, pair_table, similar_next_to_one_another
 from doccluster.report.story_cards import MAX_LISTED
 from doccluster.report.summary import summarize
 from doccluster.vectors.document_vectors import DocumentVectors
