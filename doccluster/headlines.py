@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.text.tokens import sentences
@@ -96,28 +96,50 @@ def without_openings(texts: Sequence[str], labels: Sequence[int]) -> list[str]:
     >>> without_openings(texts, [0, 1, 2, 3] * 3)[0][:20]
     'Lee spoke at length '
     """
-    shortened = list(texts)
+    shown = list(texts)
     for _ in range(MAX_OPENINGS):
-        words = [list(itertools.islice(_OPENING_WORD.finditer(text), MAX_OPENING_WORDS)) for text in shortened]
-        keys = [tuple(_NUMBER.sub("0", word[0].casefold()) for word in text_words) for text_words in words]
-        sample = range(0, len(shortened), len(shortened) // N_SAMPLED + 1)
-        clusters_of: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for row in sample:
-            for n in range(2, len(keys[row])):
-                clusters_of[keys[row][:n]].append(labels[row])
-        least = max(MIN_WITH_OPENING, len(sample) * SHARE_WITH_OPENING)
-        openings = {
-            key
-            for key, clusters in clusters_of.items()
-            if len(clusters) >= least and len(set(clusters)) >= MIN_CLUSTERS
-        }
-        for row, key in enumerate(keys):
-            n = max((n for n in range(2, len(key)) if key[:n] in openings), default=0)
-            opening = shortened[row][: words[row][n].start()] if n else ""
-            opening = (_TO_THE_DASH.match(opening) or [opening])[0]
-            if len(shortened[row]) - len(opening) >= MIN_LETTERS_LEFT and (n > 2 or opening.isupper()):
-                shortened[row] = shortened[row][len(opening) :]
-    return [text[:1].upper() + text[1:] for text in shortened]
+        sample = range(0, len(shown), len(shown) // N_SAMPLED + 1)
+        shared = _shared_openings([shown[row] for row in sample], [labels[row] for row in sample])
+        if not shared:
+            break
+        shown = [_without_opening(text, shared) for text in shown]
+    return [text[:1].upper() + text[1:] for text in shown]
+
+
+def _shared_openings(texts: Sequence[str], labels: Sequence[int]) -> set[tuple[str, ...]]:
+    """Return the openings, of two words or more, that many of the texts have; with each also its shorter ones."""
+    clusters_of: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for text, label in zip(texts, labels, strict=True):
+        key = tuple(map(_opening_key, _opening_words(text)))
+        for n_words in range(2, len(key)):
+            clusters_of[key[:n_words]].append(label)
+    least = max(MIN_WITH_OPENING, len(texts) * SHARE_WITH_OPENING)
+    return {
+        key for key, clusters in clusters_of.items() if len(clusters) >= least and len(set(clusters)) >= MIN_CLUSTERS
+    }
+
+
+def _without_opening(text: str, shared: Collection[tuple[str, ...]]) -> str:
+    """Return a text without its longest shared opening, or the text where little would stay."""
+    n_words, end, key = 0, 0, tuple[str, ...]()
+    for word in _opening_words(text):  # a word more than the opening has: it ends where that begins
+        if len(key) >= 2:
+            if key not in shared:
+                break
+            n_words, end = len(key), word.start()
+        key += (_opening_key(word),)
+    opening = text[:end]
+    opening = (_TO_THE_DASH.match(opening) or [opening])[0]
+    is_long = len(text) - len(opening) >= MIN_LETTERS_LEFT
+    return text[len(opening) :] if is_long and (n_words > 2 or opening.isupper()) else text
+
+
+def _opening_words(text: str) -> Iterator[re.Match[str]]:
+    return itertools.islice(_OPENING_WORD.finditer(text), MAX_OPENING_WORDS)
+
+
+def _opening_key(word: re.Match[str]) -> str:
+    return _NUMBER.sub("0", word[0].casefold())
 
 
 def choose_headline(titles: Sequence[str], beginnings: Sequence[str], shared: Collection[str] = ()) -> str:

@@ -24,7 +24,6 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.kernels.jit import jit
-from doccluster.partition import numbered_by_first
 
 MOST_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
 LEAST_GAIN = 1e-12
@@ -34,25 +33,26 @@ LEAST_GAIN = 1e-12
 def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
     """Move nodes between communities until none gains by it, changing `labels`, and return how often one moved.
 
-    A node is looked at again when a neighbour has left for another community.
+    A node is looked at again when a neighbour has left for another community. The labels are numbered at the end in the
+    order in which they occur.
 
-    `degrees`: float64 array of shape (n_nodes,), sums of its rows. `labels`: int64 array of shape (n_nodes,), of
+    `degrees`: float64 array of shape (n_nodes,), sums of its rows. `labels`: int32 array of shape (n_nodes,), of
     0..n_nodes-1. `order`: int64 array of shape (n_nodes,), which nodes are looked at first. `pull`: the resolution over
     the sum of all degrees.
     """
     n_nodes = degrees.size
-    totals, sizes = np.zeros(n_nodes), np.zeros(n_nodes, np.int64)
+    totals, sizes = np.zeros(n_nodes), np.zeros(n_nodes, np.int32)
     for node in range(n_nodes):
         totals[labels[node]] += degrees[node]
         sizes[labels[node]] += 1
-    empty, n_empty = np.empty(n_nodes, np.int64), 0
+    empty, n_empty = np.empty(n_nodes, np.int32), 0
     for community in range(n_nodes - 1, -1, -1):
         if sizes[community] == 0:
             empty[n_empty] = community
             n_empty += 1
     queue, is_queued = order.copy(), np.ones(n_nodes, np.bool_)
     head, n_queued, n_visits, n_moves = 0, n_nodes, 0, 0
-    shared, near = np.zeros(n_nodes), np.empty(n_nodes, np.int64)  # weight shared with communities; which have some
+    shared, near = np.zeros(n_nodes), np.empty(n_nodes, np.int32)  # weight shared with communities; which have some
     while n_queued > 0 and n_visits < MOST_VISITS * n_nodes:
         node = queue[head]
         head = (head + 1) % n_nodes
@@ -94,26 +94,38 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
                 is_queued[other] = True
                 queue[(head + n_queued) % n_nodes] = other
                 n_queued += 1
+    number, n_communities = np.full(n_nodes, -1, np.int32), 0
+    for node in range(n_nodes):
+        if number[labels[node]] < 0:
+            number[labels[node]] = n_communities
+            n_communities += 1
+        labels[node] = number[labels[node]]
     return n_moves
 
 
 @jit
-def join_nodes(starts, neighbours, weights, labels, order, n_communities):
+def join_nodes(starts, neighbours, weights, labels, n_communities):
     """Return the graph of whole communities: starts, neighbours and weights of its rows, one for each community.
 
     The weight of two communities is that of all edges between their nodes; a community is its own neighbour.
 
-    `order`: int64 array of shape (n_nodes,), the nodes by community. `labels`: of 0..n_communities-1, each with nodes.
+    `labels`: int32 array of shape (n_nodes,), of 0..n_communities-1, each with nodes.
     """
-    sums, near = np.zeros(n_communities), np.empty(n_communities, np.int64)
+    ends = np.zeros(n_communities + 1, np.int64)
+    for label in labels:
+        ends[label + 1] += 1
+    ends = np.cumsum(ends)
+    order, places = np.empty(labels.size, np.int32), ends.copy()  # the nodes by community
+    for node in range(labels.size):
+        order[places[labels[node]]] = node
+        places[labels[node]] += 1
+    sums, near = np.zeros(n_communities), np.empty(n_communities, np.int32)
     joined_starts = np.zeros(n_communities + 1, np.int64)
-    joined_neighbours, joined_weights = np.empty(neighbours.size, np.int64), np.empty(neighbours.size)
-    n_edges, n_joined = 0, 0
+    joined_neighbours, joined_weights = np.empty(neighbours.size, np.int32), np.empty(neighbours.size)
+    n_edges = 0
     for community in range(n_communities):
         n_near = 0
-        while n_joined < order.size and labels[order[n_joined]] == community:
-            node = order[n_joined]
-            n_joined += 1
+        for node in order[ends[community] : ends[community + 1]]:
             for place in range(starts[node], starts[node + 1]):
                 neighbour = labels[neighbours[place]]
                 if sums[neighbour] == 0.0:  # weights are positive: the first edge to it
@@ -131,15 +143,22 @@ def join_nodes(starts, neighbours, weights, labels, order, n_communities):
 
 ROUNDS = 2  # of moving nodes, then communities
 Labels = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Edges:
     """A symmetric graph by rows: node i has the neighbours between starts[i] and starts[i + 1]."""
 
-    starts: Labels
-    neighbours: Labels
+    starts: npt.NDArray[np.int64]
+    neighbours: Numbers
     weights: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, graph: Any) -> Edges:
+        """Return the edges of a symmetric csr array of shape (n_nodes, n_nodes), weights > 0."""
+        graph = sparse.csr_array(graph)
+        return cls(graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data.astype(np.float64))
 
     @property
     def n_nodes(self) -> int:
@@ -152,51 +171,49 @@ class Edges:
         nodes = np.repeat(np.arange(self.n_nodes), np.diff(self.starts))
         return np.bincount(nodes, self.weights, self.n_nodes).astype(np.float64)
 
-    def joined(self, labels: Labels) -> Edges:
+    def joined(self, labels: Numbers) -> Edges:
         """Return the graph of communities; `labels` of 0..n_communities-1, each with at least one node."""
-        order = np.argsort(labels, kind="stable")
-        n_communities = int(labels.max()) + 1
-        return Edges(*join_nodes(self.starts, self.neighbours, self.weights, labels, order, n_communities))
+        return Edges(*join_nodes(self.starts, self.neighbours, self.weights, labels, int(labels.max()) + 1))
 
 
 def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator) -> Labels:
     """Return the community of each node, numbered in the order in which they occur.
 
-    `graph`: symmetric csr array of shape (n_nodes, n_nodes), weights > 0. `resolution`: 1 is modularity; more gives
-    more communities. A node without edges is a community of its own. `rng`: in which order nodes are looked at.
+    `graph`: symmetric csr array of shape (n_nodes, n_nodes), weights > 0, or its `Edges`. `resolution`: 1 is
+    modularity; more gives more communities. A node without edges is a community of its own. `rng`: in which order nodes
+    are looked at.
 
     >>> rows, columns = [0, 1, 2, 3], [1, 0, 3, 2]
     >>> two_pairs = sparse.csr_array(([1.0] * 4, (rows, columns)), shape=(4, 4))
     >>> communities(two_pairs, rng=np.random.default_rng(0))
     array([0, 0, 1, 1])
     """
-    graph = sparse.csr_array(graph)
-    edges = Edges(graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data.astype(np.float64))
-    labels, total = np.arange(edges.n_nodes), edges.weights.sum()
+    edges = graph if isinstance(graph, Edges) else Edges.of(graph)
+    labels, total = np.arange(edges.n_nodes, dtype=np.int32), edges.weights.sum()
     if not total:
-        return labels
+        return labels.astype(np.int64)
     pull = resolution / total
     for _ in range(ROUNDS):
         labels, has_moved = _moved(edges, labels, pull, rng)
         labels, has_joined = _joined(edges, labels, pull, rng)
         if not has_moved and not has_joined:
             break
-    return _moved(edges, labels, pull, rng)[0]
+    return _moved(edges, labels, pull, rng)[0].astype(np.int64)
 
 
-def _moved(edges: Edges, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
+def _moved(edges: Edges, labels: Numbers, pull: float, rng: np.random.Generator) -> tuple[Numbers, bool]:
     """Return labels after moves of single nodes, numbered in the order in which they occur, and whether any moved."""
     moved = labels.copy()
     order = rng.permutation(edges.n_nodes)
     n_moves = move_nodes(edges.starts, edges.neighbours, edges.weights, edges.degrees, moved, order, pull)
-    return numbered_by_first(moved), n_moves > 0
+    return moved, n_moves > 0
 
 
-def _joined(edges: Edges, labels: Labels, pull: float, rng: np.random.Generator) -> tuple[Labels, bool]:
+def _joined(edges: Edges, labels: Numbers, pull: float, rng: np.random.Generator) -> tuple[Numbers, bool]:
     """Return labels after joining whole communities as long as that gains, and whether any were joined."""
     has_joined, between = False, edges.joined(labels)
     while True:
-        merged, has_moved = _moved(between, np.arange(between.n_nodes), pull, rng)
+        merged, has_moved = _moved(between, np.arange(between.n_nodes, dtype=np.int32), pull, rng)
         if not has_moved:
             return labels, has_joined
         labels, has_joined, between = merged[labels], True, between.joined(merged)

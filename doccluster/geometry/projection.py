@@ -296,7 +296,8 @@ def moved_block(block: slice, graph: Any, scale: Floats, original: Floats, moved
     edges = graph[block]
     edges.data = np.repeat(scale[block], np.diff(edges.indptr)) * edges.data * scale[edges.indices]
     share = np.where(scale[block] > 0, mixing, 0.0)[:, None]
-    return unit((1.0 - share) * original[block] + share * (edges @ moved))
+    towards = rows_times_table(Csr.of(edges), np.asarray(moved, dtype=np.float64))
+    return unit((1.0 - share) * original[block] + share * towards)
 
 
 def _block_of(matrix: Any, block: slice, rank: Any) -> Csr:

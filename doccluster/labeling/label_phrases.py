@@ -53,14 +53,15 @@ class LabelQueries:
 
     def rank(self, columns: Sequence[int], n_best: int) -> npt.NDArray[np.int64]:
         """Return the best documents that have one of these terms."""
-        scores, n_met = np.zeros(self.labels.size), np.zeros(self.labels.size, dtype=np.int64)
-        for column in columns:
-            place = self._places[column]
-            own = slice(self._weights.indptr[place], self._weights.indptr[place + 1])
-            scores[self._weights.indices[own]] += self._weights.data[own]
-            n_met[self._weights.indices[own]] += 1
-        found = np.flatnonzero(n_met)
-        return np.asarray(found[np.lexsort((found, -scores[found], -n_met[found]))[:n_best]])
+        places = [self._places[column] for column in columns]
+        entries = [slice(self._weights.indptr[place], self._weights.indptr[place + 1]) for place in places]
+        hits = np.concatenate([self._weights.indices[own] for own in entries])
+        weights = np.concatenate([self._weights.data[own] for own in entries])
+        if len(columns) == 1:  # ascending, each once
+            return np.asarray(hits[np.argsort(-weights, kind="stable")[:n_best]])
+        documents, places_of_hits, n_met = np.unique(hits, return_inverse=True, return_counts=True)
+        scores = np.bincount(places_of_hits, weights)
+        return np.asarray(documents[np.lexsort((-scores, -n_met))[:n_best]])
 
     def share_found(self, columns: Sequence[int], cluster: int) -> float:
         """Return the share of the documents of a cluster that come back among as many hits as it has documents."""

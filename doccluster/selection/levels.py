@@ -19,7 +19,7 @@ from scipy import sparse
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
-from doccluster.clustering.communities import communities
+from doccluster.clustering.communities import Edges, communities
 from doccluster.clustering.smoothed.document_spaces import Graph
 from doccluster.clustering.task import SmoothedRows
 from doccluster.geometry.neighbours import neighbour_edges
@@ -105,7 +105,7 @@ def find_levels(
     n_nodes = graph.shape[0]
     n_drawn = max(1, round(DRAWN * n_nodes))
     drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
-    graphs = [graph, *(graph[nodes][:, nodes] for nodes in drawn)]
+    graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in drawn)]
     seeds = rng.integers(2**31, size=(len(resolutions), len(graphs)))
     jobs = list(itertools.product(range(len(resolutions)), range(len(graphs))))
 

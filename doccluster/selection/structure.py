@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.blocks import map_blocks
-from doccluster.clustering.communities import communities
+from doccluster.clustering.communities import Edges, communities
 from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import adjusted_rand
 from doccluster.validation import squared_row_norms, unit_rows
@@ -45,7 +45,7 @@ def find_structure(matrix: Any, rng: np.random.Generator, *, n_threads: int | No
     first, second, filled = split_terms(matrix, rng)
     if filled.size < 3:
         return Structure(0.0, 0.0, 1.0)
-    graphs = [neighbour_edges(half, n_threads=n_threads) for half in (first, second)]
+    graphs = [Edges.of(neighbour_edges(half, n_threads=n_threads)) for half in (first, second)]
     seeds = rng.integers(2**31, size=(len(RESOLUTIONS), 2))
 
     def find(job: tuple[int, int]) -> npt.NDArray[np.int64]:

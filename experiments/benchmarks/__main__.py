@@ -1,6 +1,6 @@
 """Run benchmarks: `python -m experiments.benchmarks [MODULE ...] [--only ROW] [--quick] [--again] [--list] [--page]`
 
-`--against COMMIT` is the commit that the module `engine` compares with.
+`--against COMMIT` is the commit that the modules `engine` and `run` compare with.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="small data, one round: to see that it works")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     parser.add_argument("--again", action="store_true", help="measure again what was measured before")
-    parser.add_argument("--against", metavar="COMMIT", default="HEAD~1", help="the commit that `engine` compares with")
+    parser.add_argument("--against", metavar="COMMIT", default="HEAD~1", help="what `engine` and `run` compare with")
     parser.add_argument("--page", action="store_true", help="write the page from what was measured, and stop")
     asked = parser.parse_args(arguments)
     unknown = sorted(set(asked.modules) - set(modules()))

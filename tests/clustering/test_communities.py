@@ -87,7 +87,7 @@ def test_nodes_without_edges_are_alone():
 def test_the_graph_of_communities_has_the_weights_of_all_edges_between_their_nodes():
     graph = random_graph(30, 3)
     labels = np.random.default_rng(0).permutation(np.arange(30) % 7)
-    joined = Edges(graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data).joined(labels)
+    joined = Edges.of(graph).joined(labels.astype(np.int32))
     dense = np.zeros((7, 7))
     for row, column in zip(*graph.nonzero(), strict=True):
         dense[labels[row], labels[column]] += graph[row, column]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Multinomials:
         """The number of clusters, those without documents included."""
         return int(self.weights.size)
 
-    @property
+    @cached_property
     def rule(self) -> LinearRule:
         """Which cluster a document belongs to: the most probable one."""
         with np.errstate(divide="ignore"):
