@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from doccluster.base.lazy import offer
-
-__version__ = "1.0.0rc1"
+from doccluster.base.version import __version__ as __version__
 
 _HOMES = {
     "Corpus": "doccluster.corpus",
@@ -26,9 +25,9 @@ _HOMES = {
     "DocumentClustering": "doccluster.clustering",
     "SphericalKMeans": "doccluster.clustering",
     "VonMisesFisherMixture": "doccluster.clustering",
-    "evaluate": "doccluster.evaluation",
-    "score": "doccluster.evaluation",
-    "make_scorer": "doccluster.evaluation",
+    "evaluate": "doccluster.measures",
+    "score": "doccluster.measures",
+    "make_scorer": "doccluster.measures",
     "tendency": "doccluster.selection",
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
@@ -77,11 +76,11 @@ if TYPE_CHECKING:
     from doccluster.corpus import Corpus as Corpus
     from doccluster.corpus import load_sample as load_sample
     from doccluster.corpus import read_corpus as read_corpus
-    from doccluster.evaluation import evaluate as evaluate
-    from doccluster.evaluation import make_scorer as make_scorer
-    from doccluster.evaluation import score as score
+    from doccluster.measures import evaluate as evaluate
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures
+    from doccluster.measures import make_scorer as make_scorer
+    from doccluster.measures import score as score
     from doccluster.partition import Partition as Partition
     from doccluster.pipeline import assigning, browsing, choosing, comparing, editing, inspecting, main_line, repeating
     from doccluster.pipeline.editing import undo as undo

@@ -34,8 +34,8 @@ from doccluster.vectors.document_vectors import DocumentVectors
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.evaluation import Evaluation
     from doccluster.labeling import Placement
+    from doccluster.measures import Evaluation
     from doccluster.pipeline.explaining import Explanation
     from doccluster.report.html import InlineReport
     from doccluster.vectors import TfidfVectorizer

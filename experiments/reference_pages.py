@@ -9,12 +9,12 @@ import pathlib
 from collections.abc import Callable, Iterable, Mapping
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
-from doccluster.bibliography import bibtex, cite
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.columns import FULL_TEXTS, SAMPLED_ROWS, SHORTEST_PROSE, SNIPPETS, TEXT_NAMES, TIMES
 from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.measures import Measure, list_measures
+from doccluster.measures.bibliography import bibtex, cite
 from experiments.cli_page import cli_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -8,12 +8,10 @@ import re
 import pytest
 
 import doccluster
-from doccluster.bibliography import bibtex, cite, method_names, plain_text
-from doccluster.bibliography.citing import references_of
-from doccluster.bibliography.reference import read_references
 from doccluster.clustering.algorithms import ALGORITHMS
 from doccluster.errors import InputError
 from doccluster.measures import list_measures
+from doccluster.measures.bibliography import bibtex, cite, method_names, plain_text, read_references, references_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 

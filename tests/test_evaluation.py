@@ -12,9 +12,8 @@ from scipy import sparse
 
 import doccluster
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
-from doccluster.evaluation import evaluate, score
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import distances, get_measure, list_measures
+from doccluster.measures import distances, evaluate, get_measure, list_measures, score
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.distances import PairwiseDistances
 

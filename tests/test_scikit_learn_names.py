@@ -14,8 +14,7 @@ from sklearn.pipeline import make_pipeline
 import doccluster
 from doccluster import SphericalKMeans, TfidfVectorizer, evaluate, get_measure, score
 from doccluster.errors import InputError
-from doccluster.evaluation import make_scorer
-from doccluster.measures import list_measures
+from doccluster.measures import list_measures, make_scorer
 
 RNG = np.random.default_rng(3)
 FOUND, TRUTH = RNG.integers(0, 4, size=60), RNG.integers(0, 5, size=60)

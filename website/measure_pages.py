@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable
 
 from doccluster.artifacts.run_tables import LEADING_MEASURES
-from doccluster.bibliography import plain_text
-from doccluster.bibliography.citing import references_of
 from doccluster.cli.run_summary import HEADLINES
 from doccluster.measures import Measure, list_measures
+from doccluster.measures.bibliography import plain_text, references_of
 from experiments.reference_pages import ARROWS, COSTS, FAMILIES, SOURCES
 from website.formulas import formula_lines
 from website.questions import WITH_CLASSES, WITHOUT_CLASSES, Question

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import doccluster
-from doccluster.evaluation import Evaluation
+from doccluster.measures import Evaluation
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMAND = "doccluster demo"

@@ -12,9 +12,8 @@ import numpy as np
 
 from doccluster.artifacts.storage import damaged, read_arrays, read_record, write_arrays, write_json
 from doccluster.errors import InputError, SchemaError
-from doccluster.evaluation import Evaluation, Score
-from doccluster.evaluation.result import PARTS
-from doccluster.measures import get_measure
+from doccluster.measures import Evaluation, Score, get_measure
+from doccluster.measures.scores import PARTS
 
 
 def save_evaluation(evaluation: Evaluation, folder: Path) -> None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.artifacts.csv_files import storable
 from doccluster.artifacts.new_folder import PARQUET_PARTS
 from doccluster.errors import importing
-from doccluster.evaluation.result import COLUMNS
+from doccluster.measures.scores import COLUMNS
 from doccluster.overview import overview
 
 if TYPE_CHECKING:

@@ -45,6 +45,6 @@ def cite_command(names: tuple[str, ...], as_text: bool) -> None:
 
     A DOI is printed where it is certain; --text says where none is known.
     """
-    from doccluster.bibliography import bibtex, cite, plain_text
+    from doccluster.measures.bibliography import bibtex, cite, plain_text
 
     write_out((plain_text if as_text else bibtex)(cite(names)))

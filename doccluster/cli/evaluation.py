@@ -28,8 +28,7 @@ from doccluster.cli.verb import Verb
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
-    from doccluster.evaluation import Evaluation
-    from doccluster.measures import Measure
+    from doccluster.measures import Evaluation, Measure
 
 
 COST_IN_WORDS = {
@@ -81,8 +80,8 @@ def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **gi
 
 
 def _evaluated(labels: str, given: dict[str, Any], progress: Progress) -> Evaluation:
-    from doccluster.evaluation import evaluate
-    from doccluster.evaluation.joined_labels import read_labels
+    from doccluster.measures import evaluate
+    from doccluster.measures.label_files import read_labels
 
     truth, vectors, column = given["truth"], given["vectors"], given["column"]
     if truth is None and vectors is None:
@@ -117,7 +116,7 @@ def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -
 def _truth(
     label_file: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]
 ) -> dict[str, Any]:
-    from doccluster.evaluation.joined_labels import read_labels, rows_of
+    from doccluster.measures.label_files import read_labels, rows_of
 
     truth = read_labels(path, columns=columns, label_separator=separator)
     rows = rows_of(label_file, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
@@ -143,7 +142,7 @@ def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Any:
 
     from doccluster.artifacts.run_folder import load_run
     from doccluster.base.file_names import usable_path
-    from doccluster.evaluation.joined_labels import rows_of
+    from doccluster.measures.label_files import rows_of
     from doccluster.vectors import read_matrix
     from doccluster.vectors.matrix_files import load_matrix_file
 
@@ -165,7 +164,7 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
     elif as_csv:
         write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
     else:
-        from doccluster.evaluation.result import text_table
+        from doccluster.measures.scores import text_table
 
         for line in text_table(evaluation, **table_room()).splitlines():
             say(line)

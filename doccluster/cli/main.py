@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from doccluster import __version__
+from doccluster.base.version import __version__
 from doccluster.cli.output import (
     CLOSED,
     OutputFailed,

@@ -1,5 +1,6 @@
-"""Partition -> numbers: three kinds of evidence, and on each of them short plain functions that declare themselves.
+"""Judge a partition: `score` one measure, `evaluate` many, against a truth, vectors, or both.
 
+Measures are short plain functions on three kinds of evidence, which declare themselves.
 Importing this package imports every module of measures, so that the registry is complete; the order of these imports
 is the order in which measures are listed.
 """
@@ -19,7 +20,21 @@ from doccluster.measures import to_means as to_means
 from doccluster.measures import all_pairs as all_pairs
 from doccluster.measures import topics as topics
 
-# isort: on
+from doccluster.measures.judging import evaluate, score
 from doccluster.measures.registry import Measure, Values, get_measure, list_measures
+from doccluster.measures.scorers import Scorer, make_scorer
+from doccluster.measures.scores import Evaluation, Score
 
-__all__ = ["Measure", "Values", "get_measure", "list_measures"]
+# isort: on
+__all__ = [
+    "Evaluation",
+    "Measure",
+    "Score",
+    "Scorer",
+    "Values",
+    "evaluate",
+    "get_measure",
+    "list_measures",
+    "make_scorer",
+    "score",
+]

@@ -18,8 +18,8 @@ from doccluster.artifacts.run_folder import load_run, save_run
 from doccluster.artifacts.storage import read_record, write_json
 from doccluster.base.file_names import usable_path
 from doccluster.errors import InputError
-from doccluster.evaluation import evaluate
 from doccluster.labeling import ClusterDescription, place_documents
+from doccluster.measures import evaluate
 from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other
 from doccluster.record import Run

@@ -20,9 +20,9 @@ from doccluster.clustering.task import Found, Task
 from doccluster.corpus import Corpus, find_near_copies
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
-from doccluster.evaluation import score
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.placement import Placement, fit_none
+from doccluster.measures import score
 from doccluster.partition import Partition
 from doccluster.record import DocumentTable
 from doccluster.validation import check_n_clusters, unit_rows

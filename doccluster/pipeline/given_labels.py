@@ -12,7 +12,7 @@ import numpy.typing as npt
 from doccluster.clustering.linear_rule import decide
 from doccluster.corpus.columns import cell_text
 from doccluster.errors import InputError
-from doccluster.evaluation.joined_labels import read_labels
+from doccluster.measures.label_files import read_labels
 from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, centroids_of, largest_first
 from doccluster.pipeline.sources import Source

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster import __version__
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
+from doccluster.base.version import __version__
 from doccluster.blocks import row_blocks
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
 from doccluster.clustering.k_means.spherical import SphericalParameters, found_by

@@ -9,18 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from doccluster import __version__
 from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.artifacts.run_folder import save_run
 from doccluster.artifacts.run_tables import check_parquet, parquet_writer
 from doccluster.base.progress import Progress, silent
+from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import InputError
-from doccluster.evaluation import Evaluation, evaluate
-from doccluster.evaluation.judging import PAIRWISE_SECONDS
 from doccluster.geometry import ClusterEvidence
+from doccluster.measures import Evaluation, evaluate
+from doccluster.measures.judging import PAIRWISE_SECONDS
 from doccluster.pipeline.block_runs import begin_checkpoints, work_wanted
 from doccluster.pipeline.fitting import (
     Fit,

@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from doccluster.corpus.document import Skipped
-from doccluster.evaluation.truth import coverage_note
+from doccluster.measures.truth import coverage_note
 from doccluster.overview import outlets_of
 from doccluster.record import Run
 from doccluster.report.story_cards import cluster_values

@@ -11,12 +11,12 @@ from pathlib import PurePath
 
 import numpy as np
 
-from doccluster import __version__
 from doccluster.base.sizes import format_size
-from doccluster.evaluation import Score
-from doccluster.evaluation.result import HEADINGS, by_measure, families_of, truth_of
+from doccluster.base.version import __version__
 from doccluster.labeling.placement import BORDERLINE_MARGIN
+from doccluster.measures import Score
 from doccluster.measures.registry import ARROWS, Measure
+from doccluster.measures.scores import HEADINGS, by_measure, families_of, truth_of
 from doccluster.overview import Overview, as_date, overview
 from doccluster.record import Provenance, Run
 from doccluster.report.quality import (

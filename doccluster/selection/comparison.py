@@ -24,8 +24,8 @@ from doccluster.blocks import map_blocks
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm
 from doccluster.clustering.task import Task
 from doccluster.errors import Argument, InputError, SchemaError
-from doccluster.evaluation import evaluate
 from doccluster.geometry import Documents
+from doccluster.measures import evaluate
 from doccluster.partition import Partition
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels, in_spaces
 from doccluster.selection.comparison_result import NO_SEED, Comparison

@@ -24,9 +24,8 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import map_blocks
 from doccluster.errors import Argument, InputError
-from doccluster.evaluation import evaluate
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.measures import Measure, get_measure
+from doccluster.measures import Measure, evaluate, get_measure
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.partition import Partition
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels

@@ -20,7 +20,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.blocks import row_blocks
 from doccluster.errors import Argument, InputError
-from doccluster.evaluation.judging import MAX_VALUE
+from doccluster.measures.judging import MAX_VALUE
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
 from doccluster.validation import (
     RandomState,

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
-from doccluster import __version__
 from doccluster.base.file_names import shown_path, usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.base.unfinished import unfinished_folder
+from doccluster.base.version import __version__
 from doccluster.errors import InputError
 from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture

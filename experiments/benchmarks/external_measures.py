@@ -43,7 +43,7 @@ def scikit_learn_measures(found: Labels, truth: Labels, *, adjusted_information:
 @row("external-1m", "all 44 external measures, 1,000,000 documents, 1,000 clusters, 1,000 classes", target=1.0)
 def external_measures(session: Session) -> None:
     """Ours: the default set of `evaluate`. Theirs: nine scores, adjusted mutual information among them."""
-    from doccluster.evaluation import evaluate
+    from doccluster.measures import evaluate
 
     found, truth = half_right(20_000 if session.quick else 1_000_000, 100 if session.quick else 1_000)
     evaluate(found[:1000], truth=truth[:1000])  # compiles
@@ -60,7 +60,7 @@ def adjusted_information(session: Session) -> None:
     """Ours and theirs from the same label arrays."""
     from sklearn.metrics import adjusted_mutual_info_score
 
-    from doccluster.evaluation import score
+    from doccluster.measures import score
 
     found, truth = half_right(20_000 if session.quick else 1_000_000, 100 if session.quick else 1_000)
     session.compare(

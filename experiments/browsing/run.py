@@ -28,7 +28,7 @@ from scipy import sparse
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import read_corpus
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import Bm25Index, scatter
 from doccluster.validation import unit_rows

@@ -23,7 +23,7 @@ import pandas as pd
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus, read_corpus
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.text.stopwords import load_stop_words
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer

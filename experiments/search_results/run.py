@@ -32,7 +32,7 @@ import pandas as pd
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.pipeline.grouping_hits import cluster_search_results
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from doccluster.evaluation import evaluate
+from doccluster.measures import evaluate
 from doccluster.streams.article import Article
 from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.replay import batches_of

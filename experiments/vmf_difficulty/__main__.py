@@ -23,7 +23,7 @@ from sklearn.mixture import GaussianMixture
 
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.report.figures import line_chart
 from doccluster.synthetic import make_vmf_mixture
 from experiments.resumable import run_cases

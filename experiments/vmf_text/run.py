@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
 from doccluster.errors import DocclusterWarning
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.vectors import read_matrix
 from experiments.resumable import run_cases
 

@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.artifacts.run_folder import load_run
-from doccluster.evaluation import score
 from doccluster.labeling import contrast_clusters
+from doccluster.measures import score
 from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors
 

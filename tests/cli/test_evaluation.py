@@ -14,8 +14,8 @@ from scipy.io import mmwrite
 import doccluster
 from doccluster.cli.main import main
 from doccluster.errors import InputError
-from doccluster.evaluation.joined_labels import read_labels
 from doccluster.measures import list_measures
+from doccluster.measures.label_files import read_labels
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.read_matrix import write_matrix
 from tests.fuzz.watch import watched

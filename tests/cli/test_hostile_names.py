@@ -20,7 +20,7 @@ from doccluster.cli.main import main
 from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded
 from doccluster.errors import InputError
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.retrieval import read_hits

@@ -64,7 +64,7 @@ def test_no_table_cuts_a_number_or_is_wider_than_the_terminal(
         return table_lines(columns, width, **given)
 
     monkeypatch.setattr("doccluster.cli.console.table_lines", remember)
-    monkeypatch.setattr("doccluster.evaluation.result.table_lines", remember)
+    monkeypatch.setattr("doccluster.measures.scores.table_lines", remember)
     done = doccluster(*(copied(finished, tmp_path) if word == "{}" else word for word in commands[verb]))
     assert done.code == 0, done.err
     assert tables

@@ -15,10 +15,10 @@ from doccluster.distributed import Sequential, write_block
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.joined_rows import joined_rows, likely_copies
 from doccluster.errors import InputError
-from doccluster.evaluation import evaluate
 from doccluster.executors import CsrFiles
 from doccluster.geometry import ClusterEvidence, as_documents, products
 from doccluster.labeling import place_documents
+from doccluster.measures import evaluate
 from doccluster.partition import Partition
 from doccluster.validation import unit_rows
 

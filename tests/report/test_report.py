@@ -12,8 +12,8 @@ from scipy import io, sparse
 
 from doccluster.artifacts.run_folder import load_run, save_run
 from doccluster.errors import InputError
-from doccluster.evaluation import evaluate
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
+from doccluster.measures import evaluate
 from doccluster.overview import overview
 from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline

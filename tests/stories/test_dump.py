@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from doccluster.evaluation import evaluate
+from doccluster.measures import evaluate
 from doccluster.stories import NewsArticles, find_stories
 from doccluster.stories.crowd import DAY
 from doccluster.stories.likeness import ArticleLikeness, ArticleRows

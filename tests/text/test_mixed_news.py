@@ -9,7 +9,7 @@ import pytest
 
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus, read_corpus
-from doccluster.evaluation import score
+from doccluster.measures import score
 from doccluster.pipeline.vectorizing import vectorize_texts
 
 pytestmark = pytest.mark.real

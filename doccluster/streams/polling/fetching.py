@@ -21,7 +21,7 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, ProtocolError
 
-from doccluster import __version__
+from doccluster.base.version import __version__
 from doccluster.streams.polling.addresses import Network, Refused, Target, is_allowed, redirected, target_of
 from doccluster.streams.polling.reasons import Reason
 

@@ -1,4 +1,4 @@
-"""What a user calls the truth, made ready: one column or several, with documents that have no label, or more than one.
+"""What measures are computed from: columns of truth made ready, and evidence that is built once.
 
 External measures compare partitions, so they see the documents that have exactly one label; how many were left out,
 and why, travels with every score.
@@ -7,17 +7,22 @@ and why, travels with every score.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.measures.contingency import ContingencyTable, LabelSets
+from doccluster.measures.registry import Measure
 from doccluster.partition import Partition, label_list
 from doccluster.validation import is_missing
+
+if TYPE_CHECKING:
+    from doccluster.geometry import ClusterEvidence, Documents
 
 DEFAULT_COLUMN = "truth"
 
@@ -204,3 +209,62 @@ def subset(partition: Partition, usable: npt.NDArray[np.bool_]) -> tuple[Partiti
     """Return the partition of the usable documents, and which of the old clusters each new one is."""
     clusters, labels = np.unique(partition.labels[usable], return_inverse=True)
     return Partition(labels.astype(np.int64), tuple(partition.names[cluster] for cluster in clusters)), clusters
+
+
+@dataclass(eq=False)
+class EvidenceStore:
+    """What is known of one partition; builds each evidence object at most once."""
+
+    partition: Partition
+    columns: list[TruthColumn]
+    documents: Documents | None
+    metric: str
+    terms: Any = None  # what the topic measures take as top terms; None for those of largest weight
+    n_threads: int | None = None
+    max_memory: str | int | None = None
+    progress: Progress = silent
+    evidence: ClusterEvidence | None = None
+    _built: dict[Any, Any] = field(default_factory=dict)
+
+    def evidence_kind(self, measure: Measure) -> str:
+        """Return which evidence the measure needs under the metric."""
+        return measure.evidence_for(self.metric)
+
+    def missing_for(self, measure: Measure) -> str | None:
+        """Return which input this measure lacks (truth or vectors), or None."""
+        if measure.family == "external":
+            return None if self.columns else "truth"
+        return None if self.documents is not None else "vectors"
+
+    def table(self, column: TruthColumn) -> Any:
+        """Return the contingency table of one truth column."""
+        return self._once(("contingency", column.name), column.contingency_table)
+
+    def of(self, kind: str) -> Any:
+        """Return the geometry, the pairwise distances or the topics."""
+        builders = {"geometry": self._geometry, "pairwise": self._pairwise, "topics": self._topics}
+        return self._once(kind, builders[kind])
+
+    def _once(self, key: Any, build: Callable[[], Any]) -> Any:
+        if key not in self._built:
+            self._built[key] = build()
+        return self._built[key]
+
+    def _geometry(self) -> Any:
+        if self.evidence is not None:
+            return self.evidence
+        from doccluster.geometry.evidence import ClusterEvidence
+
+        return ClusterEvidence(
+            self.documents, self.partition, metric=self.metric, n_threads=self.n_threads, progress=self.progress
+        )
+
+    def _pairwise(self) -> Any:
+        from doccluster.measures.distances import PairwiseDistances
+
+        return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
+
+    def _topics(self) -> Any:
+        from doccluster.measures.topic_words import TopicWords
+
+        return TopicWords(self.of("geometry"), terms=self.terms)

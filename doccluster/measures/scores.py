@@ -18,8 +18,8 @@ from doccluster.base.short_repr import cut
 from doccluster.base.table_markup import html_table, latex_escaped
 from doccluster.base.text_table import Column, table_lines
 from doccluster.errors import InputError
-from doccluster.evaluation.truth import coverage_note
 from doccluster.measures.registry import ARROWS, Measure
+from doccluster.measures.truth import coverage_note
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ import numpy as np
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
-from doccluster.evaluation.judging import score
-from doccluster.measures import get_measure
+from doccluster.measures.judging import score
+from doccluster.measures.registry import get_measure
 
 
 @dataclass(frozen=True)

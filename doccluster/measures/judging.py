@@ -12,17 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster import __version__
 from doccluster.base.choices import METRICS
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.progress import Progress, silent
+from doccluster.base.version import __version__
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable, worded
-from doccluster.evaluation.evidence_store import EvidenceStore
-from doccluster.evaluation.result import Evaluation, Score
-from doccluster.evaluation.truth import TruthColumn, subset, truth_columns
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.measures import get_measure, list_measures
-from doccluster.measures.registry import Measure, get_measures, undefined
+from doccluster.measures.registry import Measure, get_measure, get_measures, list_measures, undefined
+from doccluster.measures.scores import Evaluation, Score
+from doccluster.measures.truth import EvidenceStore, TruthColumn, subset, truth_columns
 from doccluster.partition import Partition
 from doccluster.validation import check_choice
 
