@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster import clustering, corpus, distributed, evaluation, geometry, labeling, retrieval, selection, synthetic
+from doccluster import clustering, corpus, distributed, geometry, labeling, measures, retrieval, selection, synthetic
 from doccluster import vectors as vectors_package
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.errors import DocclusterError
@@ -132,8 +132,8 @@ def calls() -> dict[str, Call]:
         "find_near_copies(matrix)": corpus.find_near_copies,
         "write_block(matrix)": lambda X: distributed.write_block(folder / "block", X),
         "write_block(counts)": lambda X: distributed.write_block(folder / "counts", good, counts=X),
-        "evaluate(vectors)": lambda X: evaluation.evaluate(LABELS, vectors=X, measures=["silhouette"], **one),
-        "score(vectors)": lambda X: evaluation.score("silhouette", LABELS, vectors=X, **one),
+        "evaluate(vectors)": lambda X: measures.evaluate(LABELS, vectors=X, measures=["silhouette"], **one),
+        "score(vectors)": lambda X: measures.score("silhouette", LABELS, vectors=X, **one),
         "ClusterEvidence(documents)": lambda X: geometry.ClusterEvidence(X, partition, **one).sums,
         "SemanticSpace.project(matrix)": space.project,
         "as_documents(given)": geometry.as_documents,

@@ -121,7 +121,7 @@ def _object_array(lists: list[Any]) -> Any:
 @cache
 def uses() -> tuple[Use, ...]:
     """Return everything that takes a matrix, each as a function of one; fitted and imported once."""
-    from doccluster import evaluation, labeling, selection, synthetic
+    from doccluster import labeling, measures, selection, synthetic
     from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, assign_to_centroids
     from doccluster.partition import Partition
     from doccluster.vectors import DocumentVectors, write_matrix
@@ -138,7 +138,7 @@ def uses() -> tuple[Use, ...]:
         return DocumentVectors(matrix, tuple(map(str, range(N_ROWS))))
 
     def judged(**options: Any) -> Use:
-        return lambda matrix: evaluation.evaluate(LABELS, vectors=matrix, n_threads=1, **options)
+        return lambda matrix: measures.evaluate(LABELS, vectors=matrix, n_threads=1, **options)
 
     def few(function: Callable[..., Any], **options: Any) -> Use:
         return lambda matrix: function(matrix, random_state=0, **options)
@@ -161,7 +161,7 @@ def uses() -> tuple[Use, ...]:
         judged(metric="euclidean"),
         judged(measures=["silhouette", "dunn", "davies_bouldin", "gamma"], metric="sqeuclidean"),
         judged(truth=LABELS, measures=["silhouette", "purity", "c_index"]),
-        lambda matrix: evaluation.score("silhouette", LABELS, vectors=matrix),
+        lambda matrix: measures.score("silhouette", LABELS, vectors=matrix),
         few(selection.choose_k, ks=[2, 3], n_threads=1),
         lambda matrix: labeling.ClusterProfiles.from_partition(matrix, found),
         lambda matrix: labeling.describe_clusters(vectors(matrix), found, n_threads=1),

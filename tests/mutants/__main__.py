@@ -45,9 +45,8 @@ ALSO = {
     "cli": ["tests/cli/test_screens.py"],
     "clustering": ["tests/test_every_algorithm.py", "tests/test_pipeline.py"],
     "distributed": ["tests/test_block_functions.py", "tests/test_runs_in_blocks.py"],
-    "evaluation": ["tests/test_evaluation.py", "tests/cli/test_evaluation.py"],
     "geometry": ["tests/measures", "tests/clustering"],
-    "measures": ["tests/test_measures_contract.py", "tests/test_evaluation.py"],
+    "measures": ["tests/test_measures_contract.py", "tests/test_evaluation.py", "tests/cli/test_evaluation.py"],
     "pipeline": [
         "tests/test_pipeline.py",
         "tests/test_compiling.py",
