@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import string
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -108,9 +109,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
     shown_texts = None if texts is None else _texts(run, texts)
     if with_map is None:
         with_map = MIN_DOCUMENTS <= run.n_documents <= MAX_WITH_MAP
-    with ThreadPoolExecutor(1, "doccluster") as pool:  # the two long steps share nothing
-        index = pool.submit(search_index, run, texts)
-        plane = plane_of(run) if with_map else None
+    plane = plane_of(run) if with_map else None
     still = None if plane is None else still_map(run, plane, summary.names)
     return rendered(
         "report.html",
@@ -121,7 +120,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         tiles=tiles_of(run),
         texts=shown_texts,
         data=as_json(explore_data(run, plane)),
-        words=as_json(index.result()),
+        words=as_json(search_index(run, texts)),
         n_explored=int(explored_sizes(run).sum()),
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),
@@ -144,6 +143,7 @@ MAX_WORD_LETTERS = 40
 MAX_SHARED_LETTERS = 35  # letters that a word takes from the one before it, as one digit to the base 36
 
 _WORD = re.compile(r"[^\W_]+")
+_DIGITS = string.digits + string.ascii_lowercase  # to the base 36
 _LAST_OF_ONE_UNIT = "\uffff"  # a script counts the letters beyond it twice
 
 
@@ -191,8 +191,16 @@ def plain_words(text: str) -> set[str]:
     >>> sorted(plain_words("Café, 3 cafés and B2B_x"))
     ['and', 'b2b', 'cafe', 'cafes', 'x']
     """
+    return set(filter(_is_searched, _words_of(text)))
+
+
+def _words_of(text: str) -> list[str]:
     bare = text if text.isascii() else unicodedata.normalize("NFD", text).translate(_WITHOUT_MARKS)
-    return {word for word in _WORD.findall(bare.lower()) if len(word) <= MAX_WORD_LETTERS and not word.isdecimal()}
+    return _WORD.findall(bare.lower())
+
+
+def _is_searched(word: str) -> bool:
+    return len(word) <= MAX_WORD_LETTERS and not word.isdecimal()
 
 
 def _places(run: Run) -> Any:
@@ -206,32 +214,37 @@ def _places(run: Run) -> Any:
 
 def _places_of_words(texts: Iterable[str], places: Any, max_pairs: int | None) -> dict[str, set[int]] | None:
     """Return the places of each word; None where they are more than `max_pairs` together."""
-    places_of: dict[str, set[int]] = {}
+    places_of_all: defaultdict[str, set[int]] = defaultdict(set)
     for text, place in zip(texts, places.tolist(), strict=True):
-        for word in plain_words(text):
-            places_of.setdefault(word, set()).add(place)
+        for word in set(_words_of(text)):
+            places_of_all[word].add(place)
+    places_of = {word: word_places for word, word_places in places_of_all.items() if _is_searched(word)}
     return places_of if max_pairs is None or sum(map(len, places_of.values())) <= max_pairs else None
 
 
 def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]:
     """Return the index: words in their order, each as the number of letters it shares with the last, and the rest."""
-    words, before, gaps = [], "", []
-    for word in sorted(places_of):
+    words, before, in_order = [], "", sorted(places_of)
+    for word in in_order:
         shared = 0
         while (
             shared < min(len(word), len(before), MAX_SHARED_LETTERS)
             and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT
         ):
             shared += 1
-        words.append(np.base_repr(shared, 36).lower() + word[shared:])
+        words.append(_DIGITS[shared] + word[shared:])
         before = word
-        gaps.append(np.diff(np.array(sorted(places_of[word])), prepend=0))
+    counts = np.array([len(places_of[word]) for word in in_order], dtype=np.int64)
+    places = np.array([place for word in in_order for place in sorted(places_of[word])], dtype=np.int64)
+    gaps = np.diff(places, prepend=0)
+    firsts = np.cumsum(counts) - counts
+    gaps[firsts] = places[firsts]
     return {
         "said": scope,
         "n": n,
         "words": " ".join(words),
-        "counts": packed_gaps(np.array([word_gaps.size for word_gaps in gaps], dtype=np.int64)),
-        "gaps": packed_gaps(np.concatenate(gaps) if gaps else np.zeros(0, dtype=np.int64)),
+        "counts": packed_gaps(counts),
+        "gaps": packed_gaps(gaps),
     }
 
 

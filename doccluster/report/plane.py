@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
+from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.projection import latent_semantic_space, unit
 from doccluster.record import Run
@@ -55,66 +57,69 @@ def plane_of(run: Run) -> Plane:
     """
     if run.n_documents < MIN_DOCUMENTS:
         raise InputError(f"{run.n_documents} documents make no map", remedy=f"give {MIN_DOCUMENTS} or more")
-    rows = _semantic_rows(run)
-    places, method = _placed(rows, run.provenance.seed)
-    judged_by, sample, groups = _groups(run)
-    return Plane(
-        places,
-        method,
-        judged_by,
-        neighbour_purity(places[sample], groups),
-        neighbour_purity(rows[sample], groups),
-    )
+    n_threads: Any = run.parameters.get("n_threads")  # of the run; no place depends on it
+    rows = _semantic_rows(run, n_threads)
+    # sums of several threads are rounded in the order in which these end
+    with threadpool_limits(1):
+        places, method = _placed(rows, run.provenance.seed, n_threads)
+        judged_by, sample, groups = _groups(run)
+        return Plane(
+            places,
+            method,
+            judged_by,
+            neighbour_purity(places[sample], groups, n_threads=n_threads),
+            neighbour_purity(rows[sample], groups, n_threads=n_threads),
+        )
 
 
-def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64]) -> float:
+def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64], *, n_threads: int | None = None) -> float:
     """Return the mean share of the 10 nearest rows that are of the same group, of at most 2,000 rows spread evenly."""
     n = rows.shape[0]
     if n <= N_NEIGHBOURS:
         return float("nan")
     sample = np.unique(np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64))
     lengths = np.einsum("ij,ij->i", rows, rows)
-    same = 0
-    for first in range(0, sample.size, BLOCK_ROWS):
-        block = sample[first : first + BLOCK_ROWS]
-        squared = lengths - 2 * (rows[block] @ rows.T)
-        squared[np.arange(block.size), block] = np.inf
+
+    def count_same(block: slice) -> int:
+        asking = sample[block]
+        squared = lengths - 2 * (rows[asking] @ rows.T)
+        squared[np.arange(asking.size), asking] = np.inf
         nearest = np.argpartition(squared, N_NEIGHBOURS - 1, axis=1)[:, :N_NEIGHBOURS]
-        same += int((groups[nearest] == groups[block, None]).sum())
-    return same / (sample.size * N_NEIGHBOURS)
+        return int((groups[nearest] == groups[asking, None]).sum())
+
+    n_same = sum(map_blocks(count_same, row_blocks(sample.size, BLOCK_ROWS), n_threads=n_threads))
+    return n_same / (sample.size * N_NEIGHBOURS)
 
 
-def _semantic_rows(run: Run) -> Floats:
+def _semantic_rows(run: Run, n_threads: int | None) -> Floats:
     """Return unit rows of 50 dimensions, beside those of meaning where clusters are of it too.
 
     The seed is fixed, so that runs of the same documents can be compared.
     """
     documents = run.vectors.documents
-    space = latent_semantic_space(documents, N_DIMENSIONS, random_state=0)
-    rows: Floats = unit(space.project(documents))
+    space = latent_semantic_space(documents, N_DIMENSIONS, random_state=0, n_threads=n_threads)
+    rows: Floats = unit(space.project(documents, n_threads=n_threads))
     meaning = run.vectors.meaning
     return rows if meaning is None or run.by_meaning is None else meaning.beside(rows).astype(np.float64)
 
 
-def _placed(rows: Floats, seed: int) -> tuple[Floats, str]:
+def _placed(rows: Floats, seed: int, n_threads: int | None) -> tuple[Floats, str]:
     """Return the places of rows: of landmarks drawn from them by t-SNE, of all others among these."""
-    from threadpoolctl import threadpool_limits
-
     n = rows.shape[0]
-    # sums of several threads are rounded in the order in which these end
-    with threadpool_limits(1):
-        if n <= N_LANDMARKS:
-            return _by_tsne(rows, seed), "t-SNE"
-        is_landmark = np.zeros(n, dtype=bool)
-        is_landmark[np.random.default_rng(seed).choice(n, N_LANDMARKS, replace=False)] = True
-        places = np.empty((n, 2))
-        places[is_landmark] = _by_tsne(rows[is_landmark], seed)
-        places[~is_landmark] = places_among(rows[~is_landmark], rows[is_landmark], places[is_landmark])
+    if n <= N_LANDMARKS:
+        return _by_tsne(rows, seed, n_threads), "t-SNE"
+    is_landmark = np.zeros(n, dtype=bool)
+    is_landmark[np.random.default_rng(seed).choice(n, N_LANDMARKS, replace=False)] = True
+    landmarks = rows[is_landmark]
+    places = np.empty((n, 2))
+    places[is_landmark] = _by_tsne(landmarks, seed, n_threads)
+    places[~is_landmark] = places_among(rows[~is_landmark], landmarks, places[is_landmark], n_threads=n_threads)
     return places, f"t-SNE: {N_LANDMARKS:,} of them drawn at random, then each of the others among these"
 
 
-def _by_tsne(rows: Floats, seed: int) -> Floats:
-    return tsne(rows, _start(rows, seed), perplexity=min(PERPLEXITY, max(1.5, rows.shape[0] / 8)))
+def _by_tsne(rows: Floats, seed: int, n_threads: int | None) -> Floats:
+    perplexity = min(PERPLEXITY, max(1.5, rows.shape[0] / 8))
+    return tsne(rows, _start(rows, seed), perplexity=perplexity, n_threads=n_threads)
 
 
 def _start(rows: Floats, seed: int) -> Floats:

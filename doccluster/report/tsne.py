@@ -8,12 +8,16 @@ same gradient, as in Poličar, Stražar & Zupan 2021, "Embedding to reference t-
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.kernels.jit import jit
 
 
@@ -61,54 +65,78 @@ NEW_STEPS = 20
 NEW_RATE = np.float32(0.3)
 
 
-def tsne(rows: Floats, start: Floats, *, perplexity: float) -> npt.NDArray[np.float64]:
+def tsne(rows: Floats, start: Floats, *, perplexity: float, n_threads: int | None = None) -> npt.NDArray[np.float64]:
     """Return the places of four or more rows, float64 array of shape (n, 2), in a time that grows with n squared.
 
-    `start` are small places to begin from; about `perplexity` neighbours count for each row.
+    `start` are small places to begin from; about `perplexity` neighbours count for each row. `n_threads` changes no
+    place.
     """
     n = rows.shape[0]
-    similar = neighbour_similarities(rows, perplexity)
+    similar = neighbour_similarities(rows, perplexity, n_threads=n_threads)
     x, y = _axes(start)
     places = np.vstack([x, y])
     gains, step = np.ones_like(places), np.zeros_like(places)
     rate = np.float32(max(n / PHASES[0][1] / 4, LOWEST_RATE))
-    for n_iterations, exaggeration, momentum in PHASES:
-        pulls = similar.data * np.float32(exaggeration)
-        graph = similar.indptr.astype(np.int32), similar.indices.astype(np.int32), pulls
-        for _ in range(n_iterations):
-            across, down, near = repulsion(places[0], places[1], places[0], places[1])
-            pull = attraction(places[0], places[1], graph, places[0], places[1])
-            total = max(near.sum() - n, MIN_NEARNESS)  # each place meets itself once, at distance 0
-            gradient = 4 * (np.vstack(pull) - np.vstack([across, down]) / total)
-            gains = np.where((gradient > 0) != (step > 0), gains + np.float32(0.2), gains * np.float32(0.8))
-            gains = np.maximum(gains, LOWEST_GAIN)
-            step = np.float32(momentum) * step - rate * gains * gradient
-            places = places + step
-            places -= places.mean(axis=1, keepdims=True)
+    with _repulsions(n, n_threads) as push:
+        for n_iterations, exaggeration, momentum in PHASES:
+            pulls = similar.data * np.float32(exaggeration)
+            graph = similar.indptr.astype(np.int32), similar.indices.astype(np.int32), pulls
+            for _ in range(n_iterations):
+                across, down, near = push(places[0], places[1], places[0], places[1])
+                pull = attraction(places[0], places[1], graph, places[0], places[1])
+                total = max(near.sum() - n, MIN_NEARNESS)  # each place meets itself once, at distance 0
+                gradient = 4 * (np.vstack(pull) - np.vstack([across, down]) / total)
+                gains = np.where((gradient > 0) != (step > 0), gains + np.float32(0.2), gains * np.float32(0.8))
+                gains = np.maximum(gains, LOWEST_GAIN)
+                step = np.float32(momentum) * step - rate * gains * gradient
+                places = places + step
+                places -= places.mean(axis=1, keepdims=True)
     return places.T.astype(np.float64)
 
 
-def places_among(rows: Floats, placed_rows: Floats, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+@contextmanager
+def _repulsions(n: int, n_threads: int | None) -> Iterator[Callable[..., tuple[Floats, Floats, Floats]]]:
+    """Yield `repulsion` for n places, each thread with as many of them."""
+    threads = resolve_threads(n_threads)
+    blocks = row_blocks(n, -(-n // threads))
+
+    def push(x: Floats, y: Floats, from_x: Floats, from_y: Floats) -> tuple[Floats, Floats, Floats]:
+        def of_block(block: slice) -> tuple[Floats, Floats, Floats]:
+            forces: tuple[Floats, Floats, Floats] = repulsion(x[block], y[block], from_x, from_y)
+            return forces
+
+        across, down, near = zip(*share_blocks(of_block, blocks, n_threads=threads, pool=pool), strict=True)
+        return np.concatenate(across), np.concatenate(down), np.concatenate(near)
+
+    with ThreadPoolExecutor(threads, "doccluster") as pool:
+        yield push
+
+
+def places_among(
+    rows: Floats, placed_rows: Floats, places: npt.NDArray[np.float64], *, n_threads: int | None = None
+) -> npt.NDArray[np.float64]:
     """Return places, float64 array of shape (n, 2), for more rows among rows that have one; those stay."""
-    nearest, distances = _nearest(rows, placed_rows, min(placed_rows.shape[0], int(3 * NEW_PERPLEXITY)))
+    n_neighbours = min(placed_rows.shape[0], int(3 * NEW_PERPLEXITY))
+    nearest, distances = _nearest(rows, placed_rows, n_neighbours, n_threads=n_threads)
     weights = _weights(distances - distances[:, :1], np.log(NEW_PERPLEXITY)).astype(np.float32)
     starts = np.arange(rows.shape[0] + 1) * nearest.shape[1]
     graph = starts.astype(np.int32), nearest.ravel().astype(np.int32), weights.ravel()
     to_x, to_y = _axes(places)
     x, y = to_x[nearest[:, 0]], to_y[nearest[:, 0]]
-    for _ in range(NEW_STEPS):
-        across, down, near = repulsion(x, y, to_x, to_y)
-        pull_x, pull_y = attraction(x, y, graph, to_x, to_y)
-        x = x - NEW_RATE * (pull_x - across / near)
-        y = y - NEW_RATE * (pull_y - down / near)
+    with _repulsions(x.size, n_threads) as push:
+        for _ in range(NEW_STEPS):
+            across, down, near = push(x, y, to_x, to_y)
+            pull_x, pull_y = attraction(x, y, graph, to_x, to_y)
+            x = x - NEW_RATE * (pull_x - across / near)
+            y = y - NEW_RATE * (pull_y - down / near)
     return np.column_stack([x, y]).astype(np.float64)
 
 
-def neighbour_similarities(rows: Floats, perplexity: float) -> Any:
+def neighbour_similarities(rows: Floats, perplexity: float, *, n_threads: int | None = None) -> Any:
     """Return the joint similarities of rows, a symmetric csr array of float32 that sums to 1, by squared distance."""
     n = rows.shape[0]
     n_neighbours = min(n - 1, max(2, int(3 * perplexity)))
-    nearest, distances = _nearest(rows, rows, n_neighbours, themselves=False)
+    nearest, distances = _nearest(rows, rows, n_neighbours, themselves=False, n_threads=n_threads)
     weights = _weights(distances - distances[:, :1], np.log(min(perplexity, 0.9 * n_neighbours)))
     starts = np.arange(n + 1) * n_neighbours
     graph = sparse.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(n, n))
@@ -117,21 +145,23 @@ def neighbour_similarities(rows: Floats, perplexity: float) -> Any:
     return joint
 
 
-def _nearest(rows: Floats, candidates: Floats, n_neighbours: int, *, themselves: bool = True) -> tuple[Floats, Floats]:
+def _nearest(
+    rows: Floats, candidates: Floats, n_neighbours: int, *, themselves: bool = True, n_threads: int | None
+) -> tuple[Floats, Floats]:
     """Return the nearest of the known rows to each row, and their squared distances, ascending; ties by place."""
-    n = rows.shape[0]
-    nearest = np.empty((n, n_neighbours), dtype=np.int64)
-    distances = np.empty((n, n_neighbours))
     lengths = np.einsum("ij,ij->i", candidates, candidates)
-    for first in range(0, n, BLOCK_ROWS):
-        block = slice(first, min(n, first + BLOCK_ROWS))
+
+    def of_block(block: slice) -> tuple[Floats, Floats]:
         squared = lengths - 2 * (rows[block] @ candidates.T)
         if not themselves:
-            squared[np.arange(block.stop - first), np.arange(first, block.stop)] = np.inf
+            squared[np.arange(block.stop - block.start), np.arange(block.start, block.stop)] = np.inf
         nearest_few = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
         order = np.argsort(np.take_along_axis(squared, nearest_few, axis=1), axis=1, kind="stable")
-        nearest[block] = np.take_along_axis(nearest_few, order, axis=1)
-        distances[block] = np.take_along_axis(squared, nearest[block], axis=1)
+        nearest = np.take_along_axis(nearest_few, order, axis=1)
+        return nearest, np.take_along_axis(squared, nearest, axis=1)
+
+    parts = map_blocks(of_block, row_blocks(rows.shape[0], BLOCK_ROWS), n_threads=n_threads)
+    nearest, distances = map(np.concatenate, zip(*parts, strict=True))
     return nearest, distances
 
 
