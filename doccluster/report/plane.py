@@ -103,7 +103,7 @@ def _semantic_rows(run: Run, n_threads: int | None) -> Floats:
     return rows if meaning is None or run.by_meaning is None else meaning.beside(rows).astype(np.float64)
 
 
-def _placed(rows: Floats, seed: int, n_threads: int | None) -> tuple[Floats, str]:
+def _placed(rows: Floats, seed: int, n_threads: int | None = None) -> tuple[Floats, str]:
     """Return the places of rows: of landmarks drawn from them by t-SNE, of all others among these."""
     n = rows.shape[0]
     if n <= N_LANDMARKS:

@@ -64,6 +64,7 @@ def test_rows_of_a_group_lie_together_whether_all_are_landmarks_or_some(groups, 
     spread = max(np.linalg.norm(places[labels == group] - means[group], axis=1).mean() for group in range(4))
     assert min(np.linalg.norm(means[a] - means[b]) for a in range(4) for b in range(a)) > 2 * spread
     np.testing.assert_array_equal(plane._placed(rows, 0)[0], places)
+    np.testing.assert_array_equal(plane._placed(rows, 0, n_threads=3)[0], places)
 
 
 def test_forces_on_places_are_those_of_the_definition():
