@@ -21,7 +21,7 @@ _HOMES = {
     "DocumentVectors": "doccluster.vectors",
     "read_matrix": "doccluster.vectors",
     "vectorize": "doccluster.vectors",
-    "Partition": "doccluster.partition",
+    "Partition": "doccluster.geometry.partition",
     "DocumentClustering": "doccluster.clustering",
     "SphericalKMeans": "doccluster.clustering",
     "VonMisesFisherMixture": "doccluster.clustering",
@@ -46,7 +46,7 @@ _HOMES = {
     "rerun": "doccluster.pipeline.repeating:repeat_run",
     "diff": "doccluster.streams.diff",
     "cluster_search_results": "doccluster.pipeline.grouping_hits",
-    "load_run": "doccluster.artifacts.run_folder",
+    "load_run": "doccluster.results.run_folder",
     "write_report": "doccluster.report",
     "InlineReport": "doccluster.report",
     "plots": "doccluster.report",
@@ -69,19 +69,18 @@ def __getattr__(name: str) -> Any:
 
 if TYPE_CHECKING:
     from doccluster import errors as errors
-    from doccluster.artifacts.run_folder import load_run as load_run
     from doccluster.clustering import DocumentClustering as DocumentClustering
     from doccluster.clustering import SphericalKMeans as SphericalKMeans
     from doccluster.clustering import VonMisesFisherMixture as VonMisesFisherMixture
     from doccluster.corpus import Corpus as Corpus
     from doccluster.corpus import load_sample as load_sample
     from doccluster.corpus import read_corpus as read_corpus
+    from doccluster.geometry.partition import Partition as Partition
     from doccluster.measures import evaluate as evaluate
     from doccluster.measures import get_measure as get_measure
     from doccluster.measures import list_measures as list_measures
     from doccluster.measures import make_scorer as make_scorer
     from doccluster.measures import score as score
-    from doccluster.partition import Partition as Partition
     from doccluster.pipeline import assigning, browsing, choosing, comparing, editing, inspecting, main_line, repeating
     from doccluster.pipeline.editing import undo as undo
     from doccluster.pipeline.explaining import explain as explain
@@ -90,6 +89,7 @@ if TYPE_CHECKING:
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
+    from doccluster.results.run_folder import load_run as load_run
     from doccluster.selection import tendency as tendency
     from doccluster.streams import StoryStream as StoryStream
     from doccluster.streams.diff import diff as diff

@@ -21,8 +21,8 @@ from doccluster import clustering, corpus, distributed, geometry, labeling, meas
 from doccluster import vectors as vectors_package
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
 from doccluster.errors import DocclusterError
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.label_terms import rank_label_terms
-from doccluster.partition import Partition
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 from tests.fuzz.campaign import check_sentence
 from tests.fuzz.matrices import LABELS, N_ROWS, good_matrix

@@ -12,11 +12,15 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from doccluster.artifacts.csv_files import csv_text, storable, write_csv, write_csv_rows
-from doccluster.artifacts.new_folder import new_folder
-from doccluster.artifacts.run_folder import labels_checksum, load_run, save_run
-from doccluster.artifacts.run_model import load_model
-from doccluster.artifacts.storage import (
+from doccluster.base.csv_files import csv_text, storable, write_csv, write_csv_rows
+from doccluster.base.new_folder import new_folder
+from doccluster.base.typed_json import read_as
+from doccluster.corpus.document import Corpus
+from doccluster.errors import InputError, SchemaError
+from doccluster.pipeline.main_line import run_pipeline
+from doccluster.results.run_folder import labels_checksum, load_run, save_run
+from doccluster.results.run_model import load_model
+from doccluster.results.storage import (
     pack_matrix,
     read_arrays,
     read_json,
@@ -24,10 +28,6 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.artifacts.typed_json import read_as
-from doccluster.corpus.document import Corpus
-from doccluster.errors import InputError, SchemaError
-from doccluster.pipeline.main_line import run_pipeline
 from doccluster.vectors import read_matrix
 
 TINY = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "tiny"

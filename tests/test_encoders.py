@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 import doccluster
-from doccluster.artifacts.encoded_rows import EncodedRows
 from doccluster.cli.main import main
 from doccluster.distributed.text_vectors import known_encoder
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
 from doccluster.pipeline.editing import Edit, edit_run
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.searching import open_search
+from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import encoders
 from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder, onnx_encoder
 

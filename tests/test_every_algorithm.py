@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.main import commands
 from doccluster.clustering.algorithms import ALGORITHMS, get_algorithm, parse_algorithm
 from doccluster.errors import InputError
@@ -17,6 +16,7 @@ from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.report.html import render_report
+from doccluster.results.run_folder import load_run
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 TINY = NEWSROOM.parent.parent / "tiny"

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.cluster import DBSCAN
 
 import doccluster
-from doccluster.artifacts.run_tables import assignments_columns
 from doccluster.errors import InputError
+from doccluster.results.run_tables import assignments_columns
 
 CORPUS = "corpora/samples/tiny"
 TEXTS = [

@@ -11,11 +11,11 @@ from sklearn.metrics import homogeneity_score
 
 import doccluster
 from doccluster import synthetic
-from doccluster.artifacts.run_folder import save_run
 from doccluster.cli.main import COMMANDS as ALL
 from doccluster.cli.main import commands
 from doccluster.errors import InputError
 from doccluster.report import plots
+from doccluster.results.run_folder import save_run
 
 TRUTH, LABELS = list("aaabbbcc"), [0, 0, 1, 1, 1, 1, 1, 1]
 TEXTS = ["rye bread oven", "bread oven flour", "herring boats", "boats in the harbour"]

@@ -10,13 +10,13 @@ from scipy import sparse
 
 from doccluster import Partition
 from doccluster.corpus import read_corpus
-from doccluster.headlines import choose_headline, plain_title, title_endings, without_openings
 from doccluster.labeling import representative_documents
-from doccluster.overview import overview
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report.html import render_report
 from doccluster.report.summary import summarize
+from doccluster.results.headlines import choose_headline, plain_title, title_endings, without_openings
+from doccluster.results.overview import overview
 from tests.cli.conftest import doccluster  # noqa: F401 (a fixture)
 
 

@@ -20,11 +20,11 @@ from scipy import sparse
 import doccluster
 from doccluster import Partition
 from doccluster.base.sparse_structure import checked_csr
+from doccluster.base.validation import check_matrix
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError, MemoryLimitError, NotNumeric
 from doccluster.labeling import describe_clusters, explain_membership
 from doccluster.measures import evaluate
-from doccluster.validation import check_matrix
 from doccluster.vectors import DocumentVectors, read_matrix
 from tests.hostile_calls import DAMAGES
 

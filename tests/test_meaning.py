@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import doccluster
-from doccluster.artifacts.run_model import load_model
 from doccluster.cli.main import main
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, MissingDependency
@@ -18,6 +17,7 @@ from doccluster.geometry.neighbours import joined_graph
 from doccluster.pipeline.browsing import open_browser
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.searching import open_search
+from doccluster.results.run_model import load_model
 from doccluster.vectors import write_matrix
 from doccluster.vectors.encoders import get_encoder
 from doccluster.vectors.meaning import meaning_of

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import doccluster
 import tests.oracles
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import get_measures
-from doccluster.partition import Partition
 from tests.oracles import external
 
 EVERY = [record.name for record in list_measures()]

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
-from doccluster.artifacts.run_folder import load_run, save_run
-from doccluster.artifacts.run_tables import assignments_columns
 from doccluster.cli.main import commands
 from doccluster.corpus import find_near_copies, find_near_duplicates, near_copies
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
+from doccluster.results.run_folder import load_run, save_run
+from doccluster.results.run_tables import assignments_columns
 from tests.conftest import ROOT
 
 NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"

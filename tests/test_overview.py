@@ -8,9 +8,9 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from doccluster.headlines import first_sentence
-from doccluster.overview import outlets_of, overview
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.results.headlines import first_sentence
+from doccluster.results.overview import outlets_of, overview
 
 OIL = ["Oil prices rise as OPEC cuts exports", "OPEC cuts exports of oil again", "Crude oil exports fall, OPEC says"]
 WHEAT = ["Rain delays the wheat harvest", "Wheat harvest late after rain", "Farmers wait: rain on the wheat"]
@@ -97,7 +97,7 @@ def test_excerpts_are_plain_text_without_the_head_of_a_message():
     import pandas as pd
 
     from doccluster.corpus import read_corpus
-    from doccluster.record import DocumentTable
+    from doccluster.results.document_table import DocumentTable
 
     texts = ["From: a@b.org\nSubject: Re: tides\n\nThe <b>ferry</b> is late.", "From: here to there\nwe walked."]
     assert list(DocumentTable.from_corpus(read_corpus(pd.DataFrame({"text": texts}))).excerpts) == [
@@ -107,7 +107,7 @@ def test_excerpts_are_plain_text_without_the_head_of_a_message():
 
 
 def test_a_headline_does_not_end_at_a_shortened_word():
-    from doccluster.headlines import first_sentence
+    from doccluster.results.headlines import first_sentence
 
     text = "A court told the U.S. envoy, Mr. J. Hill, to leave. He left."
     assert first_sentence(text) == "A court told the U.S. envoy, Mr. J. Hill, to leave."

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.errors import InputError
-from doccluster.partition import Partition
+from doccluster.geometry.partition import Partition
 
 
 @settings(max_examples=80)

@@ -12,8 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from doccluster import validation
-from doccluster.artifacts.run_folder import load_run
+from doccluster.base import validation
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.errors import InputError, MemoryLimitError, NothingUsable
@@ -24,6 +23,7 @@ from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.pipeline.vector_file import write_vectors
+from doccluster.results.run_folder import load_run
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"
 TINY = SAMPLES / "tiny"
@@ -202,7 +202,7 @@ def test_nothing_but_documents_without_terms_is_nothing_usable():
     with pytest.raises(NothingUsable):
         run_pipeline(["! !", "?"], n_clusters=1)
     from doccluster.pipeline.sources import split_empty
-    from doccluster.record import DocumentTable
+    from doccluster.results.document_table import DocumentTable
     from doccluster.vectors import DocumentVectors
 
     with pytest.raises(NothingUsable, match="none of the 3"):

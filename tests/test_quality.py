@@ -12,7 +12,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 import doccluster
-from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering import DocumentClustering, MultinomialMixture, SphericalKMeans
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.errors import InputError, MemoryLimitError
@@ -21,6 +20,7 @@ from doccluster.pipeline.comparing import compare_sources
 from doccluster.pipeline.in_process import canonical_order
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.pipeline.vector_file import write_vectors
+from doccluster.results.run_folder import load_run
 from doccluster.selection import LabelledCorpus, compare
 
 NEWSROOM = Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom" / "articles.jsonl"

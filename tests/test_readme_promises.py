@@ -95,8 +95,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "Two libraries use them: numba for compiled code, which is loaded only from a folder of yours and with the "
     "checksum it was written with, and Dask for messages to workers.": (
-        "kernels/test_code_cache.py::test_files_whose_checksum_was_never_noted_are_compiled_anew",
-        "kernels/test_code_cache.py::test_nothing_is_loaded_from_a_folder_that_others_can_write_to",
+        "base/compiled/test_code_cache.py::test_files_whose_checksum_was_never_noted_are_compiled_anew",
+        "base/compiled/test_code_cache.py::test_nothing_is_loaded_from_a_folder_that_others_can_write_to",
         "distributed/test_dask_workers.py::test_connections_are_encrypted_by_the_settings_of_dask",
     ),
     "No silent repair: what was left out, renamed or normalised is said.": (

@@ -12,20 +12,20 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from doccluster.artifacts.csv_files import csv_text, write_csv_parts
-from doccluster.artifacts.run_folder import load_run
-from doccluster.artifacts.run_tables import assignments_columns, assignments_parts
+from doccluster.base.csv_files import csv_text, write_csv_parts
+from doccluster.base.executors import InFiles
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts
 from doccluster.distributed import Sequential
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
-from doccluster.executors import InFiles
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
+from doccluster.results.run_folder import load_run
+from doccluster.results.run_tables import assignments_columns, assignments_parts
 from doccluster.vectors import TfidfVectorizer
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
@@ -218,7 +218,7 @@ def test_assignments_are_the_same_table_written_in_parts(tmp_path):
 
 def test_assignments_are_written_as_parquet_parts_that_say_what_the_csv_says(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    monkeypatch.setattr("doccluster.artifacts.run_tables.write_parquet_parts.__kwdefaults__", {"n_rows": 100})
+    monkeypatch.setattr("doccluster.results.run_tables.write_parquet_parts.__kwdefaults__", {"n_rows": 100})
     run_newsroom(tmp_path / "run", scratch=tmp_path / "scratch", parquet=True)
     parts = sorted((tmp_path / "run" / "assignments").iterdir())
     assert [path.name for path in parts[:2]] == ["part-00000.parquet", "part-00001.parquet"]

@@ -18,9 +18,9 @@ from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.mixtures import vmf_mixture, vmf_steps
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.measures import distances, evaluate, list_measures
-from doccluster.partition import Partition
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, work_wanted
 from doccluster.pipeline.in_blocks import BlockWork
 from doccluster.pipeline.run_settings import RunSettings

@@ -7,8 +7,8 @@ from threading import Barrier, BrokenBarrierError, Lock
 import numpy as np
 import pytest
 
-from doccluster import scratch_files
-from doccluster.scratch_files import open_array, write_array
+from doccluster.base import scratch_files
+from doccluster.base.scratch_files import open_array, write_array
 
 
 def test_threads_read_headers_one_after_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,6 @@ STILL_ABOVE: dict[str, float] = {
     "cli": 5.8,
     "clustering": 5.4,
     "distributed": 9.9,
-    "kernels": 3.5,
     "labeling": 8.6,
     "pipeline": 12.7,
     "selection": 10.0,

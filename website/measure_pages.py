@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from doccluster.artifacts.run_tables import LEADING_MEASURES
 from doccluster.cli.run_summary import HEADLINES
 from doccluster.measures import Measure, list_measures
 from doccluster.measures.bibliography import plain_text, references_of
+from doccluster.results.run_tables import LEADING_MEASURES
 from experiments.reference_pages import ARROWS, COSTS, FAMILIES, SOURCES
 from website.formulas import formula_lines
 from website.questions import WITH_CLASSES, WITHOUT_CLASSES, Question

@@ -1,6 +1,6 @@
 """What is public: the names of the package, and those that its packages for users offer in `__all__`.
 
-Everything else (`kernels`, `cli`, `pipeline`, `artifacts`, and modules inside the packages) may change without notice.
+Everything else (`base`, `cli`, `pipeline`, `results`, and modules inside the packages) may change without notice.
 """
 
 from __future__ import annotations

@@ -91,10 +91,10 @@ def assign_command(model: str, sources: tuple[str, ...], output: str | None, **g
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
     the run did not know) and new (whether it is unlike all clusters of the run, and the one named is only the nearest).
     """
-    from doccluster.artifacts.csv_files import csv_text
-    from doccluster.artifacts.new_folder import check_file
-    from doccluster.artifacts.run_model import load_model
+    from doccluster.base.csv_files import csv_text
+    from doccluster.base.new_folder import check_file
     from doccluster.pipeline.assigning import assign_documents, chosen_threshold
+    from doccluster.results.run_model import load_model
 
     if output is not None:
         check_file(Path(output), overwrite=given["overwrite"])
@@ -128,8 +128,8 @@ def _novelty(table: pd.DataFrame, threshold: float) -> str:
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
-    from doccluster.artifacts.csv_files import write_csv
-    from doccluster.artifacts.new_folder import new_file
+    from doccluster.base.csv_files import write_csv
+    from doccluster.base.new_folder import new_file
 
     with new_file(path) as unfinished:
         write_csv(table, unfinished)

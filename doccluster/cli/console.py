@@ -20,6 +20,7 @@ from typing import Any, TextIO
 
 import click
 
+from doccluster.base.compiled.compile_clock import CLOCK
 from doccluster.base.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
 from doccluster.base.json_values import jsonable
 from doccluster.base.progress import Progress, silent
@@ -28,7 +29,6 @@ from doccluster.cli.output import ABOVE, STAND_INS, is_unicode, write_error, wri
 from doccluster.cli.values import Whole, number_of_clusters
 from doccluster.cli.verb import spelling_of
 from doccluster.errors import DocclusterWarning, worded
-from doccluster.kernels.compile_clock import CLOCK
 
 Command = Callable[..., Any]
 

@@ -57,7 +57,7 @@ def undo_command(folder: str, as_json: bool) -> None:
 def _print(edited: Edited, sentence: str, as_json: bool) -> None:
     """Print what was done, and the clusters that it changed."""
     from doccluster.cli.run_summary import print_clusters
-    from doccluster.overview import overview
+    from doccluster.results.overview import overview
 
     if as_json:
         changed = [edited.run.clusters[number] for number in edited.clusters]

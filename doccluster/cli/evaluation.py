@@ -140,9 +140,9 @@ def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Any:
     import numpy as np
     from scipy import sparse
 
-    from doccluster.artifacts.run_folder import load_run
     from doccluster.base.file_names import usable_path
     from doccluster.measures.label_files import rows_of
+    from doccluster.results.run_folder import load_run
     from doccluster.vectors import read_matrix
     from doccluster.vectors.matrix_files import load_matrix_file
 
@@ -251,10 +251,10 @@ def explain_command(subject: str, cluster: str | None, second_cluster: str | Non
 
 
 def _explain_run(folder: str, cluster: str | None, second_cluster: str | None, as_json: bool) -> None:
-    from doccluster.artifacts.run_folder import load_run
     from doccluster.cli.run_summary import print_clusters
-    from doccluster.overview import overview
     from doccluster.pipeline.explaining import explain
+    from doccluster.results.overview import overview
+    from doccluster.results.run_folder import load_run
 
     run = load_run(folder)
     explanation = explain(run, cluster, second_cluster)

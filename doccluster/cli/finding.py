@@ -86,7 +86,7 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     is the place of a document by BM25 alone. With --hits give no SRC, only the query that
     found the hits, if you like.
     """
-    from doccluster.artifacts.new_folder import check_file
+    from doccluster.base.new_folder import check_file
 
     if output is not None:
         check_file(Path(output), overwrite=overwrite)

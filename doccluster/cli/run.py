@@ -261,11 +261,11 @@ def report_command(
     With --with-texts the documents are read again from where the run found them. With --labels the report is of
     clusters that another program found, and needs no run; `run --labels` has more options, and keeps the run.
     """
-    from doccluster.artifacts.new_folder import check_file, new_file
-    from doccluster.artifacts.run_folder import load_run
+    from doccluster.base.new_folder import check_file, new_file
     from doccluster.pipeline.main_line import run_pipeline
     from doccluster.pipeline.repeating import texts_of_run
     from doccluster.report import write_report
+    from doccluster.results.run_folder import load_run
 
     if labels is None and len(sources) > 1:
         raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")

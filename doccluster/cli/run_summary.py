@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doccluster.artifacts.run_tables import per_cluster_values
 from doccluster.base.text_table import Column
 from doccluster.cli.console import plain, print_table, say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
-from doccluster.overview import Overview, doubt, overview
 from doccluster.pipeline.provenance import COMPILING
-from doccluster.record import NO_TERMS
 from doccluster.report.wording import counted, month_words, span_words
+from doccluster.results.document_table import NO_TERMS
+from doccluster.results.overview import Overview, doubt, overview
+from doccluster.results.run_tables import per_cluster_values
 
 if TYPE_CHECKING:
-    from doccluster.record import Run
+    from doccluster.results.record import Run
 
 WIDEST_HEADLINE = 80
 SHOWN_SECONDS = 0.05  # of compiling

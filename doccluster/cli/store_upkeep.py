@@ -165,7 +165,7 @@ def backup_command(store: str, output: str, overwrite: bool, as_json: bool) -> N
     The copy appears whole or not at all, and is a store like any other. A plain copy of the file may be half of one
     state and half of another.
     """
-    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.base.new_folder import check_file, new_file
     from doccluster.base.sizes import format_size
     from doccluster.streams.database import back_up, reading
 

@@ -287,7 +287,7 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
 
     It is one file that can be read without its script, and loads nothing from the network.
     """
-    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.base.new_folder import check_file, new_file
     from doccluster.report.stream_page import render_front_page
     from doccluster.streams.database import reading
     from doccluster.streams.front_page import front_page

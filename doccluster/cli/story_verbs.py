@@ -204,7 +204,7 @@ def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_
 
     A story is one entry, under its own id for good; readers see it again when it has grown.
     """
-    from doccluster.artifacts.new_folder import check_file, new_file
+    from doccluster.base.new_folder import check_file, new_file
     from doccluster.streams.database import reading
     from doccluster.streams.feed_out import feed_of
 

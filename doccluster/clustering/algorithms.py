@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from doccluster.base.choices import spelled
 from doccluster.base.parameter_fields import Parameter, parameters_of
+from doccluster.base.validation import check_n_init
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import Argument, InputError
-from doccluster.validation import check_n_init
 
 Metric = Literal["cosine", "euclidean"]
 SPHERICAL = "spherical-k-means"  # what runs used before they wrote it down

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 from doccluster.geometry.sums import sums_by_label
-from doccluster.validation import check_matrix, unit_rows
 
 
 def check_columns(estimator: Any, X: Any) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import compact_indices
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.task import STARTS, Found, Task
 from doccluster.errors import DocclusterError, InputError
 from doccluster.geometry.documents import count_distinct_rows
-from doccluster.validation import compact_indices
 
 Decide = Callable[[Any], LinearRule]
 

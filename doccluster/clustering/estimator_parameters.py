@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from doccluster.base.parameter_fields import parameter
 from doccluster.base.progress import Progress
-from doccluster.validation import RandomState
+from doccluster.base.validation import RandomState
 
 
 @dataclass(eq=False, repr=False)

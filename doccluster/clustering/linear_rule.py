@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import InputError
 
 BLOCK_ROWS = 2048

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from doccluster.base.parameter_fields import parameter
-from doccluster.validation import MAX_STARTS
+from doccluster.base.validation import MAX_STARTS
 
 if TYPE_CHECKING:
     from sklearn.cluster import BisectingKMeans as BisectingKMeans

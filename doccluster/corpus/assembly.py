@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.control_characters import CONTROLS, SURROGATES, without_invisible
+from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft
 from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
 from doccluster.errors import NothingUsable
-from doccluster.packed_strings import CodedColumn, PackedStrings
 
 # controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
 _UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
+from doccluster.base.validation import is_missing
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument
-from doccluster.validation import is_missing
 
 # Names that columns of text go by, the likeliest first; compared without case, spaces as _.
 FULL_TEXTS = ("text", "body", "content", "contents", "full_text", "article", "document", "doc")

@@ -21,7 +21,7 @@ from importlib import resources
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from doccluster.validation import is_missing
+from doccluster.base.validation import is_missing
 
 FIRST_YEAR = 1000
 LONGEST_DATE = 100  # characters

@@ -10,12 +10,12 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
+from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import cut, listed, short
 from doccluster.base.table_markup import html_table
 from doccluster.corpus.date_columns import DateCounts
 from doccluster.errors import InputError
-from doccluster.packed_strings import CodedColumn
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from doccluster.blocks import entry_blocks, row_blocks
+from doccluster.base.blocks import entry_blocks, row_blocks
+from doccluster.base.validation import check_positive_int
 from doccluster.corpus.plain_words import plain_words, word_codes
 from doccluster.errors import InputError
-from doccluster.validation import check_positive_int
 
 Groups = tuple[tuple[int, ...], ...]
 Shingles = npt.NDArray[np.uint64]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from doccluster.base.file_names import usable_path
+from doccluster.base.validation import is_missing
 from doccluster.corpus.columns import SAMPLED_ROWS, Columns, cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, record
@@ -20,7 +21,6 @@ from doccluster.corpus.encodings import decode
 from doccluster.corpus.limited_reading import query_apart
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import DocclusterError, InputError, importing
-from doccluster.validation import is_missing
 
 _BATCH = 4096  # rows held as Python objects at a time
 _QUERY = re.compile(r"(sqlite|duckdb):/{1,3}(.*?)\?(.*)", re.IGNORECASE | re.DOTALL)

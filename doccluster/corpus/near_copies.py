@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import row_blocks
 from doccluster.base.sparse_structure import checked_csr
-from doccluster.blocks import row_blocks
 from doccluster.corpus.duplicates import Groups, find_near_duplicates, jaccard, similar_sets
 
 THRESHOLD = 0.9

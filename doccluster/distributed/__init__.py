@@ -12,7 +12,7 @@ from doccluster.base.lazy import offer
 
 _HOMES = {
     "MatrixBlock": "doccluster.distributed.matrix_block",
-    "Sequential": "doccluster.executors",
+    "Sequential": "doccluster.base.executors",
     "cluster_blocks": "doccluster.distributed.block_clustering",
     "connect": "doccluster.distributed.dask_workers",
     "write_block": "doccluster.distributed.matrix_block",
@@ -22,8 +22,8 @@ __all__ = ["MatrixBlock", "Sequential", "cluster_blocks", "connect", "write_bloc
 __getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
+    from doccluster.base.executors import Sequential as Sequential
     from doccluster.distributed.block_clustering import cluster_blocks as cluster_blocks
     from doccluster.distributed.dask_workers import connect as connect
     from doccluster.distributed.matrix_block import MatrixBlock as MatrixBlock
     from doccluster.distributed.matrix_block import write_block as write_block
-    from doccluster.executors import Sequential as Sequential

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.executors import Executor
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
+from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits
 from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, fit_of
@@ -23,8 +25,6 @@ from doccluster.distributed.block_steps import release_fits
 from doccluster.distributed.checkpoints import Checkpoints, Progressed
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.errors import InputError, NothingUsable
-from doccluster.executors import Executor
-from doccluster.validation import as_generator
 
 KEPT_BYTES = 2**30
 SEED_ENTRIES = 2**27  # of more (a gigabyte of rows) seeds are drawn from a random sample

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.executors import CsrFiles, Executor
 from doccluster.base.progress import Progress, silent
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
-from doccluster.executors import CsrFiles, Executor
 from doccluster.geometry.cooccurrence import count_close, counts_added, documents_together
 from doccluster.geometry.documents import Documents
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import (
     Readings,
     SimilarityPass,
@@ -31,7 +32,6 @@ from doccluster.geometry.products import (
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, joined, sum_block
 from doccluster.labeling.placement import Placement, place_labels
-from doccluster.partition import Partition
 
 Integers = npt.NDArray[np.int64]
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.executors import Executor
 from doccluster.clustering.k_means.lloyd import Snapshot, choose_refills
 from doccluster.distributed.block_rows import BlockRows
 from doccluster.distributed.block_steps import (
@@ -29,7 +30,6 @@ from doccluster.distributed.block_steps import (
 )
 from doccluster.distributed.cluster_table import TableVersion, centroids_of, chords, row_products
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.executors import Executor
 
 Integers = npt.NDArray[np.int64]
 

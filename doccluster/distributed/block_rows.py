@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.executors import Executor, added
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.distributed.block_steps import has_terms
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.executors import Executor, added
 
 Integers = npt.NDArray[np.int64]
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.scratch_files import open_array, write_array
 from doccluster.clustering.k_means.assign import place_documents
 from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids
@@ -24,7 +25,6 @@ from doccluster.clustering.k_means.unit_documents import unit_documents
 from doccluster.distributed.cluster_table import TableVersion
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.geometry.sums import ExactSums, joined, sum_block
-from doccluster.scratch_files import open_array, write_array
 
 Labels = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import entry_blocks
+from doccluster.base.blocks import entry_blocks
+from doccluster.base.scratch_files import open_array, write_arrays
 from doccluster.clustering.k_means.sparse_means import CANCELLED
 from doccluster.geometry.sums import ExactSums
-from doccluster.scratch_files import open_array, write_arrays
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -20,8 +20,8 @@ from pathlib import Path
 from traceback import clear_frames
 from typing import Any, TypeVar
 
+from doccluster.base.executors import FAN_IN
 from doccluster.errors import Argument, InputError, importing
-from doccluster.executors import FAN_IN
 
 Result = TypeVar("Result")
 

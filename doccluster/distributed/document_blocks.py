@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import row_blocks
+from doccluster.base.blocks import row_blocks
+from doccluster.base.executors import ArrayFile, CsrFiles, InFiles, TablePlace, opened
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
 from doccluster.clustering.mixtures.multinomial import Settled
 from doccluster.clustering.smoothed.document_clusters import DocumentFit, DocumentParameters, DocumentWork
@@ -24,7 +25,6 @@ from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table
 from doccluster.distributed.settling import settle_blocks
-from doccluster.executors import ArrayFile, CsrFiles, InFiles, TablePlace, opened
 from doccluster.vectors.meaning import Meaning, beside
 
 Labels = npt.NDArray[Any]

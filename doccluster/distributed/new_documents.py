@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.executors import Executor, opened
 from doccluster.clustering.linear_rule import LinearRule, decide
 from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.text_vectors import single_threaded
-from doccluster.executors import Executor, opened
 from doccluster.labeling.placement import place_labels
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.vectorize import unknown_term_shares, vectorize

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import row_blocks
+from doccluster.base.executors import Executor, added
 from doccluster.base.progress import Progress, silent
-from doccluster.blocks import row_blocks
 from doccluster.clustering.linear_rule import capped
 from doccluster.clustering.mixtures.multinomial import (
     BLOCK_ROWS,
@@ -29,7 +30,6 @@ from doccluster.clustering.mixtures.multinomial import (
     settle,
 )
 from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.executors import Executor, added
 
 Labels = npt.NDArray[np.int64]
 

@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.executors import ArrayFile, Executor, InFiles, csr_over, opened
+from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.progress import Progress, silent
+from doccluster.base.scratch_files import open_array, write_arrays
+from doccluster.base.scratch_files import write_rows as write_table_rows
+from doccluster.base.validation import unit_rows
 from doccluster.corpus.stored_texts import StoredTexts, TextRows
 from doccluster.distributed.matrix_block import MatrixBlock, write_block
-from doccluster.executors import ArrayFile, Executor, InFiles, csr_over, opened
 from doccluster.geometry.documents import as_documents
-from doccluster.packed_strings import pack_strings, unpack_strings
-from doccluster.scratch_files import open_array, write_arrays
-from doccluster.scratch_files import write_rows as write_table_rows
-from doccluster.validation import unit_rows
 from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.model_files import Encoder
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
@@ -110,7 +110,7 @@ def encode_texts(
 ) -> ArrayFile:
     """Return the rows of texts by an encoder, as `get_encoder` takes it, made where the texts are read.
 
-    `known` are the rows that were made before, which makes no others (`artifacts.encoded_rows.EncodedRows`).
+    `known` are the rows that were made before, which makes no others (`results.encoded_rows.EncodedRows`).
     """
     encoder = get_encoder(given, n_threads=1)
     is_known = encoder.digest != "" and known.model == encoder.digest

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import entry_blocks, map_blocks, row_blocks
+from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 
 DENSE_ROWS = 4096
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from doccluster.base.validation import check_choice
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.validation import check_choice
 
 LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
 NAMES = ("i1", "i2", "e1", "g1", "h1", "h2")
@@ -32,7 +32,7 @@ def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
 
     `criterion`: the objective of spherical k-means is I2. `evidence`: under the cosine.
 
-    >>> from doccluster.partition import Partition
+    >>> from doccluster.geometry.partition import Partition
     >>> rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
     >>> evidence = ClusterEvidence(rows, Partition.from_labels([0, 0, 1]))
     >>> round(criterion_value("i2", evidence), 4), round(criterion_value("i1", evidence), 4)

@@ -18,8 +18,15 @@ from scipy import sparse
 from doccluster.base.choices import METRICS
 from doccluster.base.digests import matrix_checksum
 from doccluster.base.short_repr import ShortRepr
+from doccluster.base.validation import (
+    UNIT_TOLERANCE,
+    check_choice,
+    check_matrix,
+    squared_row_norms,
+    unit_rows,
+    within_range,
+)
 from doccluster.geometry.rows import Rows, TermMatrix
-from doccluster.validation import UNIT_TOLERANCE, check_choice, check_matrix, squared_row_norms, unit_rows, within_range
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
+from doccluster.base.validation import squared_row_norms
 from doccluster.errors import InputError
 from doccluster.geometry.cooccurrence import count_close, documents_together
 from doccluster.geometry.documents import as_documents
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import SimilarityPass, read_similarities
 from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums, count_presence
-from doccluster.partition import Partition
-from doccluster.validation import squared_row_norms
 
 FloatArray = npt.NDArray[np.float64]
 

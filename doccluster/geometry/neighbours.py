@@ -13,15 +13,15 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.blocks import row_blocks
+from doccluster.base.compiled.arguments import Csr
+from doccluster.base.compiled.jit import jit
+from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.base.short_repr import ShortRepr
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.blocks import row_blocks
+from doccluster.base.validation import check_positive_int, row_norms
 from doccluster.errors import InputError
-from doccluster.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.arguments import Csr
-from doccluster.kernels.jit import jit
-from doccluster.validation import check_positive_int, row_norms
 
 BLOCK_ROWS = 128  # rows a thread takes at a time; long and short ones even out
 FOLDED_FROM = 0.95  # copies at this cosine or above would fill all places of each other's list

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.progress import Progress
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
-from doccluster.partition import Partition
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
 LEAST_ROWS, MOST_ROWS = 64, 4096  # of a group that is read together

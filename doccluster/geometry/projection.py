@@ -20,14 +20,14 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.blocks import resolve_threads, row_blocks
+from doccluster.base.compiled.arguments import Csr
+from doccluster.base.compiled.jit import jit
+from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import resolve_threads, row_blocks
+from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import InputError
-from doccluster.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.arguments import Csr
-from doccluster.kernels.jit import jit
-from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]
 

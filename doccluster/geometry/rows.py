@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.kernels.arguments import Csr
-from doccluster.validation import UNIT_TOLERANCE
+from doccluster.base.compiled.arguments import Csr
+from doccluster.base.validation import UNIT_TOLERANCE
 
 STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
 LEAST_EXPONENT = -450  # smaller values have squares that vanish

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.base.blocks import map_blocks, row_blocks
+from doccluster.base.validation import squared_row_norms
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.rows import Rows
-from doccluster.partition import Partition
-from doccluster.validation import squared_row_norms
 
 # A term is kept as a dense line of the table when it occurs in more than one in DENSE_FROM clusters (measured: below
 # that a posting list is faster), or in a larger share where the table would exceed TABLE_BYTES.

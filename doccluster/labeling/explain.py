@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.validation import check_matrix
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import checked_centroids, dense_row
-from doccluster.partition import Partition
-from doccluster.validation import check_matrix
 from doccluster.vectors.document_vectors import DocumentVectors
 
 N_TERMS = 10

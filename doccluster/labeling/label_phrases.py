@@ -17,7 +17,7 @@ from scipy import sparse
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
-from doccluster.partition import Partition
+from doccluster.geometry.partition import Partition
 from doccluster.text.phrases import Phrase, find_phrases, word_uses, written_as
 from doccluster.text.running_text import RunningText
 from doccluster.text.stopwords import linking_words

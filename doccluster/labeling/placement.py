@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.short_repr import ShortRepr
+from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means import assign
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.cooccurrence import cosines
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.profiles import checked_documents
-from doccluster.partition import Partition
-from doccluster.validation import unit_rows
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import entry_blocks
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import entry_blocks
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.partition import Partition
+from doccluster.geometry.partition import Partition
 
 ENTRIES_AT_ONCE = 2**20  # of the table of clusters and terms, where several arrays of its size would be held
 

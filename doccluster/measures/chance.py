@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import Argument, InputError
+from doccluster.geometry.partition import Partition
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import Values, external_measure, get_measure, undefined
-from doccluster.partition import Partition
-from doccluster.validation import RandomState, as_generator, check_positive_int
 
 EXACT_BELOW = 10_000  # arrangements
 MAX_SAMPLES = 1_000_000  # the standard error is then a thousandth of the spread

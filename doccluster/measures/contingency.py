@@ -17,8 +17,8 @@ from scipy import sparse, special
 
 from doccluster.base.short_repr import ShortRepr
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.measures.matching import Matching, best_matching, is_unique
-from doccluster.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks
 from doccluster.base.sizes import format_size, parse_size
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.blocks import map_blocks
+from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.sums import cluster_order
-from doccluster.validation import RandomState, as_generator, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

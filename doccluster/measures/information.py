@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from doccluster.base.validation import check_choice
 from doccluster.errors import InputError
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import Values, alias, check_beta, external_measure, log_unit, variant
-from doccluster.validation import check_choice
 
 AVERAGES: dict[str, Callable[[float, float], float]] = {
     "arithmetic": lambda a, b: (a + b) / 2,

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.validation import check_choice
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
-from doccluster.validation import check_choice
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,14 +15,14 @@ import numpy.typing as npt
 from doccluster.base.choices import METRICS
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.progress import Progress, silent
+from doccluster.base.validation import check_choice
 from doccluster.base.version import __version__
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable, worded
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
+from doccluster.geometry.partition import Partition
 from doccluster.measures.registry import Measure, get_measure, get_measures, list_measures, undefined
 from doccluster.measures.scores import Evaluation, Score
 from doccluster.measures.truth import EvidenceStore, TruthColumn, subset, truth_columns
-from doccluster.partition import Partition
-from doccluster.validation import check_choice
 
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 NOISE = ("-1", "-1.0")  # the label that DBSCAN and HDBSCAN give what is in no cluster

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.validation import check_choice
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import Values, alias, check_beta, external_measure, f_beta, variant
 from doccluster.measures.set_matching import max_matching, purity
-from doccluster.validation import check_choice
 
 Floats = npt.NDArray[np.float64]
 

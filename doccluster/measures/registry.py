@@ -18,8 +18,8 @@ import numpy.typing as npt
 from doccluster.base.choices import METRICS
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import ShortRepr, short
+from doccluster.base.validation import as_generator, check_choice, check_positive_int
 from doccluster.errors import InputError
-from doccluster.validation import as_generator, check_choice, check_positive_int
 
 
 def check_beta(beta: float) -> float:

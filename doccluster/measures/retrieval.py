@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import check_choice
 from doccluster.measures.contingency import ContingencyTable, LabelSets
 from doccluster.measures.registry import Values, check_beta, external_measure, f_beta, undefined, variant
-from doccluster.validation import check_choice
 
 
 @external_measure(

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.cooccurrence import documents_together
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.validation import check_matrix, check_positive_int
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ class TopicWords:
     matrix `reference` is where documents are counted, if not in the clustered ones, a term where its weight is above 0.
     Raises InputError if there is not one list per cluster, or a column does not exist.
 
-    >>> from doccluster.partition import Partition
+    >>> from doccluster.geometry.partition import Partition
     >>> geometry = ClusterEvidence([[2, 1, 0], [1, 2, 0], [0, 0, 1]], Partition.from_labels([0, 0, 1]))
     >>> [top.tolist() for top in TopicWords(geometry).top_terms(2)]
     [[0, 1], [2]]

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.progress import Progress, silent
+from doccluster.base.validation import is_missing
 from doccluster.errors import DocclusterWarning, InputError
+from doccluster.geometry.partition import Partition, label_list
 from doccluster.measures.contingency import ContingencyTable, LabelSets
 from doccluster.measures.registry import Measure
-from doccluster.partition import Partition, label_list
-from doccluster.validation import is_missing
 
 if TYPE_CHECKING:
     from doccluster.geometry import ClusterEvidence, Documents

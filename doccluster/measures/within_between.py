@@ -13,11 +13,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.validation import RandomState, check_choice
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
-from doccluster.validation import RandomState, check_choice
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.artifacts.csv_files import storable
-from doccluster.artifacts.run_folder import model_of
-from doccluster.artifacts.run_model import Model, load_model
+from doccluster.base.csv_files import storable
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
@@ -21,7 +19,9 @@ from doccluster.pipeline.block_runs import Announce, block_work
 from doccluster.pipeline.meaning_wanted import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.run_settings import check_group
 from doccluster.pipeline.sources import Source, is_matrix, read_source
-from doccluster.record import Run
+from doccluster.results.record import Run
+from doccluster.results.run_folder import model_of
+from doccluster.results.run_model import Model, load_model
 from doccluster.vectors.vectorize import unknown_term_shares
 
 DIGITS = 6

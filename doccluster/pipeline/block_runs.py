@@ -9,10 +9,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doccluster.artifacts.new_folder import CHECKPOINT
+from doccluster.base.blocks import resolve_threads
+from doccluster.base.new_folder import CHECKPOINT
 from doccluster.base.sizes import format_size, parse_size
 from doccluster.base.unfinished import unfinished_folder
-from doccluster.blocks import resolve_threads
+from doccluster.base.validation import check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.walking import check_paths, expanded
@@ -20,11 +21,10 @@ from doccluster.errors import Argument, InputError
 from doccluster.pipeline.in_process import Work
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
-from doccluster.validation import check_positive_int
 
 if TYPE_CHECKING:
+    from doccluster.base.executors import Executor
     from doccluster.distributed.checkpoints import Checkpoints
-    from doccluster.executors import Executor
     from doccluster.pipeline.in_blocks import BlockWork
 
 SETTLED, SMOOTHED = "settled", "smoothed"
@@ -104,7 +104,7 @@ def block_work(
     announce: Announce | None = None,
 ) -> Iterator[BlockWork]:
     """Yield workers, of a cluster or of this process, and a folder that all of them see, removed at the end."""
-    from doccluster.executors import Sequential  # most runs are in one process, and import none of this
+    from doccluster.base.executors import Sequential  # most runs are in one process, and import none of this
     from doccluster.pipeline.in_blocks import BlockWork
 
     with ExitStack() as stack:

@@ -13,20 +13,21 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts.run_folder import is_run_folder, load_run
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut
+from doccluster.base.validation import check_positive_int
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import as_documents
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import rows_that_fit_none
-from doccluster.partition import Partition
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import DocumentTable, Run
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.record import Run
+from doccluster.results.run_folder import is_run_folder, load_run
 from doccluster.retrieval import scatter
 from doccluster.retrieval.hits import OTHER_LABEL
-from doccluster.validation import check_positive_int
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 
 N_CLUSTERS = 10

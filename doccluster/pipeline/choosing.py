@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.artifacts.encoded_rows import EncodedRows
-from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
+from doccluster.base.new_folder import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.in_process import order_of
@@ -22,7 +21,8 @@ from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.pipeline.wanted_clusters import recommended, with_examples
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.encoded_rows import EncodedRows
 from doccluster.selection import CriteriaOverK, Recommendation, Tendency, criteria_over_k, tendency
 from doccluster.selection.criteria import checked_criteria, default_ks
 from doccluster.vectors import DocumentVectors

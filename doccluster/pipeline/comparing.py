@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.encoded_rows import EncodedRows
-from doccluster.artifacts.new_folder import ENCODED, check_folder, writing
+from doccluster.base.new_folder import ENCODED, check_folder, writing
 from doccluster.base.parameter_fields import check_names
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus
@@ -22,7 +21,8 @@ from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.encoded_rows import EncodedRows
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_result import headline, latex_summary, title_of
 from doccluster.vectors import DocumentVectors

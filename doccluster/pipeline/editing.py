@@ -13,16 +13,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from doccluster.artifacts.new_folder import BEFORE_EDITS, EDITS, ENCODED
-from doccluster.artifacts.run_folder import load_run, save_run
-from doccluster.artifacts.storage import read_record, write_json
 from doccluster.base.file_names import usable_path
+from doccluster.base.new_folder import BEFORE_EDITS, EDITS, ENCODED
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, place_documents
 from doccluster.measures import evaluate
-from doccluster.partition import Partition
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other
-from doccluster.record import Run
+from doccluster.results.record import Run
+from doccluster.results.run_folder import load_run, save_run
+from doccluster.results.storage import read_record, write_json
 
 LONGEST_LABEL = 200
 

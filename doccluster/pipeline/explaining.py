@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.run_folder import load_run
-from doccluster.artifacts.run_tables import LEADING_MEASURES, per_cluster_values
 from doccluster.base.short_repr import cut
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
 from doccluster.labeling.placement import BORDERLINE_MARGIN, similarity_without
-from doccluster.overview import overview
-from doccluster.record import Run
+from doccluster.results.overview import overview
+from doccluster.results.record import Run
+from doccluster.results.run_folder import load_run
+from doccluster.results.run_tables import LEADING_MEASURES, per_cluster_values
 
 N_REASONS = 5
 N_NEAREST = 3  # documents, by meaning

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.validation import check_n_clusters, unit_rows
 from doccluster.clustering.algorithms import Algorithm
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.task import Found, Task
 from doccluster.corpus import Corpus, find_near_copies
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.placement import Placement, fit_none
 from doccluster.measures import score
-from doccluster.partition import Partition
-from doccluster.record import DocumentTable
-from doccluster.validation import check_n_clusters, unit_rows
+from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 
 Rows = npt.NDArray[np.int64]

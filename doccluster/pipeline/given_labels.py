@@ -12,11 +12,11 @@ import numpy.typing as npt
 from doccluster.clustering.linear_rule import decide
 from doccluster.corpus.columns import cell_text
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.measures.label_files import read_labels
-from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, centroids_of, largest_first
 from doccluster.pipeline.sources import Source
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.embedding_files import Embeddings, rows_of_documents
 

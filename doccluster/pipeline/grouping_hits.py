@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import check_positive_int, unit_rows
 from doccluster.corpus import Corpus
 from doccluster.corpus.duplicates import find_near_duplicates
 from doccluster.errors import InputError, NothingUsable
-from doccluster.partition import Partition
+from doccluster.geometry.partition import Partition
 from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit, group_rows
 from doccluster.retrieval.grouping import OTHER
 from doccluster.retrieval.hits import MAX_HITS, as_hits
-from doccluster.validation import check_positive_int, unit_rows
 
 MAX_GROUPS = 10
 _WORD = re.compile(r"\w+")

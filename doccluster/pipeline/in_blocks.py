@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.base.blocks import row_blocks
 from doccluster.base.digests import checksum
+from doccluster.base.executors import CsrFiles, Executor, InFiles, opened
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
 from doccluster.base.version import __version__
-from doccluster.blocks import row_blocks
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
 from doccluster.clustering.k_means.spherical import SphericalParameters, found_by
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters
@@ -38,9 +38,8 @@ from doccluster.distributed.joined_rows import joined_rows, likely_copies
 from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table, in_their_places
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
-from doccluster.executors import CsrFiles, Executor, InFiles, opened
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement
-from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, fit_of
 from doccluster.pipeline.in_process import Filled, Work, row_digests
 from doccluster.pipeline.meaning_wanted import with_meaning
@@ -48,7 +47,8 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, is_matrix
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.meaning import Meaning, usual_weight

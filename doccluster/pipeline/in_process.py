@@ -17,22 +17,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts.encoded_rows import EncodedRows
+from doccluster.base.blocks import entry_blocks
 from doccluster.base.progress import Progress
-from doccluster.blocks import entry_blocks
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
 from doccluster.clustering.task import Task
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
-from doccluster.partition import Partition
 from doccluster.pipeline.fitting import Fit, centroids_of, fit_clusters, in_input_order
 from doccluster.pipeline.meaning_wanted import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import Source, split_empty
 from doccluster.pipeline.vectorizing import Vectorized
 from doccluster.pipeline.wanted_clusters import Wanted, clusters_wanted
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
 
 DIGEST_BYTES = 16

@@ -15,8 +15,8 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.date_columns import DateCounts
-from doccluster.overview import doubt
 from doccluster.pipeline.sources import Source, read_source
+from doccluster.results.overview import doubt
 from doccluster.text.language import survey_writing
 
 

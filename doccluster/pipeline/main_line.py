@@ -9,10 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from doccluster.artifacts.encoded_rows import EncodedRows
-from doccluster.artifacts.new_folder import CHECKPOINT, ENCODED, check_output
-from doccluster.artifacts.run_folder import save_run
-from doccluster.artifacts.run_tables import check_parquet, parquet_writer
+from doccluster.base.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
@@ -41,7 +38,11 @@ from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
 from doccluster.pipeline.vectorizing import Vectorized, vectorizer_options
 from doccluster.pipeline.wanted_clusters import Wanted
-from doccluster.record import DocumentTable, Provenance, Run
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.encoded_rows import EncodedRows
+from doccluster.results.record import Provenance, Run
+from doccluster.results.run_folder import save_run
+from doccluster.results.run_tables import check_parquet, parquet_writer
 
 
 class RunInterrupted(KeyboardInterrupt):

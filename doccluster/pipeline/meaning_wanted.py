@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts.encoded_rows import EncodedRows
-from doccluster.artifacts.run_model import Model
+from doccluster.base.executors import ArrayFile, InFiles, InMemory, opened
 from doccluster.base.progress import Progress
+from doccluster.base.validation import check_matrix
 from doccluster.corpus.reader_options import as_names
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import GoingByMeaning
 from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
-from doccluster.executors import ArrayFile, InFiles, InMemory, opened
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import Source
-from doccluster.record import Run
-from doccluster.validation import check_matrix
+from doccluster.results.encoded_rows import EncodedRows
+from doccluster.results.record import Run
+from doccluster.results.run_model import Model
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.embedding_files import (
     SUFFIXES,

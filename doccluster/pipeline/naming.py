@@ -14,12 +14,13 @@ import numpy.typing as npt
 from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
-from doccluster.overview import outlets_of
-from doccluster.partition import Partition
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import DocumentTable, Run
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.overview import outlets_of
+from doccluster.results.record import Run
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import LEAST_WORDS, learned_function_words, survey_writing

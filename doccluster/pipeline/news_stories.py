@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.packed_strings import MadeItems
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.overview import days_of, doubt, outlets_of
-from doccluster.packed_strings import MadeItems
 from doccluster.pipeline.fitting import Fit
 from doccluster.pipeline.given_labels import fit_of_labels
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.overview import days_of, doubt, outlets_of
 from doccluster.stories import NewsArticles, find_stories
 from doccluster.stories.cleaning import outlet_of
 from doccluster.streams.article import as_moment, body_of

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 
+from doccluster.base.compiled.compile_clock import CLOCK
 from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress
 from doccluster.corpus.document import Corpus
-from doccluster.kernels.compile_clock import CLOCK
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "pandas")
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.artifacts.csv_files import safe_cell
-from doccluster.artifacts.new_folder import BEFORE_EDITS
-from doccluster.artifacts.run_folder import RunRecord, labels_checksum
-from doccluster.artifacts.storage import read_record
+from doccluster.base.csv_files import safe_cell
 from doccluster.base.file_names import usable_path
+from doccluster.base.new_folder import BEFORE_EDITS
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus
@@ -22,7 +20,9 @@ from doccluster.errors import InputError
 from doccluster.pipeline.main_line import make_run, read_documents
 from doccluster.pipeline.meaning_wanted import column_named
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
-from doccluster.record import Run
+from doccluster.results.record import Run
+from doccluster.results.run_folder import RunRecord, labels_checksum
+from doccluster.results.storage import read_record
 
 COUNTS = ("n_documents", "n_terms", "n_clusters")
 

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.new_folder import BEFORE_EDITS
-from doccluster.artifacts.storage import unfit
-from doccluster.artifacts.typed_json import read_as
 from doccluster.base.file_names import usable_path
+from doccluster.base.new_folder import BEFORE_EDITS
 from doccluster.base.parameter_fields import check_names, parameters_of
+from doccluster.base.typed_json import read_as
+from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.frames import query_in
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.measures.registry import get_measures
+from doccluster.results.storage import unfit
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
-from doccluster.validation import check_choice, check_positive_int
 from doccluster.vectors.meaning import SPACES
 
 GRANULARITIES = ("sections", "topics", "subtopics", "stories")

@@ -12,17 +12,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts.run_folder import is_run_folder, load_run
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
+from doccluster.base.validation import check_positive_int
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.meaning_wanted import meaning_of_queries
 from doccluster.pipeline.sources import read_source
-from doccluster.record import DocumentTable, Run
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.record import Run
+from doccluster.results.run_folder import is_run_folder, load_run
 from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
 from doccluster.retrieval.ranking import N_RERANKED, best_documents, joined_ranks
-from doccluster.validation import check_positive_int
 
 N_HITS = 100
 RANKINGS = ("neighbours", "bm25", "meaning")

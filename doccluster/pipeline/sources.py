@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.artifacts.run_model import Model
 from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
@@ -24,10 +23,11 @@ from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
-from doccluster.overview import outlets_of
 from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
-from doccluster.record import NO_TERMS, DocumentTable
+from doccluster.results.document_table import NO_TERMS, DocumentTable
+from doccluster.results.overview import outlets_of
+from doccluster.results.run_model import Model
 from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
 from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.overview import outlets_of
-from doccluster.packed_strings import CodedColumn
-from doccluster.partition import Partition
+from doccluster.geometry.partition import Partition
 from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.news_stories import is_dated
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.record import DocumentTable
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.overview import outlets_of
 from doccluster.selection import Recommendation, choose_k
 from doccluster.selection.recommendation import MOST_DOCUMENTS
 from doccluster.vectors import DocumentVectors

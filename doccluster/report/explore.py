@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.overview import OTHER, days_of
-from doccluster.record import Run
 from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
+from doccluster.results.overview import OTHER, days_of
+from doccluster.results.record import Run
 
 GRID = 4095  # places on the map are whole numbers up to this
 MAX_TRUTHS = 2

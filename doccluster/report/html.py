@@ -18,7 +18,6 @@ from markupsafe import Markup
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
-from doccluster.record import Run
 from doccluster.report.explore import explore_data, packed_gaps, page_order
 from doccluster.report.figures import bar_chart, heat_map, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
@@ -28,6 +27,7 @@ from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
 from doccluster.report.summary import Summary, summarize
 from doccluster.report.wording import one_line
+from doccluster.results.record import Run
 
 # in the order in which they name what the later ones use
 SCRIPTS = (

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.errors import InputError
 from doccluster.geometry.projection import latent_semantic_space, unit
-from doccluster.record import Run
 from doccluster.report.tsne import places_among, tsne
+from doccluster.results.record import Run
 
 Floats = npt.NDArray[np.float64]
 

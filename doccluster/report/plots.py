@@ -16,8 +16,6 @@ import numpy.typing as npt
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.text_table import shortened
 from doccluster.errors import InputError
-from doccluster.overview import overview
-from doccluster.record import Run
 from doccluster.report.canvas import (
     Path,
     category_style,
@@ -37,6 +35,8 @@ from doccluster.report.quality import confusion as confusion_of
 from doccluster.report.still_map import SIDE, still_map
 from doccluster.report.story_cards import name_of
 from doccluster.report.svg import ACCENT, CATEGORIES, INK, MUTED, RULE, WARNING, Range, tick_step
+from doccluster.results.overview import overview
+from doccluster.results.record import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,10 @@ from scipy.spatial.distance import squareform
 
 from doccluster.corpus.document import Skipped
 from doccluster.measures.truth import coverage_note
-from doccluster.overview import outlets_of
-from doccluster.record import Run
 from doccluster.report.story_cards import cluster_values
 from doccluster.report.wording import one_line
+from doccluster.results.overview import outlets_of
+from doccluster.results.record import Run
 
 MAX_SKIPPED = 100
 MAX_TABLE = 500  # clusters with a line in the table of measures

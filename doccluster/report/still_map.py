@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.record import Run
 from doccluster.report.explore import GRID, grid_places
 from doccluster.report.plane import N_NEIGHBOURS, Plane
 from doccluster.report.story_cards import MAX_STORIES
 from doccluster.report.wording import one_line
+from doccluster.results.record import Run
 
 SIDE = 720  # of the picture, in its own units
 CELLS = 96  # of the density, along a side

@@ -9,12 +9,12 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.headlines import first_sentence
 from doccluster.labeling.description import ClusterDescription, Representative, Term
 from doccluster.labeling.placement import BORDERLINE_MARGIN
-from doccluster.overview import OTHER, Overview, as_date, days_of, outlets_of
-from doccluster.record import Run
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
+from doccluster.results.headlines import first_sentence
+from doccluster.results.overview import OTHER, Overview, as_date, days_of, outlets_of
+from doccluster.results.record import Run
 
 MAX_STORIES = 500
 MAX_LISTED = 4000  # documents listed in the whole page

@@ -17,8 +17,6 @@ from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.measures import Score
 from doccluster.measures.registry import ARROWS, Measure
 from doccluster.measures.scores import HEADINGS, by_measure, families_of, truth_of
-from doccluster.overview import Overview, as_date, overview
-from doccluster.record import Provenance, Run
 from doccluster.report.quality import (
     ClusterRow,
     Confusion,
@@ -31,6 +29,8 @@ from doccluster.report.quality import (
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.story_cards import StoryCard, name_of, stories_of
 from doccluster.report.wording import counted, decimal, duration, one_line, span_words
+from doccluster.results.overview import Overview, as_date, overview
+from doccluster.results.record import Provenance, Run
 
 
 @dataclass(frozen=True)

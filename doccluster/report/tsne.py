@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
-from doccluster.kernels.jit import jit
+from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
+from doccluster.base.compiled.jit import jit
 
 
 @jit

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.sparse_structure import checked_csr
+from doccluster.base.validation import check_positive_int, unit_rows
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.labeling.placement import rows_that_fit_none
-from doccluster.validation import check_positive_int, unit_rows
 
 OTHER = -1  # the label of what fits no group
 N_COMPONENTS = 100

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.control_characters import without_invisible
+from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import NeighbourGraph, as_documents, nearest_neighbours
-from doccluster.validation import check_matrix, check_positive_int
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from doccluster.base.validation import check_choice
 from doccluster.clustering import DocumentClustering
 from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
 from doccluster.errors import InputError
-from doccluster.validation import check_choice
 from doccluster.vectors.meaning import SPACES
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")

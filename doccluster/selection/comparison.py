@@ -16,20 +16,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from doccluster.base.blocks import map_blocks
 from doccluster.base.digests import checksum, matrix_checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.base.unfinished import finished_file
-from doccluster.blocks import map_blocks
+from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm
 from doccluster.clustering.task import Task
 from doccluster.errors import Argument, InputError, SchemaError
 from doccluster.geometry import Documents
+from doccluster.geometry.partition import Partition
 from doccluster.measures import evaluate
-from doccluster.partition import Partition
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels, in_spaces
 from doccluster.selection.comparison_result import NO_SEED, Comparison
-from doccluster.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 from doccluster.vectors.meaning import Meaning
 
 _WARM_UP = (200, 10)  # documents and clusters of the first, unmeasured fit of an algorithm

@@ -19,20 +19,20 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from doccluster.base.blocks import map_blocks
 from doccluster.base.choices import CRITERIA
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import map_blocks
+from doccluster.base.validation import RandomState, as_generator, check_choice, compact_indices
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
+from doccluster.geometry.partition import Partition
 from doccluster.measures import Measure, evaluate, get_measure
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.partition import Partition
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
 from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.recommendation import check_ks
 from doccluster.selection.tendency_tests import pair_distances
-from doccluster.validation import RandomState, as_generator, check_choice, compact_indices
 
 Labels = npt.NDArray[np.int64]
 Curve = dict[int, float]

@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import map_blocks
+from doccluster.base.validation import unit_rows
 from doccluster.clustering.communities import Edges, communities
 from doccluster.clustering.smoothed.document_spaces import Graph
 from doccluster.clustering.task import SmoothedRows
 from doccluster.geometry.neighbours import neighbour_edges
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.partition import Partition
-from doccluster.validation import unit_rows
 
 Labels = npt.NDArray[np.int64]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import check_choice, unit_rows
 from doccluster.errors import Argument, InputError
-from doccluster.validation import check_choice, unit_rows
 
 NullModel = Literal["deal", "permute", "uniform"]
 MAX_DENSE_CELLS = 50_000_000  # 400 MB of float64

@@ -14,6 +14,7 @@ from scipy import sparse
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut, one_of
 from doccluster.base.table_markup import html_table, latex_table
+from doccluster.base.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
 from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError
@@ -30,7 +31,6 @@ from doccluster.selection.levels import (
     topics_among,
 )
 from doccluster.selection.structure import find_structure
-from doccluster.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:

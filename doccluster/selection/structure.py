@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks
+from doccluster.base.blocks import map_blocks
+from doccluster.base.validation import squared_row_norms, unit_rows
 from doccluster.clustering.communities import Edges, communities
 from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.selection.levels import adjusted_rand
-from doccluster.validation import squared_row_norms, unit_rows
 
 RESOLUTIONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 N_SHUFFLES = 19  # allow p = 0.05

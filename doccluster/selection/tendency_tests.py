@@ -16,13 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp
 
+from doccluster.base.blocks import row_blocks
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import row_blocks
-from doccluster.errors import Argument, InputError
-from doccluster.measures.judging import MAX_VALUE
-from doccluster.selection.null_models import NullModel, column_ranges, sample_null
-from doccluster.validation import (
+from doccluster.base.validation import (
     RandomState,
     as_generator,
     check_choice,
@@ -32,6 +29,9 @@ from doccluster.validation import (
     unit_rows,
     within_range,
 )
+from doccluster.errors import Argument, InputError
+from doccluster.measures.judging import MAX_VALUE
+from doccluster.selection.null_models import NullModel, column_ranges, sample_null
 
 Floats = npt.NDArray[np.float64]
 Metric = Literal["cosine", "euclidean"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import row_blocks
+from doccluster.base.blocks import row_blocks
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import AT_A_TIME, StoredTexts, texts_at
 from doccluster.streams.identity import document_key

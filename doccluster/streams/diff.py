@@ -17,7 +17,7 @@ from pathlib import Path
 from doccluster.base.file_names import usable_path
 from doccluster.base.short_repr import cut
 from doccluster.errors import InputError
-from doccluster.record import Run
+from doccluster.results.record import Run
 from doccluster.streams.corrections import names_at
 from doccluster.streams.database import reading
 from doccluster.streams.tables import batch_at, label_of
@@ -190,7 +190,7 @@ def _growth(old: set[str], new: set[str]) -> str:
 
 
 def _read_run(source: Run | str) -> Side:
-    from doccluster.artifacts.run_folder import load_run
+    from doccluster.results.run_folder import load_run
 
     run, name = load_run(source), "a run" if isinstance(source, Run) else source
     clusters = dict(zip(run.documents.ids, map(str, run.partition.labels.tolist()), strict=True))

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from doccluster.artifacts.csv_files import write_csv_rows
-from doccluster.artifacts.new_folder import check_folder, writing
+from doccluster.base.csv_files import write_csv_rows
+from doccluster.base.new_folder import check_folder, writing
 from doccluster.base.unfinished import unfinished_folder
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError
@@ -28,7 +29,6 @@ from doccluster.synthetic.made import (
     row_names,
     seed_record,
 )
-from doccluster.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]

@@ -14,16 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import map_blocks, row_blocks
-from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
-from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
-from doccluster.errors import Argument, InputError, NothingUsable
-from doccluster.geometry.sums import sums_by_label
-from doccluster.synthetic.made import SyntheticVectors, row_names, seed_record
-from doccluster.validation import (
+from doccluster.base.validation import (
     RandomState,
     as_generator,
     check_matrix,
@@ -31,6 +25,12 @@ from doccluster.validation import (
     check_positive_int,
     row_norms,
 )
+from doccluster.clustering import SphericalKMeans
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
+from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
+from doccluster.errors import Argument, InputError, NothingUsable
+from doccluster.geometry.sums import sums_by_label
+from doccluster.synthetic.made import SyntheticVectors, row_names, seed_record
 from doccluster.vectors import DocumentVectors
 
 PATIENCE = 30  # draws per term of a document, before what is left is taken in order of weight

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.made import (
@@ -26,7 +27,6 @@ from doccluster.synthetic.made import (
     row_names,
     seed_record,
 )
-from doccluster.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]

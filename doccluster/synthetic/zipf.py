@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.fading_stories import Stories
 from doccluster.synthetic.made import check_share, seed_record
-from doccluster.validation import RandomState, as_generator, check_positive_int
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks, resolve_threads
+from doccluster.base.blocks import map_blocks, resolve_threads
+from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
 from doccluster.text.analysis import Analysis
 from doccluster.text.scripts import combining_marks
@@ -37,7 +38,6 @@ from doccluster.text.word_runs import (
     count_words,
     find_words,
 )
-from doccluster.validation import is_missing
 
 BLOCK_CHARACTERS = 1 << 19
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from doccluster.base.validation import check_choice
 from doccluster.text.stopwords import language_name
-from doccluster.validation import check_choice
 
 Stemmer = Callable[[str], str]
 

@@ -9,8 +9,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from doccluster.base.validation import check_choice
 from doccluster.errors import InputError
-from doccluster.validation import check_choice
 
 DEFAULT_TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 

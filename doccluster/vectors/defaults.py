@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import unit_rows
 from doccluster.errors import NothingUsable
 from doccluster.text.language import Writing, survey_writing
 from doccluster.text.stemming import STEMMING_LANGUAGES
 from doccluster.text.stopwords import choose_languages
-from doccluster.validation import unit_rows
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
 RARE_TERMS_FROM = 100  # from this many documents on, a term of a single document is left out

@@ -26,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.file_names import usable_path
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure, pieces_of_work
 from doccluster.base.progress import Progress, silent
-from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.errors import InputError, importing
 from doccluster.vectors.array_headers import damage_as_input_error
 from doccluster.vectors.model_files import POOLING, TOKENIZER, Encoder, Rows, brought, files_digest

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import io, sparse
 
+from doccluster.base.packed_strings import unpack_strings
 from doccluster.base.sparse_structure import check_sparsity, checked_csr
 from doccluster.errors import InputError, SchemaError
-from doccluster.packed_strings import unpack_strings
 from doccluster.vectors.array_headers import MOST_EXPANDED, check_npy, damage_as_input_error, load_npz
 
 MATRIX_SCHEMA = 1

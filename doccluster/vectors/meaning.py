@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import row_blocks
 from doccluster.base.digests import matrix_checksum
+from doccluster.base.executors import ArrayFile, InMemory, TablePlace, opened
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import row_blocks
+from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.errors import InputError
-from doccluster.executors import ArrayFile, InMemory, TablePlace, opened
-from doccluster.validation import check_matrix, unit_rows
 
 Floats = npt.NDArray[np.float32]
 

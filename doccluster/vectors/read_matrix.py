@@ -13,11 +13,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.file_names import shown_path
+from doccluster.base.packed_strings import pack_strings
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.sparse_structure import checked_csr, document_frequencies
+from doccluster.base.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.errors import Argument, DocclusterWarning, InputError
-from doccluster.packed_strings import pack_strings
-from doccluster.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks
-from doccluster.kernels.jit import jit
+from doccluster.base.blocks import map_blocks
+from doccluster.base.compiled.jit import jit
 from doccluster.text.counting import CountedBlock
 
 # Large enough that the C library maps it by itself: untouched pages cost nothing, and growing moves no bytes.

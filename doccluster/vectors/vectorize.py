@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.validation import is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError
 from doccluster.text.analysis import analysis_of
-from doccluster.validation import is_missing, unit_rows
 from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.term_counts import count_terms

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.validation import check_float_type, check_positive_int
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, Words, words_of
-from doccluster.validation import check_float_type, check_positive_int
 from doccluster.vectors.weighting import Weighting, parse_weighting
 
 

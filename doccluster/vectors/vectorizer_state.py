@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.errors import InputError, SchemaError
-from doccluster.packed_strings import pack_strings, unpack_strings
 
 VECTORIZER_SCHEMA = 3
 # 2 knows the analyzer "script" and lists of several languages, 3 columns by a hash, which were given up again

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.sparse_structure import checked_csr
-from doccluster.blocks import map_blocks, row_blocks
 from doccluster.errors import Argument, InputError
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]

@@ -7,7 +7,7 @@ import time
 import numba
 import numpy as np
 
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from experiments.benchmarks.harness import Session, row
 
-TIMED = ("doccluster/evaluation", "doccluster/measures")
+TIMED = ("doccluster/measures",)
 
 
 Labels = npt.NDArray[np.int64]

@@ -12,12 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure, list_measures
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.partition import Partition
 from experiments.benchmarks.harness import Session, row, start_clock
 
-TIMED = ("doccluster/geometry", "doccluster/kernels", "doccluster/measures")
+TIMED = ("doccluster/geometry", "doccluster/base/compiled", "doccluster/measures")
 LINEAR = [
     record.name
     for record in list_measures(counted=True)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from experiments.benchmarks.harness import Session, row, start_clock
 
-TIMED = ("doccluster/clustering/mixtures", "doccluster/kernels", "doccluster/synthetic")
+TIMED = ("doccluster/clustering/mixtures", "doccluster/base/compiled", "doccluster/synthetic")
 
 
 @row("vmf-sampling", "100,000 draws in 1,000 dimensions, kappa = 100, beside scipy", target=10.0)
@@ -62,7 +62,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     same 50 directions for each of the same documents, its table of means laid out beforehand, means not updated. What a
     fit does once before all steps is outside the clock for both: documents renumbered, and sorted by term.
     """
-    from doccluster.blocks import available_threads
+    from doccluster.base.blocks import available_threads
     from doccluster.clustering.k_means.sparse_means import SparseMeans
     from doccluster.clustering.k_means.sweep import NearestCentroids
     from doccluster.clustering.k_means.term_places import TermPlaces

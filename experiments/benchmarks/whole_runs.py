@@ -19,7 +19,7 @@ from experiments.benchmarks.made_text import text_file
 from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes
 
 if TYPE_CHECKING:
-    from doccluster.record import Run
+    from doccluster.results.record import Run
 
 STAGES = ("read", "vectorize", "cluster", "label", "judge")
 WRITTEN_STAGES = (*STAGES, "write")
@@ -44,10 +44,10 @@ def run_at(path: pathlib.Path, n_clusters: int, algorithm: str = ONE_START, **wh
 
 def checksums(run: Run) -> dict[str, float]:
     """Return as much of the checksums of labels, and of scores.csv, as a float holds exactly."""
-    from doccluster.artifacts.csv_files import csv_text
-    from doccluster.artifacts.run_folder import labels_checksum
-    from doccluster.artifacts.run_tables import scores_columns
+    from doccluster.base.csv_files import csv_text
     from doccluster.base.digests import checksum
+    from doccluster.results.run_folder import labels_checksum
+    from doccluster.results.run_tables import scores_columns
 
     scores = checksum([csv_text(scores_columns(run))])
     return {

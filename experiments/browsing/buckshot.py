@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from doccluster.base.validation import RandomState, as_generator, check_matrix, check_n_clusters, row_norms, unit_rows
 from doccluster.clustering.centroid_estimator import sum_directions
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
 from doccluster.errors import NothingUsable
-from doccluster.validation import RandomState, as_generator, check_matrix, check_n_clusters, row_norms, unit_rows
 
 
 def buckshot_centroids(X: Any, n_clusters: int, random_state: RandomState = None) -> Any:

@@ -26,12 +26,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from doccluster.base.validation import unit_rows
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import read_corpus
 from doccluster.measures import score
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import Bm25Index, scatter
-from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
 from experiments.browsing.buckshot import buckshot_centroids
 from experiments.retrieval.judged_collections import ANALYSIS, read_collection

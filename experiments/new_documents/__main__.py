@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from doccluster.artifacts.run_folder import load_run
 from doccluster.clustering.novelty import leave_one_out_similarity
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.results.run_folder import load_run
 
 NEWSROOM = Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2)

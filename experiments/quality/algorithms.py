@@ -13,7 +13,7 @@ from sklearn.preprocessing import Normalizer
 
 import doccluster
 from doccluster import clustering
-from doccluster.validation import compact_indices
+from doccluster.base.validation import compact_indices
 
 STARTS = 10
 

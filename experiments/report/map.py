@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 import time
 
-from doccluster.artifacts.run_folder import load_run
 from doccluster.report.explore import as_json, explore_data
 from doccluster.report.plane import plane_of
+from doccluster.results.run_folder import load_run
 
 
 def measure(folder: str) -> str:

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import row_blocks
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import row_blocks
+from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
 from doccluster.retrieval.ranking import as_query
-from doccluster.validation import check_matrix, check_positive_int
 
 BLOCK_ROWS = 4096
 

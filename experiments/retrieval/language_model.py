@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import check_matrix
 from doccluster.errors import InputError
 from doccluster.retrieval.ranking import as_query
-from doccluster.validation import check_matrix
 
 Floats = npt.NDArray[np.float64]
 

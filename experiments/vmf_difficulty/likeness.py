@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.validation import check_matrix
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.information import nmi
-from doccluster.partition import Partition
-from doccluster.validation import check_matrix
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]

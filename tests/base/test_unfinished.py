@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
-from doccluster.artifacts.new_folder import check_output, new_file, new_folder
-from doccluster.artifacts.run_folder import load_run
+from doccluster.base.new_folder import check_output, new_file, new_folder
 from doccluster.base.unfinished import LOCK, unfinished_folder
 from doccluster.pipeline.main_line import run_pipeline
+from doccluster.results.run_folder import load_run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TINY = ROOT / "corpora" / "samples" / "tiny"
@@ -129,8 +129,8 @@ def test_a_run_killed_at_any_moment_is_whole_or_not_there(tmp_path):
     run_pipeline(TINY, n_clusters=3, output=tmp_path / "first", report=False, measures=["silhouette"])
     kill_often(
         tmp_path,
-        prepare="from doccluster.artifacts.new_folder import check_output\n"
-        "from doccluster.artifacts.run_folder import load_run, save_run\n"
+        prepare="from doccluster.base.new_folder import check_output\n"
+        "from doccluster.results.run_folder import load_run, save_run\n"
         "place = pathlib.Path(sys.argv[1])\nrun = load_run(place / 'first')\n"
         "save_run(run, place / 'out')\n(place / 'out' / 'notes.txt').write_text('mine')",
         work="save_run(run, place / 'out', overwrite=True)",

@@ -9,11 +9,11 @@ import json
 import numpy as np
 import pytest
 
-from doccluster.artifacts.run_folder import load_run
-from doccluster.artifacts.run_model import load_model
 from doccluster.clustering.novelty import learn_threshold, leave_one_out_similarity
 from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents
+from doccluster.results.run_folder import load_run
+from doccluster.results.run_model import load_model
 
 STORIES = {
     "bread": ["baker bread flour oven", "bread flour mill oven", "baker flour mill bread", "oven bread baker rolls"],

@@ -217,7 +217,7 @@ def test_a_full_disk_leaves_nothing_under_the_name_and_the_old_run_in_place(docc
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("doccluster.artifacts.run_folder.save_evaluation", full)
+    monkeypatch.setattr("doccluster.results.run_folder.save_evaluation", full)
     one_sentence(doccluster("run", tiny, "-o", output, "-k", 3, "--overwrite"), 2, "No space left")
     one_sentence(doccluster("run", tiny, "-o", tmp_path / "new", "-k", 3), 2, "No space left")
     assert {path.name: path.stat().st_mtime_ns for path in output.iterdir()} == before
@@ -284,7 +284,7 @@ def test_a_full_disk_leaves_the_old_report_and_table_in_place(doccluster, finish
     one_sentence(doccluster("report", folder), 2, "report.html", "No space left")
     assert (folder / "report.html").read_bytes() == before
     (tmp_path / "new.csv").write_text("mine", encoding="utf-8")
-    monkeypatch.setattr("doccluster.artifacts.csv_files.write_csv", half)
+    monkeypatch.setattr("doccluster.base.csv_files.write_csv", half)
     done = doccluster("assign", finished, tiny, "-o", tmp_path / "new.csv", "--overwrite")
     one_sentence(done, 2, "new.csv", "No space left")
     assert (tmp_path / "new.csv").read_text(encoding="utf-8") == "mine"

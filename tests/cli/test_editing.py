@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.artifacts.run_folder import load_run
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import contrast_clusters
 from doccluster.measures import score
-from doccluster.partition import Partition
+from doccluster.results.run_folder import load_run
 from doccluster.vectors import DocumentVectors
 
 

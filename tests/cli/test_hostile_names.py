@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from doccluster.artifacts.csv_files import csv_text
-from doccluster.artifacts.run_folder import load_run
-from doccluster.artifacts.storage import read_json
+from doccluster.base.csv_files import csv_text
 from doccluster.base.sizes import parse_size
 from doccluster.cli.main import main
 from doccluster.corpus import opening
@@ -23,6 +21,8 @@ from doccluster.errors import InputError
 from doccluster.measures import score
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
+from doccluster.results.run_folder import load_run
+from doccluster.results.storage import read_json
 from doccluster.retrieval import read_hits
 from doccluster.streams.polling.fetching import Reachable, fetch
 

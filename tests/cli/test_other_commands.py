@@ -9,8 +9,8 @@ import shutil
 
 import pytest
 
-from doccluster.artifacts.run_folder import load_run
 from doccluster.cli.console import plain
+from doccluster.results.run_folder import load_run
 
 
 def test_inspect_says_what_is_in_a_source(doccluster, newsroom):

@@ -9,7 +9,7 @@ import warnings
 import click
 import pytest
 
-from doccluster.blocks import map_blocks
+from doccluster.base.blocks import map_blocks
 from doccluster.cli.console import progress_shown
 from doccluster.cli.run import run_command
 from doccluster.errors import Argument, DocclusterWarning

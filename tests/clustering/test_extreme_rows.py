@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 import doccluster
+from doccluster.base.validation import unit_rows, within_range
 from doccluster.clustering import SphericalKMeans, assign_to_centroids
 from doccluster.errors import DocclusterWarning
-from doccluster.validation import unit_rows, within_range
 from doccluster.vectors import read_matrix
 
 N, K = 60, 4

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.compiled.arguments import Csr
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.seeds import (
     affordable_seeding,
@@ -14,7 +15,6 @@ from doccluster.clustering.k_means.seeds import (
     seeding_index,
 )
 from doccluster.clustering.k_means.unit_documents import unit_documents
-from doccluster.kernels.arguments import Csr
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
+from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.corpus import read_corpus
 from doccluster.corpus.assembly import UniqueNames, changed_names, joined_columns
 from doccluster.corpus.parts import FilesInParts
-from doccluster.packed_strings import CodedColumn, PackedStrings
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
@@ -17,7 +18,6 @@ from doccluster.distributed import Sequential, cluster_blocks, write_block
 from doccluster.distributed.block_steps import _Followed
 from doccluster.distributed.cluster_table import TableVersion
 from doccluster.errors import InputError, NothingUsable
-from doccluster.validation import unit_rows
 
 N, TERMS = 700, 300
 DIVISIONS = ([0, N], [0, 1, N], [0, 350, N], [0, 13, 14, 200, 699, N], list(range(0, N + 1, 50)))

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.executors import CsrFiles
+from doccluster.base.validation import unit_rows
 from doccluster.corpus.near_copies import alike_in_a_band, band_signatures
 from doccluster.distributed import Sequential, write_block
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.joined_rows import joined_rows, likely_copies
 from doccluster.errors import InputError
-from doccluster.executors import CsrFiles
 from doccluster.geometry import ClusterEvidence, as_documents, products
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import place_documents
 from doccluster.measures import evaluate
-from doccluster.partition import Partition
-from doccluster.validation import unit_rows
 
 N = 500
 

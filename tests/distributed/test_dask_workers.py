@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.blocks import row_blocks
+from doccluster.base.blocks import row_blocks
+from doccluster.base.executors import InFiles, opened
+from doccluster.base.scratch_files import scratch_failed
+from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts, Part
 from doccluster.distributed import cluster_blocks, connect, dask_workers, write_block
 from doccluster.distributed.text_vectors import count_block, weigh_block
 from doccluster.errors import InputError
-from doccluster.executors import InFiles, opened
-from doccluster.scratch_files import scratch_failed
-from doccluster.validation import unit_rows
 from doccluster.vectors import TfidfVectorizer
 from doccluster.vectors.term_counts import joined_statistics
 

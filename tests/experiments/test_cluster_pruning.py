@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.validation import unit_rows
 from doccluster.errors import InputError
-from doccluster.validation import unit_rows
 from experiments.retrieval.cluster_pruning import ClusterPruning, draw_leaders
 
 

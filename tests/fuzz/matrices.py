@@ -123,7 +123,7 @@ def uses() -> tuple[Use, ...]:
     """Return everything that takes a matrix, each as a function of one; fitted and imported once."""
     from doccluster import labeling, measures, selection, synthetic
     from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture, assign_to_centroids
-    from doccluster.partition import Partition
+    from doccluster.geometry.partition import Partition
     from doccluster.vectors import DocumentVectors, write_matrix
 
     good = good_matrix()

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.run_folder import load_run
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.explaining import explain
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.report import write_report
+from doccluster.results.run_folder import load_run
 from tests.fuzz.campaign import Target, scratch_folder
 
 TEXTS = {

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.validation import unit_rows
 from doccluster.geometry import ClusterEvidence, cooccurrence
-from doccluster.partition import Partition
-from doccluster.validation import unit_rows
+from doccluster.geometry.partition import Partition
 
 
 @pytest.fixture(params=[np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -10,8 +10,8 @@ from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.criteria import refine_by_moves
 from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
-from doccluster.partition import Partition
 
 
 @pytest.fixture

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster import errors, validation
+from doccluster import errors
+from doccluster.base import validation
 from doccluster.base.digests import matrix_checksum
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.partition import Partition
+from doccluster.geometry.partition import Partition
 from doccluster.vectors import DocumentVectors
 
 

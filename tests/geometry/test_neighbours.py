@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
+from doccluster.base.executors import InFiles, Sequential
+from doccluster.base.validation import unit_rows
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import InputError
-from doccluster.executors import InFiles, Sequential
 from doccluster.geometry import nearest_neighbours
-from doccluster.validation import unit_rows
 
 
 def zipf_rows(seed, n_documents=150, n_terms=400):

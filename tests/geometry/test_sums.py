@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, as_documents
+from doccluster.geometry.partition import Partition
 from doccluster.geometry.sums import cluster_sums, joined, sum_block
-from doccluster.partition import Partition
 
 KINDS = [("cosine", np.float32), ("cosine", np.float64), ("euclidean", np.float32), ("euclidean", np.float64)]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import explain_membership
 from doccluster.labeling.explain import contrast_clusters
-from doccluster.partition import Partition
 from doccluster.vectors.document_vectors import DocumentVectors
 
 

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterProfiles
 from doccluster.labeling.label_phrases import LabelQueries, count_label_phrases
 from doccluster.labeling.label_terms import rank_label_terms
-from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline
 
 EAST = ["war in the Middle East", "peace for the Middle East", "Middle East talks", "the Middle East and oil"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.geometry.partition import Partition
 from doccluster.labeling import borderline_documents, describe_clusters, place_documents, representative_documents
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.partition import Partition
 from doccluster.vectors.document_vectors import DocumentVectors
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_terms import rank_label_terms
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.labeling.short_labels import same_family, short_labels
-from doccluster.partition import Partition
 
 
 def labels_of(documents, clusters, **options):

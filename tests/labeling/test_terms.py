@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.describe import descriptive_terms, discriminating_terms
 from doccluster.labeling.profiles import ClusterProfiles, largest_per_row
-from doccluster.partition import Partition
 
 
 def random_rows(n_documents, n_terms, seed):

@@ -26,11 +26,11 @@ from sklearn.metrics import (
 
 import doccluster
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.measures import matching as matching_module
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.matching import best_matching, is_unique
 from doccluster.measures.pair_counting import hubert_discrete_normalized
-from doccluster.partition import Partition
 from tests.oracles import external
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import doccluster
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.partition import Partition
 from tests.measures.test_chance import divergence_from_random_baseline
 
 NAMES = json.loads((pathlib.Path(__file__).parent.parent / "golden" / "oracle_names.json").read_text("utf-8"))

@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.partition import Partition
 
 STRUCTURAL = {
     "k": lambda e: e.geometry.n_clusters,

@@ -13,9 +13,9 @@ from sklearn.preprocessing import normalize
 
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.measures import distances, get_measure
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.partition import Partition
 
 
 def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import doccluster
+from doccluster.geometry.partition import Partition
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.partition import Partition
 
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden"
 IIR = json.loads((GOLDEN / "iir.json").read_text("utf-8"))

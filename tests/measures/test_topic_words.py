@@ -12,9 +12,9 @@ from scipy import sparse
 import doccluster
 from doccluster.errors import InputError
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
 from doccluster.measures.topic_words import TopicWords
-from doccluster.partition import Partition
 
 NAMES = ("umass", "uci", "npmi", "exclusivity")
 

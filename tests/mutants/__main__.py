@@ -41,7 +41,6 @@ COPIED = (
 # what more than the tests of a package says of it; the quick ones first
 ALSO = {
     "base": ["tests/test_errors.py", "tests/cli/test_screens.py"],
-    "artifacts": ["tests/test_artifacts.py", "tests/cli/test_run_command.py"],
     "cli": ["tests/cli/test_screens.py"],
     "clustering": ["tests/test_every_algorithm.py", "tests/test_pipeline.py"],
     "distributed": ["tests/test_block_functions.py", "tests/test_runs_in_blocks.py"],
@@ -54,7 +53,12 @@ ALSO = {
         "tests/cli/test_run_command.py",
         "tests/cli/test_screens.py",
     ],
-    "record": ["tests/test_from_python.py", "tests/test_notebook.py"],
+    "results": [
+        "tests/test_artifacts.py",
+        "tests/test_from_python.py",
+        "tests/test_notebook.py",
+        "tests/cli/test_run_command.py",
+    ],
     "report": ["tests/cli/test_run_command.py"],
     "vectors": ["tests/test_meaning.py", "tests/test_encoders.py"],
 }
@@ -204,14 +208,14 @@ def texts(folder, pattern):
 def tests_of(path):
     """Return the tests of a file, in this order: those that name its module or have its name, of its package, `ALSO`.
 
-    Then come those that name a module of its package which imports it: of a kernel, whichever module does.
+    Then come those that name a module of its package which imports it: of one in base, whichever module does.
     """
     module = ".".join(path.with_suffix("").parts)
     package = path.parts[1].removesuffix(".py")
     users = [
         ".".join(other.relative_to(ROOT).with_suffix("").parts)
         for other, text in texts("doccluster", "*.py").items()
-        if f"from {module} import" in text and (package == "kernels" or package in other.parts)
+        if f"from {module} import" in text and (package == "base" or package in other.parts)
     ]
     every = {
         file: text for file, text in texts("tests", "test_*.py").items() if not any(one in file.name for one in SLOW)

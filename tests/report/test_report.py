@@ -10,19 +10,20 @@ import pytest
 from markupsafe import escape
 from scipy import io, sparse
 
-from doccluster.artifacts.run_folder import load_run, save_run
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
 from doccluster.measures import evaluate
-from doccluster.overview import overview
-from doccluster.partition import Partition
 from doccluster.pipeline.main_line import run_pipeline
-from doccluster.record import DocumentTable, Provenance, Run
 from doccluster.report import write_report
 from doccluster.report.html import render_report
 from doccluster.report.quality import confusion, pair_table, similar_next_to_one_another
 from doccluster.report.story_cards import MAX_LISTED
 from doccluster.report.summary import summarize
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.overview import overview
+from doccluster.results.record import Provenance, Run
+from doccluster.results.run_folder import load_run, save_run
 from doccluster.vectors.document_vectors import DocumentVectors
 
 

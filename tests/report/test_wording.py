@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from doccluster.overview import as_date
 from doccluster.report.wording import decimal, one_line, safe_link, span_words, visible
+from doccluster.results.overview import as_date
 
 
 @pytest.mark.parametrize(

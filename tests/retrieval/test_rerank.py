@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.validation import unit_rows
 from doccluster.errors import InputError
 from doccluster.geometry import nearest_neighbours
 from doccluster.retrieval import rerank, smooth_scores
-from doccluster.validation import unit_rows
 
 
 def test_a_document_like_the_best_ones_overtakes_one_that_is_like_none():

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 
+from doccluster.base.validation import unit_rows
 from doccluster.errors import InputError
 from doccluster.retrieval import scatter
-from doccluster.validation import unit_rows
 
 
 def topics(n, n_topics=8, seed=0, share=0.7):

@@ -15,6 +15,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import make_pipeline
 
 import doccluster
+from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
 from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare
@@ -26,7 +27,6 @@ from doccluster.selection.comparison_result import (
     rank_biserial,
     wilcoxon_p,
 )
-from doccluster.validation import check_matrix, unit_rows
 from tests.selection import own_clusterers
 from tests.selection.test_tendency import blocks_of_topics
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.validation import row_norms, unit_rows
 from doccluster.errors import InputError
 from doccluster.selection import tendency_tests as tendency
 from doccluster.selection.null_models import dealt_terms, distinct_rows, permuted_columns, sample_null
-from doccluster.validation import row_norms, unit_rows
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
 REFERENCE = np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from doccluster.artifacts.csv_files import csv_text, write_csv_rows
+from doccluster.base.csv_files import csv_text, write_csv_rows
 from doccluster.cli.console import print_json_lists
 from doccluster.streams.database import reading
 from doccluster.streams.tables import DOCUMENT_COLUMNS, document_rows, read_tables

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.errors import InputError, SchemaError
-from doccluster.packed_strings import pack_strings, unpack_strings
 from doccluster.text.counting import word_characters
 from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer, check_stemming
 from doccluster.text.tokens import build_tokenizer, word_run_length

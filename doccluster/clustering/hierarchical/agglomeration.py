@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks
+from doccluster.base.compiled.jit import jit
 from doccluster.base.progress import Progress, silent
 from doccluster.base.sizes import format_size, parse_size
-from doccluster.blocks import map_blocks, resolve_threads, row_blocks
+from doccluster.base.validation import squared_row_norms
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import as_documents
-from doccluster.kernels.jit import jit
-from doccluster.partition import numbered_by_first
-from doccluster.validation import squared_row_norms
+from doccluster.geometry.partition import numbered_by_first
 
 
 class Linkage(IntEnum):

@@ -9,11 +9,11 @@ import numpy as np
 
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
+from doccluster.base.validation import check_n_clusters
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.estimator_parameters import ClusteringParameters
 from doccluster.clustering.hierarchical.agglomeration import LINKAGES, agglomerate, cut_tree
 from doccluster.geometry import Documents
-from doccluster.validation import check_n_clusters
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

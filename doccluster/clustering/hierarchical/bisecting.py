@@ -16,6 +16,7 @@ from scipy import sparse
 
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
+from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
@@ -23,7 +24,6 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.errors import DocclusterWarning, NothingUsable
 from doccluster.geometry.criteria import refine_by_moves
 from doccluster.geometry.criterion_values import NAMES
-from doccluster.validation import MAX_STARTS, as_generator, check_n_clusters
 
 Members = npt.NDArray[np.int64]
 SPLITS = ("gain", "largest", "loosest")

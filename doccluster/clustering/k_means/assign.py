@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.short_repr import ShortRepr
-from doccluster.blocks import resolve_threads, row_blocks
 from doccluster.clustering.k_means.sparse_means import COSINES_AT_ONCE, SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces

@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.compiled.arguments import Csr
+from doccluster.base.compiled.jit import jit
 from doccluster.clustering.k_means.sparse_means import CANCELLED
 from doccluster.clustering.k_means.sweep import (
     ARITHMETIC,
@@ -37,8 +39,6 @@ from doccluster.clustering.k_means.sweep import (
 )
 from doccluster.clustering.k_means.term_places import DOWN, UP, TermPlaces, aligned_zeros, read_cell, write_cell
 from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocuments
-from doccluster.kernels.arguments import Csr
-from doccluster.kernels.jit import jit
 
 ROUNDOFF = 2.0**-53  # of float64
 IMPRECISE = 1e-9  # the share of a squared length that rounding may make before it is measured again

@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import share_blocks
+from doccluster.base.compiled.arguments import Csr
+from doccluster.base.compiled.jit import jit
 from doccluster.base.progress import Progress, silent
-from doccluster.blocks import share_blocks
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.arguments import Csr
-from doccluster.kernels.jit import jit
 
 
 @jit

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import entry_blocks
+from doccluster.base.blocks import entry_blocks
 from doccluster.clustering.k_means.sweep import (
     CELL_ROUNDOFF,
     FAR,

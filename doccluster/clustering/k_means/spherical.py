@@ -14,10 +14,11 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
-from doccluster.blocks import resolve_threads
+from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snapshot
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
@@ -28,7 +29,6 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_doc
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
-from doccluster.validation import as_generator, check_n_clusters, check_n_init
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
 LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.compiled.jit import jit
 from doccluster.clustering.k_means.term_places import LINE, UP, TermPlaces, aligned_zeros, read_cell
 from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocuments
-from doccluster.kernels.jit import jit
 
 # No reassociation: the bound on rounding counts additions as they are written. Contraction changes no float64 product
 # below, since that of two float32 is exact.

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import Item, Result, row_blocks, share_blocks
+from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
+from doccluster.base.compiled.arguments import Csr
+from doccluster.base.compiled.jit import jit
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
 from doccluster.geometry.documents import as_documents
-from doccluster.kernels.arguments import Csr
-from doccluster.kernels.jit import jit
 
 BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
 BLOCKS_PER_THREAD, LEAST_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.progress import Progress, silent
-from doccluster.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.clustering.linear_rule import LinearRule, capped
 
 Floats = npt.NDArray[np.float64]

@@ -11,9 +11,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
-from doccluster.blocks import map_blocks, row_blocks
+from doccluster.base.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimating import fit_estimator
 from doccluster.clustering.estimator_parameters import SeededParameters
@@ -23,7 +24,6 @@ from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_la
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.clustering.task import Found, Task
 from doccluster.errors import InputError, NothingUsable
-from doccluster.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 
 Floats = npt.NDArray[np.float64]
 

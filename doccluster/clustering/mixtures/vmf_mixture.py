@@ -16,9 +16,18 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
-from doccluster.blocks import resolve_threads
+from doccluster.base.validation import (
+    MAX_STARTS,
+    RandomState,
+    as_generator,
+    check_matrix,
+    check_n_clusters,
+    check_positive_int,
+    unit_rows,
+)
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
@@ -34,15 +43,6 @@ from doccluster.clustering.mixtures.vmf_steps import (
     unit_blocks,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-from doccluster.validation import (
-    MAX_STARTS,
-    RandomState,
-    as_generator,
-    check_matrix,
-    check_n_clusters,
-    check_positive_int,
-    unit_rows,
-)
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.blocks import map_blocks, row_blocks
-from doccluster.kernels.jit import jit
-from doccluster.validation import RandomState, as_generator
+from doccluster.base.blocks import map_blocks, row_blocks
+from doccluster.base.compiled.jit import jit
+from doccluster.base.validation import RandomState, as_generator
 
 
 @jit(fastmath={"reassoc", "contract"})

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import row_blocks
+from doccluster.base.blocks import row_blocks
 from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
 from doccluster.geometry.projection import times_table
 

@@ -18,12 +18,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.base.parameter_fields import described_by
+from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
 from doccluster.clustering.centroid_estimator import check_columns, sum_directions
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
 from doccluster.errors import DocclusterWarning
-from doccluster.validation import check_matrix, check_n_clusters, unit_rows
 
 KEPT_SINGLE = "Terms of one document kept their weight: without them too few documents would differ."
 

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.executors import InMemory, TablePlace, opened
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.progress import silent
 from doccluster.base.sizes import parse_size
+from doccluster.base.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeds import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
@@ -28,12 +30,10 @@ from doccluster.clustering.smoothed.document_spaces import (
     side_by_side,
 )
 from doccluster.clustering.task import SmoothedRows
-from doccluster.executors import InMemory, TablePlace, opened
 from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.projection import principal_rows
 from doccluster.geometry.sums import sums_by_label
-from doccluster.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import TermPart, Weighting
 

@@ -16,13 +16,14 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.blocks import row_blocks
+from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.base.progress import Progress
 from doccluster.base.sizes import format_size
-from doccluster.blocks import row_blocks
+from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.clustering.k_means.assign import centroid_similarities
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import Argument, MemoryLimitError
-from doccluster.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.geometry import (
     Documents,
     NeighbourGraph,
@@ -33,7 +34,6 @@ from doccluster.geometry import (
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbours import FOLDED_FROM, Cells, JoinedGraph
 from doccluster.geometry.projection import BLOCK_ROWS, OVERSAMPLING, unit
-from doccluster.validation import RandomState, as_generator, check_positive_int
 from doccluster.vectors.meaning import Meaning, beside
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.short_repr import cut, listed
+from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
-from doccluster.validation import is_missing
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,12 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.csv_files import write_csv, write_csv_parts
-from doccluster.artifacts.evaluation_files import load_evaluation, save_evaluation
-from doccluster.artifacts.new_folder import new_folder
-from doccluster.artifacts.run_model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
-from doccluster.artifacts.run_tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
-from doccluster.artifacts.storage import (
+from doccluster.base.csv_files import write_csv, write_csv_parts
+from doccluster.base.digests import checksum
+from doccluster.base.file_names import usable_path
+from doccluster.base.new_folder import new_folder
+from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.short_repr import ShortRepr
+from doccluster.corpus.document import Skipped
+from doccluster.geometry.partition import Partition
+from doccluster.labeling.description import ClusterDescription
+from doccluster.results.document_table import NAMED, DocumentTable
+from doccluster.results.evaluation_files import load_evaluation, save_evaluation
+from doccluster.results.record import Provenance, Run
+from doccluster.results.run_model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
+from doccluster.results.run_tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
+from doccluster.results.storage import (
     damage_told,
     damaged,
     read_arrays,
@@ -23,14 +32,6 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.base.digests import checksum
-from doccluster.base.file_names import usable_path
-from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.short_repr import ShortRepr
-from doccluster.corpus.document import Skipped
-from doccluster.labeling.description import ClusterDescription
-from doccluster.partition import Partition
-from doccluster.record import NAMED, DocumentTable, Provenance, Run
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.read_matrix import matrix_arrays

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts.csv_files import storable
-from doccluster.artifacts.new_folder import PARQUET_PARTS
+from doccluster.base.csv_files import storable
+from doccluster.base.new_folder import PARQUET_PARTS
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS
-from doccluster.overview import overview
+from doccluster.results.overview import overview
 
 if TYPE_CHECKING:
-    from doccluster.record import DocumentTable, Run
+    from doccluster.results.document_table import DocumentTable
+    from doccluster.results.record import Run
 
 Integers = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty

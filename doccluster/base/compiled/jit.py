@@ -11,8 +11,8 @@ import numba
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
-from doccluster.kernels.code_cache import CheckedFolder, checked_folder, make_folder, users_folder
-from doccluster.kernels.compile_clock import CLOCK, collector_paused
+from doccluster.base.compiled.code_cache import CheckedFolder, checked_folder, make_folder, users_folder
+from doccluster.base.compiled.compile_clock import CLOCK, collector_paused
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -11,7 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.artifacts.storage import (
+from doccluster.base.file_names import usable_path
+from doccluster.base.short_repr import ShortRepr
+from doccluster.base.typed_json import read_as
+from doccluster.clustering.linear_rule import LinearRule
+from doccluster.errors import DocclusterError, InputError, SchemaError
+from doccluster.results.storage import (
     check_numbers,
     damage_told,
     damaged,
@@ -23,11 +28,6 @@ from doccluster.artifacts.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.artifacts.typed_json import read_as
-from doccluster.base.file_names import usable_path
-from doccluster.base.short_repr import ShortRepr
-from doccluster.clustering.linear_rule import LinearRule
-from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.token_patterns import check_safe_pattern
 from doccluster.vectors.meaning import Meaning

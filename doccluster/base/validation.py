@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.base.sparse_structure import checked_csr, masked, wrong_dimensions
-from doccluster.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
 
 RandomState = None | int | np.random.Generator | np.random.RandomState

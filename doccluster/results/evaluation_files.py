@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.artifacts.storage import damaged, read_arrays, read_record, write_arrays, write_json
 from doccluster.errors import InputError, SchemaError
 from doccluster.measures import Evaluation, Score, get_measure
 from doccluster.measures.scores import PARTS
+from doccluster.results.storage import damaged, read_arrays, read_record, write_arrays, write_json
 
 
 def save_evaluation(evaluation: Evaluation, folder: Path) -> None:

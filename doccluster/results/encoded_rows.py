@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.artifacts.new_folder import ENCODED
-from doccluster.artifacts.storage import damaged, read_arrays, write_arrays
+from doccluster.base.new_folder import ENCODED
+from doccluster.results.storage import damaged, read_arrays, write_arrays
 from doccluster.vectors.model_files import Encoder
 
 DIGEST_BYTES = 16

@@ -16,11 +16,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.packed_strings import CodedColumn
 from doccluster.corpus.dates import disbelief
-from doccluster.headlines import choose_headline, plain_title, title_endings
 from doccluster.labeling.description import ClusterDescription
-from doccluster.packed_strings import CodedColumn
-from doccluster.record import DocumentTable, Run
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.headlines import choose_headline, plain_title, title_endings
+from doccluster.results.record import Run
 
 OTHER = "Other"
 N_WORDS = 3  # of the line below the name an editor gave

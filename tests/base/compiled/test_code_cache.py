@@ -12,14 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from doccluster.kernels import code_cache
-from doccluster.kernels.code_cache import CheckedFolder, is_ours, make_folder, users_folder
-from doccluster.kernels.jit import _noting
+from doccluster.base.compiled import code_cache
+from doccluster.base.compiled.code_cache import CheckedFolder, is_ours, make_folder, users_folder
+from doccluster.base.compiled.jit import _noting
 
 needs_rights = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")
 
 KERNELS = """
-from doccluster.kernels.jit import jit
+from doccluster.base.compiled.jit import jit
 
 @jit
 def doubled(value):
@@ -37,7 +37,7 @@ USE = "import use_of_a_test as u\nprint(u.quadrupled(3), *u.quadrupled.stats.cac
 TEMPLATE = """
 import json, os, sys, traceback
 import numba
-import doccluster.kernels.jit
+import doccluster.base.compiled.jit
 numba.njit(lambda value: 2 * value)(3)
 for line in sys.stdin:
     code, home, environment = json.loads(line)
@@ -259,7 +259,7 @@ def test_code_of_a_version_before_is_compiled_anew(tmp_path, error):
         def compile(self, signature):
             self.asked += 1
             if list(tmp_path.glob("*.nbi")):
-                raise error("No module named 'doccluster.kernels.gone'")
+                raise error("No module named 'doccluster.base.compiled.gone'")
             return signature
 
     kernel = Kernel()

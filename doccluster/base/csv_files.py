@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from doccluster.base.control_characters import CONTROLS
-from doccluster.validation import is_missing
+from doccluster.base.validation import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ documents that have terms, or a meaning. Those with neither are in `empty_docume
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,19 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.short_repr import ShortRepr, cut, listed
+from doccluster.base.short_repr import ShortRepr, cut
 from doccluster.base.table_markup import html_table, latex_escaped, latex_table
+from doccluster.base.validation import unit_rows
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.mail import begins_with_head, split_headers
-from doccluster.corpus.markup import holds_tags, strip_markup
-from doccluster.corpus.stored_texts import PickedTexts, StoredTexts, text_lengths
 from doccluster.errors import InputError
-from doccluster.headlines import without_openings
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import ClusterDescription
-from doccluster.packed_strings import CodedColumn, MadeItems
-from doccluster.partition import Partition
-from doccluster.validation import unit_rows
+from doccluster.results.document_table import DocumentTable
 from doccluster.vectors.document_vectors import DocumentVectors
 
 if TYPE_CHECKING:
@@ -41,136 +37,7 @@ if TYPE_CHECKING:
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.meaning import Meaning
 
-NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
-NAMED = ("ids", "titles", "dates", "sources", "links")  # what is known of each document in a word or line
-EXCERPT_LENGTH = 320
-NAME_LENGTH = 70
 MAX_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DocumentTable:
-    """What a person wants to know about each document, without its whole text; missing values are empty strings.
-
-    Attributes
-    ----------
-    ids, titles, dates, sources, links : sequence of str, one per document
-        Dates are ISO 8601 text.
-    excerpts : sequence of str, one per document
-        The beginning of the text with its white space collapsed; of texts on disk made when it is looked at.
-    lengths : int64 array of shape (n_documents,)
-        The number of characters of each text.
-    labels : mapping of column name to a sequence (one per document) of tuples of str
-        The class labels that came with the corpus.
-    positions : int64 array of shape (n_documents,)
-        The place of each document in the order of reading, empty documents included.
-    """
-
-    ids: Sequence[str]
-    titles: Sequence[str]
-    dates: Sequence[str]
-    sources: Sequence[str]
-    links: Sequence[str]
-    excerpts: Sequence[str]
-    lengths: npt.NDArray[np.int64]
-    labels: Mapping[str, Sequence[tuple[str, ...]]]
-    positions: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __repr__(self) -> str:
-        labels = f"; labels: {listed(self.labels)}" if self.labels else ""
-        return cut(f"DocumentTable({len(self):,}: {listed(self.ids)}{labels})")
-
-    def name(self, row: int) -> str:
-        """Return a name for a document: its title, else the beginning of its text, else its id."""
-        return self.titles[row] or _shortened(self.excerpts[row], NAME_LENGTH) or self.ids[row]
-
-    def take(self, rows: npt.NDArray[np.int64]) -> DocumentTable:
-        """Return the documents of these rows, in this order."""
-
-        def pick(values: Sequence[Any]) -> Sequence[Any]:
-            return values.take(rows) if isinstance(values, CodedColumn) else tuple(values[row] for row in rows)
-
-        columns: dict[str, Any] = {name: pick(getattr(self, name)) for name in NAMED}
-        return DocumentTable(
-            **columns,
-            excerpts=pick(self.excerpts) if isinstance(self.excerpts, tuple) else PickedTexts(self.excerpts, rows),
-            lengths=self.lengths[rows],
-            labels={column: pick(values) for column, values in self.labels.items()},
-            positions=self.positions[rows],
-        )
-
-    def without_shared_openings(self, labels: Sequence[int]) -> DocumentTable:
-        """Return the documents with excerpts that begin with their own words, where they have no titles."""
-        rows = [row for row, title in enumerate(self.titles) if not title]
-        if not rows or not isinstance(self.excerpts, tuple):  # texts on disk are read when they are looked at
-            return self
-        excerpts = list(self.excerpts)
-        for row, text in zip(
-            rows, without_openings([excerpts[r] for r in rows], [labels[r] for r in rows]), strict=True
-        ):
-            excerpts[row] = text
-        return replace(self, excerpts=tuple(excerpts))
-
-    @classmethod
-    def from_corpus(cls, corpus: Corpus) -> DocumentTable:
-        """Return the part of a corpus that a run keeps."""
-        n = len(corpus)
-        texts = corpus.texts
-        return cls(
-            ids=corpus.ids,
-            titles=corpus.column("title"),
-            dates=corpus.column("date"),
-            sources=corpus.column("source"),
-            links=corpus.column("link"),
-            excerpts=StoredExcerpts(texts) if isinstance(texts, StoredTexts) else tuple(map(_excerpt, texts)),
-            lengths=text_lengths(texts),
-            labels=dict(corpus.labels),
-            positions=np.arange(n, dtype=np.int64),
-        )
-
-    @classmethod
-    def from_ids(cls, ids: Sequence[str], labels: Mapping[str, Sequence[tuple[str, ...]]]) -> DocumentTable:
-        """Return documents of which only names (and perhaps classes) are known, as with a ready matrix."""
-        n = len(ids)
-        columns: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
-        return cls(**columns, lengths=np.zeros(n, np.int64), labels=labels, positions=np.arange(n, dtype=np.int64))
-
-
-class StoredExcerpts(MadeItems[str]):
-    """The excerpts of texts on disk, made when they are looked at; they outlive the folder of the texts."""
-
-    def __init__(self, texts: StoredTexts) -> None:
-        self._texts = texts.hold()
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    def _item(self, place: int) -> str:
-        return _excerpt(self._texts[place])
-
-    def take(self, places: npt.NDArray[np.int64]) -> list[str]:
-        """Return the excerpts of some texts."""
-        return [_excerpt(text) for text in self._texts.take(places)]
-
-    _items = take
-
-
-def _excerpt(text: str) -> str:
-    # a document may be megabytes long: look only at its beginning
-    start = text[: 4 * EXCERPT_LENGTH]
-    if begins_with_head(start):  # which is not what to read first
-        start = split_headers(start)[1] or start
-    if holds_tags(start):
-        start = strip_markup(start)
-    collapsed = " ".join(start.split())
-    return _shortened(collapsed, EXCERPT_LENGTH)
-
-
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,8 +24,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.blocks import map_blocks, resolve_threads, share_blocks
-from doccluster.scratch_files import open_array, reserve_table, write_array, write_arrays, write_in_pieces, write_rows
+from doccluster.base.blocks import map_blocks, resolve_threads, share_blocks
+from doccluster.base.scratch_files import (
+    open_array,
+    reserve_table,
+    write_array,
+    write_arrays,
+    write_in_pieces,
+    write_rows,
+)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
