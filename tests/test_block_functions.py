@@ -158,12 +158,8 @@ BLOCK_FUNCTIONS = block_functions()
 IN_PLACE = {
     # labels and bounds that are carried from one iteration to the next, each row its own
     "clustering/k_means/sweep:search.label",
-    "clustering/k_means/sweep:search.label_again",
     # sums and table, of which an iteration changes the cells of documents that moved
     "clustering/k_means/running_sums:_move.move",
-    "clustering/k_means/running_sums:_sum_anew.sum_some",
-    # rows laid out once, of which there should be no second copy
-    "clustering/k_means/unit_documents:laid_out.lay_out_block",
     "vectors/row_store:settle.settle_range",
     # tables, of which there should be no second copy
     "executors:table.one",
@@ -193,5 +189,5 @@ def test_a_change_of_a_captured_array_is_seen(body):
 def test_a_kernel_that_changes_its_argument_is_seen():
     (function,) = ast.parse("def one(block):\n    own = out[block]\n    write(first[block], own.view())").body
     assert changed_names(function, {"write": {1}}) == {"out"}
-    assert WRITTEN["doccluster.clustering.k_means.sweep.two_highest"] == {0, 5}
-    assert WRITTEN["doccluster.clustering.k_means.sweep.sweep"] >= {3, 4}  # also through the kernel that it calls
+    assert WRITTEN["doccluster.clustering.k_means.term_places.write_cell"] == {0}
+    assert WRITTEN["doccluster.clustering.k_means.running_sums.move_rows"] >= {4, 5, 6}  # also by the kernel it calls

@@ -128,7 +128,7 @@ class _Followed:
     @staticmethod
     def size(block: MatrixBlock) -> int:
         """Return about how many bytes it takes: the rows and the bounds."""
-        return 8 * block.n_entries + 80 * block.n_rows  # rows are padded to fours
+        return 8 * block.n_entries + 128 * block.n_rows
 
     def assign(self, version: TableVersion, centroids: SparseMeans) -> Labels:
         """Return the nearest centroid of each document, by the bounds where they are those of the iteration before."""

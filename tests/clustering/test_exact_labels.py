@@ -20,7 +20,6 @@ from tests.clustering.naive import cluto_matrix, naive_lloyd, naive_similarities
 WAYS = {
     "every row": {"n_groups": 0},
     "bounds": {},
-    "two groups": {"n_groups": 2},
     "lists": {},
     "without sums": {"keeps_sums": False},
 }
@@ -190,7 +189,7 @@ def test_a_cluster_that_shrinks_to_one_document_keeps_an_exact_length():
     documents, _ = unit_documents.unit_documents(matrix, weights=weights)
     assert documents.has_exact_sums
     places = TermPlaces.of(documents.frequencies, 2)
-    sums = RunningSums(documents, places, documents.laid_out(places))
+    sums = RunningSums(documents, places)
     everywhere, one = np.zeros(400, np.int32), np.ones(400, np.int32)
     one[7] = 0
     for labels in (everywhere, one) * 200:
@@ -215,34 +214,35 @@ def test_real_matrices_equal_the_naive_definition_at_every_iteration(real_corpor
 
 @pytest.mark.parametrize("data", ["signed", "long_rows", "signs"])
 def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(data, monkeypatch):
-    matrix, left_open, settle_products = DATA[data](), [], sweep.settle_products
+    matrix, left_open, swept = DATA[data](), [], sweep.sweep
 
-    def settled(*arguments):
-        left_open.append(settle_products(*arguments))
-        return left_open[-1]
+    def noted(rows, table, *arguments):
+        assert table.begin.size >= 16 * arguments[0].size
+        left_open.append(swept(rows, table, *arguments)[1])
+        return arguments[0].size, left_open[-1]
 
-    monkeypatch.setattr(sweep, "settle_products", settled)
+    monkeypatch.setattr(sweep, "sweep", noted)
     start = matrix[: min(24, matrix.shape[0])].toarray()
     exact = naive_similarities(matrix, start)
     assert np.array_equal(nearest_centroids(matrix.toarray(), start), exact.argmax(axis=1))
     assert len(left_open) == 1
-    assert (left_open[0].size > 0) == (data == "signs")
+    assert (left_open[0] > 0) == (data == "signs")
     compare(matrix, np.arange(min(24, matrix.shape[0])))
     assert len(left_open) > 1
 
 
 def assert_bounds(nearest, exact):
     """Compare the bounds of every document with the exact similarities."""
-    labels, own, others_of_groups, width = nearest.bounds
+    labels, own, others_of_groups = nearest.bounds
     assert np.array_equal(labels, exact.argmax(axis=1))
     has_value = nearest.documents.has_value
     rows = np.arange(labels.size)
     assert (own <= exact[rows, labels])[has_value].all()
     others = exact.copy()
     others[rows, labels] = -np.inf
-    for group in range(others_of_groups.shape[1]):
-        highest = others[:, group * width : (group + 1) * width].max(axis=1, initial=-np.inf)
-        assert (others_of_groups[:, group] >= highest)[has_value].all()
+    for group, upper in enumerate(others_of_groups):
+        highest = others[:, group :: len(others_of_groups)].max(axis=1, initial=-np.inf)
+        assert (upper >= highest)[has_value].all()
 
 
 def check_bounds(matrix, k, *, n_head=None):
@@ -257,7 +257,7 @@ def check_bounds(matrix, k, *, n_head=None):
         labels = steps.labels.copy()
         exact = naive_similarities(matrix, steps.means.toarray())
         assert_bounds(steps.nearest, exact)
-        own = steps.centroids.own_cosines(documents, labels)
+        own = sweep.own_cosines(steps.centroids, documents, labels)
         assert own == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
         checked += 1
         steps._refill()
@@ -348,9 +348,9 @@ def test_any_sequence_of_means_is_followed_exactly(data, seed, n_head):
     rng = np.random.default_rng(seed)
     matrix = DATA[data]()
     documents, _ = unit_documents.unit_documents(matrix)
-    k, movements, n_groups = int(rng.integers(2, 45)), None, int(rng.integers(1, 5))
+    k, movements = int(rng.integers(2, 45)), None
     places = TermPlaces.of(documents.frequencies, k, n_head)
-    nearest, means = NearestCentroids(documents, places, n_groups), some_means(rng, matrix, k)
+    nearest, means = NearestCentroids(documents, places), some_means(rng, matrix, k)
     for _ in range(10):
         nearest.search(SparseMeans(sparse.csr_array(means), places), movements)
         assert_bounds(nearest, naive_similarities(matrix, means))

@@ -52,7 +52,7 @@ def test_the_parts_of_a_memory_plan_are_what_their_names_say():
     full = plan_memory(size, None, 4_000)
     width = 224  # whole lines of 16 lanes
     assert (full.keeps_sums, full.n_threads, full.seed_documents) == (True, 3, 4_000)
-    assert (full.n_head, full.n_groups) == (9_000, 14)
+    assert (full.n_head, full.n_groups) == (9_000, 32)
     assert full.parts["documents"] == 12 * frequencies.sum() + 40 * 5_000 + 16 * 9_000
     assert full.parts["scratch of 3 thread(s)"] == 3 * 64 * width
     assert full.parts["table and sums"] == 9_000 * (4 * width + 8 * 220)

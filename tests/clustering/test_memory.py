@@ -55,8 +55,8 @@ def measured(**settings):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"n_clusters": 300, "max_memory": "92M", "n_init": 1},
-        {"n_clusters": 300, "max_memory": "102M", "n_init": 2},
+        {"n_clusters": 300, "max_memory": "85M", "n_init": 1},
+        {"n_clusters": 300, "max_memory": "92M", "n_init": 2},
         {"n_clusters": 1000, "max_memory": "100M", "n_init": 1},
     ],
 )

@@ -12,12 +12,14 @@ from scipy import sparse
 
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.short_repr import ShortRepr
-from doccluster.clustering.k_means.sparse_means import COSINES_AT_ONCE, SparseMeans
+from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents, unit_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
+
+COSINES_AT_ONCE = 2**20
 
 Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ from scipy import sparse
 from doccluster.clustering.k_means.lloyd import Snapshot, choose_refills, empty_clusters
 from doccluster.clustering.k_means.running_sums import RunningSums
 from doccluster.clustering.k_means.sparse_means import SparseMeans
-from doccluster.clustering.k_means.sweep import MOST_GROUPS, NearestCentroids
+from doccluster.clustering.k_means.sweep import MOST_GROUPS, NearestCentroids, own_cosines
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
@@ -55,7 +55,7 @@ class LloydSteps:
     @property
     def means(self) -> sparse.csr_array:
         """The centroids as sparse unit rows."""
-        return self.centroids.to_csr(self.documents)
+        return self.centroids.to_csr()
 
     def assign(self) -> tuple[int, int]:
         """Label all documents; return how many moved, and how many went to clusters that were empty."""
@@ -69,7 +69,7 @@ class LloydSteps:
         empty = empty_clusters(self._usable, labels, self.places.n_clusters)
         if not empty.size:
             return 0
-        cosines = self.centroids.own_cosines(documents, labels)
+        cosines = own_cosines(self.centroids, documents, labels)
         chosen = choose_refills(cosines, labels, documents.digests, documents.is_usable, empty)
         rows = np.array(list(chosen), np.int64)
         labels[rows] = list(chosen.values())
@@ -85,7 +85,7 @@ class LloydSteps:
         if self._keeps_sums:
             sums = self.centroids
             if not isinstance(sums, RunningSums):
-                sums = RunningSums(self.documents, self.places, self.nearest.rows)
+                sums = RunningSums(self.documents, self.places)
             movements = sums.follow(self._summed)
             if sums.has_directions():
                 self.centroids, self._movements = sums, movements
@@ -93,7 +93,7 @@ class LloydSteps:
             self._keeps_sums = False  # one centroid must stay as it is, which is no sum of documents
             if self.centroids is sums:
                 sums.follow(before)
-                self.centroids = SparseMeans(sums.to_csr(self.documents), self.places)
+                self.centroids = SparseMeans(sums.to_csr(), self.places)
         assert isinstance(self.centroids, SparseMeans)
         self.centroids = self.centroids.following(self.documents, self._summed)
         return float(self.centroids.lengths.sum())
@@ -117,12 +117,12 @@ class LloydSteps:
     ) -> Snapshot:
         """Return a snapshot with these labels; documents are labelled again where clusters are dropped."""
         documents, k = self.documents, self.places.n_clusters
-        empty, means = empty_clusters(self._usable, labels, k), centroids.to_csr(documents)
+        empty, means = empty_clusters(self._usable, labels, k), centroids.to_csr()
         if 0 < empty.size < k:
             means = sparse.csr_array(means[np.setdiff1d(np.arange(k), empty)])
             fewer = TermPlaces.of(documents.frequencies, means.shape[0])
             nearest, centroids = NearestCentroids(documents, fewer), SparseMeans(means, fewer)
             nearest.search(centroids)
             labels = nearest.labels
-        objective = float(np.sum(documents.weights * centroids.own_cosines(documents, labels)))
+        objective = float(np.sum(documents.weights * own_cosines(centroids, documents, labels)))
         return Snapshot(labels, means, objective, number, converged)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.sizes import format_size
-from doccluster.clustering.k_means.sweep import MOST_GROUPS
-from doccluster.clustering.k_means.term_places import LINE, head_length, table_width
+from doccluster.clustering.k_means.sweep import MOST_GROUPS, groups_of
+from doccluster.clustering.k_means.term_places import head_length, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.geometry.criteria import moves_bytes
 
@@ -22,9 +22,9 @@ ENTRY_BYTES = 12  # of an entry of the documents: laid out for the sweeps, and n
 SCRATCH_PER_ROW = 72  # starts, bounds, labels before, after and while assigning, similarities of the last pass
 CELL_BYTES = 4  # of a common term and a cluster in the table ...
 SUM_BYTES = 8  # ... and in the sums
-RARE_BYTES = 28  # of a document that has a rare term, where there are sums: its number and value, and its label
+RARE_BYTES = 44  # of a document that has a rare term, where there are sums: its value, and sums before and now
 LISTED_BYTES = 8  # of a rare term and a cluster, where there are none
-MEAN_BYTES, FOLLOWED_BYTES = 16, 44  # of an entry of the means, while they are made, and laid out in each iteration
+MEAN_BYTES, FOLLOWED_BYTES = 16, 28  # of an entry of the means, while they are made, and laid out in each iteration
 SLACK = 8 * 2**20  # small arrays and what the allocator keeps
 
 
@@ -105,7 +105,7 @@ class FitSize:
         index = 12 * self.n_entries + 28 * n_terms if self.draws_from_index else 0
         sampled = 0 if share == 1.0 else int(8 * self.n_entries * share)
         seeding = int(index * share) + sampled + int(self.n_documents * share) * (4 * self.n_candidates + 48)
-        n_groups = min(MOST_GROUPS if keeps_sums else 1, table_width(self.n_clusters) // LINE) if self.skips else 0
+        n_groups = groups_of(table_width(self.n_clusters), MOST_GROUPS if keeps_sums else 1) if self.skips else 0
         best = 8 * mean_entries if self.n_starts > 1 else 0  # the best means so far
         parts = {
             "documents": ENTRY_BYTES * self.n_entries + 40 * self.n_documents + 16 * n_terms,

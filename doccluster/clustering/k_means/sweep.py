@@ -2,12 +2,12 @@
 
 A sweep reads a `SweepTable`: for each term a line of cells, one for each cluster, and multiplies four lines at a time
 with the values of a row. It finds the nearest and the second nearest cluster. Where these lie further apart than
-rounding explains, the label is certain; the other rows are decided in float64 by the centroids themselves
-(`Centroids.decide`).
+rounding explains, the label is certain; of other rows it lists the clusters that may be the nearest, and float64
+cosines to these decide (`Centroids.cosines`).
 
 What a sweep finds out is kept as bounds of each document, on the cosine to its own centroid and, for groups of
-neighbouring lanes, on all others. They are carried on by how far centroids move, and a document whose bounds tell that
-its label stays is not looked at: most centroids move little, but seldom all of them.
+clusters, on all others. They are carried on by how far centroids move, and a document whose bounds tell that its label
+stays is not looked at: most centroids move little, but seldom all of them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,26 @@ import numpy.typing as npt
 
 from doccluster.base.compiled.jit import jit
 from doccluster.clustering.k_means.term_places import LINE, UP, TermPlaces, aligned_zeros, read_cell
-from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocuments
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
 # No reassociation: the bound on rounding counts additions as they are written. Contraction changes no float64 product
 # below, since that of two float32 is exact.
 ARITHMETIC = {"contract", "nnan", "nsz"}
 UNIT_ROUNDOFF = np.float32(6.0e-8)  # of float32, 2^-24, rounded up; the excess covers rows that are unit within 1e-5
 CELL_ROUNDOFF = np.float32(2.0**-11 * 1.01)  # of a cell of 16 bits: it keeps 10 bits after the first
+FIXED_ADDITIONS = np.float32(16)  # as many roundings as do not grow with the row
 ROUNDING = np.float32(3e-7)  # what storing bounds and movements as float32, and means as float32, may add
 NOWHERE, FAR = np.float32(-9), np.float32(9)  # below and above every cosine
-MOST_GROUPS = 64  # each costs four bytes a document
+MOST_GROUPS = 64  # each costs four bytes a document ...
+LANES_PER_GROUP = 5  # ... and as much time as this many lanes, measured
 CHORD_SLACK = 1.00002  # rows are unit within 1e-5
+MOST_CANDIDATES = 2**12  # clusters of open rows that are looked at together
 
-F32, F64, I32, I64, U32, U64 = np.float32, np.float64, np.int32, np.int64, np.uint32, np.uint64
+F32, F64, I32, I64, U64 = np.float32, np.float64, np.int32, np.int64, np.uint64
+LOWEST = np.int32(-(2**31))
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 class SweepTable(NamedTuple):
@@ -43,7 +50,20 @@ class SweepTable(NamedTuple):
     list_starts: Any  # uint64 (n_rare + 1,): where the list of each rare term begins
     list_lanes: Any  # int32
     list_values: Any  # float32
-    roundoffs: Any  # two float32: what an addition may be off by, and, as a share of a cosine, what cells are
+    cell_roundoff: Any  # float32: what cells are off by, as a share of a cosine
+
+    @classmethod
+    def empty(cls, places: TermPlaces, *, is_positive: bool) -> SweepTable:
+        """Return a table without values, of 16-bit cells where none will be below zero."""
+        return cls(
+            aligned_zeros(places.n_head * places.n_lanes, np.uint16 if is_positive else np.uint32),
+            np.ones(places.n_lanes, F32),
+            np.where(np.arange(places.n_lanes) < places.n_clusters, F32(0), NOWHERE),
+            np.zeros(places.n_rare + 1, U64),
+            np.empty(0, I32),
+            np.empty(0, F32),
+            CELL_ROUNDOFF if is_positive else F32(0),
+        )
 
 
 class Bounds(NamedTuple):
@@ -51,42 +71,11 @@ class Bounds(NamedTuple):
 
     labels: Any  # int32
     own: Any  # float32, at most the cosine to the own centroid
-    others: Any  # float32 (n_rows, n_groups), at least the cosine to every other centroid of a group
-    width: Any  # int: the lanes of a group
+    others: Any  # float32 (n_groups, n_rows), at least the cosine to every other centroid c of group c % n_groups
 
     def block(self, rows: slice) -> Bounds:
         """Return the bounds of neighbouring rows, not copied."""
-        return Bounds(self.labels[rows], self.own[rows], self.others[rows], self.width)
-
-
-@jit
-def rows_in_question(movements, bounds):
-    """Carry the bounds over a move of the centroids and return the rows whose label may change.
-
-    No cosine changes by more than the chord that its centroid moves: |x.c' - x.c| <= |c' - c| for unit x.
-    """
-    labels, own, others, width = bounds
-    which, n, n_groups = np.empty(labels.size, np.int64), 0, others.shape[1]
-    farthest, most, next_most = np.zeros(n_groups, np.int64), np.zeros(n_groups, F32), np.zeros(n_groups, F32)
-    for c in range(movements.size):
-        group = c // width
-        if movements[c] > most[group]:
-            farthest[group], most[group], next_most[group] = c, movements[c], most[group]
-        else:
-            next_most[group] = max(next_most[group], movements[c])
-    for row in range(labels.size):
-        label, reaching = labels[row], 0
-        own[row] -= movements[label]
-        group = label // width
-        if farthest[group] == label:  # its own centroid moved farthest, which is none of the others
-            others[row, group] += next_most[group] - most[group]
-        for group in range(n_groups):
-            others[row, group] += most[group]
-            reaching += others[row, group] >= own[row]
-        if reaching:
-            which[n] = row
-            n += 1
-    return which[:n]
+        return Bounds(self.labels[rows], self.own[rows], self.others[:, rows])
 
 
 @jit(inner=True)
@@ -95,107 +84,80 @@ def in_order(bits, cells):
     return I32(bits) if cells.itemsize == 2 else I32(bits ^ ((bits >> I32(31)) & I32(0x7FFFFFFF)))
 
 
-@jit(inner=True, fastmath=ARITHMETIC)
-def error_of(cosine, n_additions, roundoffs):
-    """Return a bound on the rounding of a cosine of a sweep; `roundoffs`: of an addition, and of cells.
-
-    By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to 1 at most, so each addition errs by
-    a unit roundoff at most; 16 covers what does not grow with the row. Cells are rounded only where no value is
-    negative: they err by a share of the cosine itself.
-    """
-    return roundoffs[0] * (F32(n_additions) + F32(16)) + roundoffs[1] * max(cosine, F32(0))
-
-
-@jit(inner=True, forceinline=True, fastmath=ARITHMETIC)
-def two_highest(sums, keys, inverse, cells, width, peaks):
-    """Return the highest cosine, its lane and the second highest of sums of products; `keys` are the sums as int32.
-
-    That of each group of `width` lanes, but for this lane, is written to `peaks`. The highest cosine and its lane are
-    one int64, the cosine in the upper half, and among equals the lowest lane the highest number: maxima of whole
-    numbers, unlike those of floats, are found many lanes at a time.
-    """
-    n_lanes, best = U64(sums.size // LINE) * U64(LINE), I64(-(2**63))
-    for lane in range(n_lanes):
-        key = in_order(F32(sums[lane] * inverse[lane]).view(I32), cells)
-        sums[lane] = I32(key).view(F32)
-        best = max(best, (I64(key) << I64(32)) | I64(U64(0xFFFFFFFF) - lane))
-    nearest, second = U64(0xFFFFFFFF) - (U64(best) & U64(0xFFFFFFFF)), I32(-(2**31))
-    for group in range(peaks.size):
-        beside = I32(-(2**31))
-        for lane in range(U64(group) * U64(width), min(U64(group + 1) * U64(width), n_lanes)):
-            beside = max(beside, keys[lane] if lane != nearest else I32(-(2**31)))
-        peaks[group] = I32(in_order(beside, cells)).view(F32)
-        second = max(second, beside)
-    top, second = in_order(I32(best >> I64(32)), cells), in_order(second, cells)
-    return I32(top).view(F32), nearest, I32(second).view(F32)
-
-
 @jit(fastmath=ARITHMETIC)
-def sweep(rows, table, which, bounds, scratch):
-    """Label the rows `which` as far as a sweep of the table decides them, and return the others.
+def sweep(rows, table, which, bounds, scratch, candidates):
+    """Label the rows `which` by their nearest cluster; return how many, and how many `candidates` there are.
+
+    Candidates are the rows that a sweep leaves open, each once for every cluster that may be its nearest. Where there
+    is no room for more of them the sweep ends. `table.begin` may have a line for each row: products known already.
 
     Nearly all time of a fit is spent in the loop over four terms, which LLVM turns into a few vector instructions: the
     number of lanes is a visible multiple of 16, and no index is signed, since a signed one might count from the end.
     Tuples are taken apart before the loops: numba counts references to each array that it takes from one.
+
+    By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to 1 at most, so each addition errs by
+    a unit roundoff at most. Cells are rounded only where no value is negative: they err by a share of the cosine.
     """
-    starts, offsets, values, n_additions = rows
-    cells, inverse, begin, list_starts, list_lanes, list_values, roundoffs = table
-    labels, own, others, width = bounds
-    sums, peaks = scratch
-    left, n = np.empty(which.size, np.int64), 0
-    n_lanes, keys = U64(sums.size // LINE) * U64(LINE), sums.view(I32)
+    starts, offsets, values, rare_starts, rare_terms, rare_values = rows
+    cells, inverse, begin, list_starts, list_lanes, list_values, cell_roundoff = table
+    labels, own, others = bounds
+    sums, peaks, fixed_additions = scratch
+    open_rows, clusters = candidates
+    n_lanes, n_groups, keys = U64(sums.size // LINE) * U64(LINE), U64(peaks.size // LINE) * U64(LINE), sums.view(I32)
+    stride, n_open = n_lanes if begin.size > sums.size else U64(0), U64(0)
     for place in range(which.size):
-        row = U64(which[place])
-        p, split, last = starts[U64(2) * row], starts[U64(2) * row + U64(1)], starts[U64(2) * row + U64(2)]
+        if n_open + n_lanes > U64(open_rows.size):
+            return place, n_open
+        row, first_lane = U64(which[place]), U64(place) * stride
+        p, last, first_rare, last_rare = starts[row], starts[row + U64(1)], rare_starts[row], rare_starts[row + U64(1)]
+        error = UNIT_ROUNDOFF * (fixed_additions + F32(last - p) / F32(4) + F32(last_rare - first_rare))
         for lane in range(n_lanes):
-            sums[lane] = begin[lane]
-        for rare in range(split, last):
-            term, value = U64(offsets[rare]), values[rare]
+            sums[lane] = begin[first_lane + lane]
+        for rare in range(first_rare, last_rare):
+            term, value = U64(rare_terms[rare]), rare_values[rare]
             for entry in range(list_starts[term], list_starts[term + U64(1)]):
                 sums[U64(list_lanes[entry])] += value * list_values[entry]
-        while (
-            p < split
-        ):  # products of four are added to each other first: sums are read, written and rounded less often
+        while p < last:
+            # products of four are added to each other first: sums are read, written and rounded less often
             a, b, c, d = U64(offsets[p]), U64(offsets[p + U64(1)]), U64(offsets[p + U64(2)]), U64(offsets[p + U64(3)])
-            u, v, w, x = values[p], values[p + U64(1)], values[p + U64(2)], values[p + U64(3)]
+            u = values[p]
+            v = values[p + U64(1)] if p + U64(1) < last else F32(0)
+            w = values[p + U64(2)] if p + U64(2) < last else F32(0)
+            x = values[p + U64(3)] if p + U64(3) < last else F32(0)
             for lane in range(n_lanes):
                 sums[lane] += (u * read_cell(cells, a + lane) + v * read_cell(cells, b + lane)) + (
                     w * read_cell(cells, c + lane) + x * read_cell(cells, d + lane)
                 )
             p += U64(4)
-        top, nearest, second = two_highest(sums, keys, inverse, cells, width, peaks)
-        own[row] = top - error_of(top, n_additions[row], roundoffs)
-        for group in range(peaks.size):
-            others[row, group] = peaks[group] + error_of(peaks[group], n_additions[row], roundoffs)
-        if second + error_of(second, n_additions[row], roundoffs) < own[row]:
-            labels[row] = I32(nearest)
-        else:
-            left[n] = row
-            n += 1
-    return left[:n]
-
-
-@jit(fastmath=ARITHMETIC)
-def settle_products(products, n_additions, table, which, bounds, scratch):
-    """Do what `sweep` does with rows whose products with the table are known."""
-    cells, inverse, begin, _, _, _, roundoffs = table
-    labels, own, others, width = bounds
-    sums, peaks = scratch
-    left, n, keys = np.empty(which.size, np.int64), 0, sums.view(I32)
-    for place in range(which.size):
-        row = which[place]
-        for lane in range(sums.size):
-            sums[lane] = begin[lane] + products[place, lane] * UP
-        top, nearest, second = two_highest(sums, keys, inverse, cells, width, peaks)
-        own[row] = top - error_of(top, n_additions[row], roundoffs)
-        for group in range(peaks.size):
-            others[row, group] = peaks[group] + error_of(peaks[group], n_additions[row], roundoffs)
-        if second + error_of(second, n_additions[row], roundoffs) < own[row]:
-            labels[row] = I32(nearest)
-        else:
-            left[n] = row
-            n += 1
-    return left[:n]
+        # The highest cosine and its lane are one int64, the cosine in the upper half, and among equals the lowest lane
+        # the highest number: maxima of whole numbers, unlike those of floats, are found many lanes at a time.
+        best = I64(-(2**63))
+        for lane in range(n_lanes):
+            key = in_order(F32(sums[lane] * inverse[lane]).view(I32), cells)
+            keys[lane] = key
+            best = max(best, (I64(key) << I64(32)) | I64(U64(0xFFFFFFFF) - lane))
+        nearest, top_key, second = U64(0xFFFFFFFF) - (U64(best) & U64(0xFFFFFFFF)), I32(best >> I64(32)), NOWHERE
+        keys[nearest] = LOWEST
+        for group in range(n_groups):
+            peaks[group] = keys[group]
+        for strip in range(n_groups, n_lanes, n_groups):
+            for group in range(min(n_groups, n_lanes - strip)):
+                peaks[group] = max(peaks[group], keys[strip + group])
+        for group in range(n_groups):
+            peak = F32(I32(in_order(peaks[group], cells)).view(F32)) if peaks[group] > LOWEST else NOWHERE
+            peak += error + cell_roundoff * max(peak, F32(0))
+            others[group, row] = peak
+            second = max(second, peak)
+        top = I32(in_order(top_key, cells)).view(F32)
+        error += cell_roundoff * max(top, F32(0))
+        labels[row], own[row] = I32(nearest), top - error
+        if second >= top - error:
+            keys[nearest] = top_key
+            for lane in range(n_lanes):
+                if I32(in_order(keys[lane], cells)).view(F32) >= top - error - error:
+                    open_rows[n_open], clusters[n_open] = I64(row), I64(lane)
+                    n_open += U64(1)
+    return which.size, n_open
 
 
 class Centroids(Protocol):
@@ -205,14 +167,8 @@ class Centroids(Protocol):
         """Return the table that sweeps of the documents read."""
         ...
 
-    def decide(
-        self, documents: UnitDocuments, rows: SweepRows, block: slice, bounds: Bounds, left: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
-        """Write labels and bounds of the rows `left` of a block; return those that need `measure` before."""
-        ...
-
-    def measure(self) -> None:
-        """Prepare for deciding what `decide` returned."""
+    def cosines(self, documents: UnitDocuments, rows: Integers, clusters: Integers, *, is_exact: bool) -> Floats:
+        """Return the cosine of each of some documents to the mean of a cluster, exact or within `ROUNDING`."""
         ...
 
 
@@ -220,23 +176,21 @@ class NearestCentroids:
     """The nearest centroid of each document, under centroids that follow one another.
 
     Documents whose bounds tell that their label stays are skipped. `places`: those of the tables. `n_groups`: the most
-    groups of lanes that have a bound for each document; 0 sweeps all documents in every search.
+    groups of clusters that have a bound for each document; 0 sweeps all documents in every search.
     """
 
     def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MOST_GROUPS) -> None:
         n, self._skips = documents.n_documents, n_groups > 0
-        width = LINE * -(-places.n_lanes // (LINE * max(1, n_groups)))
-        n_groups = -(-places.n_lanes // width)
+        n_groups = groups_of(places.n_lanes, n_groups)
         self.documents, self.places, self.rows = documents, places, documents.laid_out(places)
-        self.bounds = Bounds(np.zeros(n, np.int32), np.full(n, NOWHERE), np.full((n, n_groups), FAR), width)
-        is_zero = ~documents.has_value
-        self.bounds.own[is_zero], self.bounds.others[is_zero] = (
-            np.inf,
-            -np.inf,
-        )  # at cosine 0 from all: always the first
+        self.bounds = Bounds(np.zeros(n, I32), np.full(n, NOWHERE), np.full((n_groups, n), FAR))
+        is_zero = ~documents.has_value  # at cosine 0 from all: always the first
+        self.bounds.own[is_zero], self.bounds.others[:, is_zero] = np.inf, -np.inf
+        # a library adds up the products of all terms in an order of its own
+        additions = FIXED_ADDITIONS + F32(documents.n_terms if documents.are_multiplied(places) else 0)
         self._blocks = [
-            (block, self.rows.block(block), self.bounds.block(block), (aligned_zeros(places.n_lanes, F32), peaks))
-            for block, peaks in ((block, np.empty(n_groups, F32)) for block in documents.blocks())
+            (block, self.bounds.block(block), (aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), additions))
+            for block in documents.blocks()
         ]
 
     @property
@@ -245,41 +199,96 @@ class NearestCentroids:
         labels: npt.NDArray[np.int32] = self.bounds.labels
         return labels
 
-    def search(self, centroids: Centroids, movements: npt.NDArray[np.float64] | None = None) -> None:
+    def search(self, centroids: Centroids, movements: Floats | None = None) -> None:
         """Label all documents; `movements` are the chords from the centroids before to these, None if not known."""
-        documents, dense, table = self.documents, self.documents.dense, centroids.table_for(self.documents)
-        moved = np.full(self.places.n_clusters, FAR)
+        documents, table, moves = self.documents, centroids.table_for(self.documents), None
+        n_clusters, n_lanes = self.places.n_clusters, self.places.n_lanes
         if movements is not None and self._skips:
-            moved = np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32)
+            moves = self._moves(np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32))
 
-        def label(number: int) -> npt.NDArray[np.int64]:
-            block, rows, bounds, scratch = self._blocks[number]
-            left: npt.NDArray[np.int64] = rows_in_question(moved, bounds)
-            if left.size and dense is not None and not self.places.n_rare:
-                # rows without zeros are multiplied by a library, in whatever order it likes
-                some = dense[block] if left.size == block.stop - block.start else dense[block][left]
-                products = some @ table.cells.view(F32).reshape(-1, self.places.n_lanes)
-                left = settle_products(products, rows.n_additions, table, left, bounds, scratch)
-            elif left.size:
-                left = sweep(rows, table, left, bounds, scratch)
-            return centroids.decide(documents, rows, block, bounds, left) if left.size else left
+        def label(number: int) -> None:
+            block, bounds, scratch = self._blocks[number]
+            which = np.flatnonzero(bounds.own < np.inf) if moves is None else rows_in_question(bounds, *moves)
+            n = min(which.size * n_clusters, MOST_CANDIDATES) + n_lanes
+            rows, candidates = which + block.start, (np.empty(n, I64), np.empty(n, I64))
+            here = self._multiplied(table, rows) if documents.are_multiplied(self.places) else table
+            while rows.size:
+                n_swept, n_open = sweep(self.rows, here, rows, self.bounds, scratch, candidates)
+                if n_open:
+                    self._decide(centroids, candidates[0][:n_open], candidates[1][:n_open])
+                rows = rows[n_swept:]
+                if here is not table:
+                    here = here._replace(begin=here.begin[n_swept * n_lanes :])
 
-        def label_again(number: int) -> None:
-            block, rows, bounds, _ = self._blocks[number]
-            centroids.decide(documents, rows, block, bounds, open_rows[number])
+        work = float(documents.n_entries * n_clusters)
+        documents.share(label, range(len(self._blocks)), multiplications=work)
 
-        work, numbers = float(documents.n_entries * self.places.n_clusters), range(len(self._blocks))
-        open_rows = documents.share(label, numbers, multiplications=work)
-        again = [number for number in numbers if open_rows[number].size]
-        if again:
-            centroids.measure()
-            documents.share(label_again, again, multiplications=work)
+    def _moves(self, moved: npt.NDArray[np.float32]) -> tuple[Any, ...]:
+        """Return how far each cluster moved, the farthest of each group, which is it, and how far the next moved."""
+        n_groups = self.bounds.others.shape[0]
+        by_group = np.zeros(-(-moved.size // n_groups) * n_groups, F32)
+        by_group[: moved.size] = moved
+        by_group = by_group.reshape(-1, n_groups)
+        farthest, groups = by_group.argmax(axis=0), np.arange(n_groups)
+        most = by_group[farthest, groups]
+        by_group[farthest, groups] = 0
+        is_farthest = np.zeros(by_group.size, np.bool_)
+        is_farthest[farthest * n_groups + groups] = True
+        return moved, most, is_farthest, by_group.max(axis=0)
 
-    def forget(self, rows: npt.NDArray[np.int64]) -> None:
+    def _multiplied(self, table: SweepTable, rows: Integers) -> SweepTable:
+        """Return the table with the products of rows without zeros, which a library adds up in an order of its own."""
+        dense, n_lanes, k = self.documents.dense, self.places.n_lanes, self.places.n_clusters
+        assert dense is not None
+        products = dense[rows] @ table.cells.view(F32).reshape(-1, n_lanes)
+        products *= UP
+        products[:, k:] = NOWHERE
+        return table._replace(begin=products.ravel())
+
+    def _decide(self, centroids: Centroids, rows: Integers, clusters: Integers) -> None:
+        """Label rows that a sweep leaves open, ascending, each with the clusters that may be its nearest."""
+        documents, labels, starts = self.documents, self.labels, np.flatnonzero(np.diff(rows, prepend=-1))
+        counts = np.diff(starts, append=rows.size)
+        cosines = centroids.cosines(documents, rows, clusters, is_exact=False)
+        near = cosines >= np.repeat(np.maximum.reduceat(cosines, starts) - ROUNDING, counts)
+        near &= np.repeat(np.add.reduceat(near, starts, dtype=I64) > 1, counts)
+        if near.any():
+            cosines[near] = centroids.cosines(documents, rows[near], clusters[near], is_exact=True)
+        best = np.flatnonzero(cosines == np.repeat(np.maximum.reduceat(cosines, starts), counts))[::-1]
+        labels[rows[best]] = clusters[best]  # the last one stays: the lowest cluster
+        self.forget(rows[starts])
+
+    def forget(self, rows: Integers) -> None:
         """Take over labels that were changed from outside for these rows: nothing is known of their cosines."""
-        self.bounds.own[rows], self.bounds.others[rows] = NOWHERE, FAR
+        self.bounds.own[rows], self.bounds.others[:, rows] = NOWHERE, FAR
 
 
-def aligned_lanes(n_clusters: int, n_lanes: int) -> npt.NDArray[np.float32]:
-    """Return the values that the sums of a sweep begin with."""
-    return np.where(np.arange(n_lanes) < n_clusters, F32(0), NOWHERE)
+def rows_in_question(bounds: Bounds, moved: Any, most: Any, is_farthest: Any, next_most: Any) -> Integers:
+    """Carry the bounds over a move of the centroids and return the rows whose label may change.
+
+    No cosine changes by more than the chord that its centroid moves: |x.c' - x.c| <= |c' - c| for unit x. The centroid
+    that moved farthest is none of the others for its own members.
+    """
+    labels, own, others = bounds
+    own -= moved[labels]
+    rows = np.flatnonzero(is_farthest[labels])
+    groups = labels[rows] % most.size
+    members = others[groups, rows] + next_most[groups]
+    others += most[:, None]
+    others[groups, rows] = members
+    return np.flatnonzero(others.max(axis=0) >= own)
+
+
+def own_cosines(centroids: Centroids, documents: UnitDocuments, labels: npt.NDArray[np.int32]) -> Floats:
+    """Return the exact cosine of each document to the centroid of its label."""
+
+    def cosines(block: slice) -> Floats:
+        rows = np.arange(block.start, block.stop)
+        return centroids.cosines(documents, rows, labels[block].astype(I64), is_exact=True)
+
+    return np.concatenate(documents.share(cosines, documents.blocks(), multiplications=10.0 * documents.n_entries))
+
+
+def groups_of(n_lanes: int, most: int = MOST_GROUPS) -> int:
+    """Return how many groups of clusters have a bound of their own, `most` at most but one cache line."""
+    return LINE * max(1, min(most // LINE, n_lanes // (LINE * LANES_PER_GROUP)))

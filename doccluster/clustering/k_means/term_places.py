@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,21 +30,11 @@ SMALLEST_CELL = np.uint32(1 << 10)  # below it there is no exponent: such a floa
 DOWN, UP = 2.0**-64, np.float32(2.0**64)  # sums are made as small as cells want them; the values of rows make up for it
 
 
-class PlaceNumbers(NamedTuple):
-    """`TermPlaces` as kernels take them."""
-
-    number: Any  # uint32 (n_terms,)
-    frequencies: Any  # int64 (n_terms,)
-    n_head: Any  # uint32
-    n_lanes: Any  # uint32
-
-
 @dataclass(frozen=True, eq=False)
 class TermPlaces:
     """The number that each term has in a table, by falling frequency; those below `n_head` have a line."""
 
     number: npt.NDArray[np.uint32]  # of shape (n_terms,)
-    frequencies: npt.NDArray[np.int64]  # of shape (n_terms,): how many documents each term is in
     n_clusters: int
     n_head: int
 
@@ -55,7 +45,7 @@ class TermPlaces:
         # numpy sorts 16-bit integers by their digits; which of two very common terms comes first does not matter
         order = np.argsort(-np.minimum(frequencies, 2**15 - 1).astype(np.int16), kind="stable")
         number[order] = np.arange(frequencies.size, dtype=np.uint32)
-        return cls(number, frequencies, n_clusters, head_length(frequencies, n_clusters) if n_head is None else n_head)
+        return cls(number, n_clusters, head_length(frequencies, n_clusters) if n_head is None else n_head)
 
     @property
     def n_lanes(self) -> int:
@@ -67,17 +57,10 @@ class TermPlaces:
         """How many terms have a list."""
         return self.number.size - self.n_head
 
-    @property
-    def numbers(self) -> PlaceNumbers:
-        """The places as kernels take them."""
-        return PlaceNumbers(self.number, self.frequencies, np.uint32(self.n_head), np.uint32(self.n_lanes))
-
     @cached_property
-    def terms(self) -> npt.NDArray[np.int32]:
-        """The terms by their numbers."""
-        terms = np.empty(self.number.size, np.int32)
-        terms[self.number] = np.arange(terms.size, dtype=np.int32)
-        return terms
+    def columns(self) -> npt.NDArray[np.int64]:
+        """The columns of the terms that have a line, ascending."""
+        return np.flatnonzero(self.number < self.n_head)
 
 
 def table_width(n_clusters: int) -> int:
@@ -94,11 +77,11 @@ def head_length(frequencies: npt.NDArray[np.int64], n_clusters: int) -> int:
 
 
 @jit(inner=True)
-def write_cell(cells, at, value):
+def write_cell(cells, term, cluster, value):
     """Store a float32 as the nearest cell. The size of a cell is known from the type, so no branch is compiled."""
     shift = CELL_SHIFT if cells.itemsize == 2 else np.uint32(0)
     cell = np.uint32((np.float32(value).view(np.uint32) + ((np.uint32(1) << shift) >> np.uint32(1))) >> shift)
-    cells[at] = cell if cells.itemsize > 2 or cell >= SMALLEST_CELL else np.uint32(0)
+    cells[term, cluster] = cell if cells.itemsize > 2 or cell >= SMALLEST_CELL else np.uint32(0)
 
 
 @jit(inner=True)

@@ -19,7 +19,6 @@ from scipy import sparse
 
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.base.compiled.arguments import Csr
-from doccluster.base.compiled.jit import jit
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
 from doccluster.geometry.documents import as_documents
 
@@ -29,42 +28,21 @@ SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs mo
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose products spread over all bits
 FINEST_WEIGHT = 2.0**-8  # sums stay exact where weights are multiples of it
 INTEGERS_OF_FLOAT64 = 2.0**53
+SLACK = 1.001  # what rounding of a sum of all documents may hide
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
 class SweepRows(NamedTuple):
-    """Rows as a sweep reads them: terms with a line in the table, padded with zeros to fours, then rare terms."""
+    """Rows as a sweep reads them: terms with a line in the table, and rare terms."""
 
-    starts: Any  # uint64 (2 * n_rows + 1,): where each row begins, where its rare terms begin, and where all end
-    offsets: Any  # uint32 (n_entries,): where the line of a term begins in the table; of rare terms the number
-    values: Any  # float32 (n_entries,), times UP
-    n_additions: Any  # float32 (n_rows,): how many additions a cosine takes one after another, at most
-
-    def block(self, rows: slice) -> SweepRows:
-        """Return some neighbouring rows; the entries are not copied."""
-        return self._replace(starts=self.starts[2 * rows.start : 2 * rows.stop + 1], n_additions=self.n_additions[rows])
-
-
-@jit
-def lay_out(matrix, places, rows):
-    """Fill `rows` from those of a matrix (Csr), renumbered; what is between the entries of two rows stays zero."""
-    indptr, indices, data = matrix
-    number, frequencies, n_head, n_lanes = places
-    for row in range(indptr.size - 1):
-        common, rare = rows.starts[2 * row], rows.starts[2 * row + 1]
-        n_additions = (rare - common) / 4.0  # four products are added up before they meet the sums
-        for p in range(indptr[row], indptr[row + 1]):
-            term = number[indices[p]]
-            if term < n_head:
-                rows.offsets[common], rows.values[common] = term * n_lanes, data[p] * UP
-                common += np.uint64(1)
-            else:
-                rows.offsets[rare], rows.values[rare] = term - n_head, data[p] * UP
-                rare += np.uint64(1)
-                n_additions += frequencies[indices[p]]  # at most a document each
-        rows.n_additions[row] = n_additions
+    starts: Any  # uint64 (n_rows + 1,): where each row begins, and where all end
+    offsets: Any  # uint32 (n_entries + 3,): where the line of a term begins; sweeps read four at a time
+    values: Any  # float32 (n_entries + 3,), times UP
+    rare_starts: Any  # uint64 (n_rows + 1,)
+    rare_terms: Any  # uint32: the number among rare terms
+    rare_values: Any  # float32, times UP
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,25 +123,33 @@ class UnitDocuments:
         return bool(self.matrix.data.min(initial=0) >= 0)
 
     @cached_property
+    def smallest_step(self) -> float:
+        """What all weighted values are whole multiples of, if the weights are multiples of `FINEST_WEIGHT`.
+
+        float32 values are whole multiples of the last place of the smallest.
+        """
+        sizes = self.matrix.data if self.is_positive else np.abs(self.matrix.data)
+        smallest = np.min(sizes, where=sizes > 0, initial=1)
+        return float(np.spacing(smallest)) * (1.0 if np.all(self.weights == 1) else FINEST_WEIGHT)
+
+    @cached_property
     def largest_sum(self) -> float:
-        """What no sum of weighted values exceeds, at least 1."""
-        largest = (
-            float(np.abs(self.matrix.data).max(initial=0)) if not self.is_positive else self.matrix.data.max(initial=0)
-        )
-        return max(1.0, float(self.frequencies.max(initial=0)) * float(largest) * float(self.weights.max(initial=0)))
+        """What no sum of weighted values exceeds, at least 1; the sum of a column where this says too much."""
+        data = self.matrix.data
+        most = float(max(data.max(initial=0), -data.min(initial=0))) * float(self.weights.max(initial=0))
+        largest = float(self.frequencies.max(initial=0)) * most
+        if largest >= INTEGERS_OF_FLOAT64 * self.smallest_step:
+            sizes = np.abs(data) * np.repeat(self.weights, np.diff(self.rows.indptr))
+            largest = float(np.bincount(self.matrix.indices, sizes).max(initial=0)) * SLACK
+        return max(1.0, largest)
 
     @cached_property
     def has_exact_sums(self) -> bool:
         """Whether the sum of any rows is exact in float64: no order counts, and rows can be taken away again.
 
-        float32 values are whole multiples of the last place of the smallest; float64 counts 2^53 of them without loss.
+        float64 counts 2^53 steps without loss.
         """
-        if np.any(self.weights % FINEST_WEIGHT):
-            return False
-        sizes = self.matrix.data if self.is_positive else np.abs(self.matrix.data)
-        smallest = np.min(sizes, where=sizes > 0, initial=1)
-        step = float(np.spacing(smallest)) * (1.0 if np.all(self.weights == 1) else FINEST_WEIGHT)
-        return self.largest_sum < INTEGERS_OF_FLOAT64 * step
+        return not np.any(self.weights % FINEST_WEIGHT) and self.largest_sum < INTEGERS_OF_FLOAT64 * self.smallest_step
 
     def take(self, places: Integers) -> UnitDocuments:
         """Return some of the documents."""
@@ -173,27 +159,26 @@ class UnitDocuments:
         """Return all of them: what draws from documents elsewhere fetches them."""
         return self
 
+    def are_multiplied(self, places: TermPlaces) -> bool:
+        """Whether rows without zeros are multiplied with a table by a library of linear algebra, not swept."""
+        return self.dense is not None and not places.n_rare
+
     def laid_out(self, places: TermPlaces) -> SweepRows:
-        """Return the rows as sweeps of a table with these places read them."""
-        indptr, indices, _ = self.rows
-        n_rare = np.zeros(self.n_documents, np.int64)
-        if places.n_head < self.n_terms:
-            is_rare = np.concatenate([[0], np.cumsum(places.number[indices] >= places.n_head)])
-            n_rare = np.diff(is_rare[indptr])
-        n_common = -(-(np.diff(indptr) - n_rare) // 4) * 4
-        starts = np.concatenate([[0], np.cumsum(np.stack([n_common, n_rare], axis=1).ravel())]).astype(np.uint64)
-        n_entries = int(starts[-1])
-        rows = SweepRows(
-            starts, np.zeros(n_entries, np.uint32), np.zeros(n_entries, np.float32), np.empty(n_rare.size, np.float32)
-        )
-
-        def lay_out_block(block: slice) -> None:
-            lay_out(self.rows.block(block), places.numbers, rows.block(block))
-
-        self.share(lay_out_block, self.blocks(), multiplications=10.0 * self.n_entries)
-        if self.dense is not None:
-            rows.n_additions[:] = self.n_terms  # a library of linear algebra adds in an order of its own
-        return rows
+        """Return the rows as sweeps of a table with these places read them; nothing of rows that are multiplied."""
+        starts, columns, data = self.rows
+        if self.are_multiplied(places):
+            starts, columns, data = np.zeros_like(starts), columns[:0], data[:0]
+        rare_starts, rare_terms, rare_values = np.zeros_like(starts), np.empty(0, np.uint32), np.empty(0, np.float32)
+        numbers = places.number[columns]
+        if places.n_rare:
+            is_rare = numbers >= places.n_head
+            rare_starts = np.concatenate([[0], np.cumsum(is_rare)])[starts]
+            rare_terms, rare_values = numbers[is_rare] - np.uint32(places.n_head), data[is_rare] * UP
+            starts, numbers, data = starts - rare_starts, numbers[~is_rare], data[~is_rare]
+        offsets, values = np.zeros(data.size + 3, np.uint32), np.zeros(data.size + 3, np.float32)
+        np.multiply(numbers, np.uint32(places.n_lanes), out=offsets[: data.size])
+        np.multiply(data, UP, out=values[: data.size])
+        return SweepRows(starts.view(np.uint64), offsets, values, rare_starts.view(np.uint64), rare_terms, rare_values)
 
     def blocks(self) -> list[slice]:
         """Return the blocks of rows that kernels are given; no result depends on them."""

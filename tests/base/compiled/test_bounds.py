@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from doccluster.clustering.k_means.sparse_means import SparseMeans
-from doccluster.clustering.k_means.sweep import CHORD_SLACK, ROUNDING, NearestCentroids, error_of, sweep
+from doccluster.clustering.k_means.sweep import (
+    CHORD_SLACK,
+    FIXED_ADDITIONS,
+    ROUNDING,
+    UNIT_ROUNDOFF,
+    NearestCentroids,
+    sweep,
+)
 from doccluster.clustering.k_means.term_places import LINE, TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
@@ -38,14 +45,20 @@ def test_the_cosines_of_a_sweep_err_by_no_more_than_the_bound(seed, kind, length
         means[columns, 0] = values
     row = sparse.csr_array((values, columns, [0, length]), shape=(1, N_TERMS))
     documents = UnitDocuments(row, np.ones(1))
-    places = TermPlaces(rng.permutation(N_TERMS).astype(np.uint32), np.ones(N_TERMS, np.int64), 2, N_HEAD)
+    places = TermPlaces(rng.permutation(N_TERMS).astype(np.uint32), 2, N_HEAD)
     nearest, centroids = NearestCentroids(documents, places), SparseMeans(sparse.csr_array(means.T), places)
-    table, scratch = centroids.table_for(documents), (np.empty(LINE, np.float32), np.empty(1, np.float32))
-    assert (table.cells.itemsize == 2) == (kind != "signed" and length < N_TERMS)
-    sweep(nearest.rows, table, np.arange(1), nearest.bounds, scratch)
+    table, scratch = (
+        centroids.table_for(documents),
+        (np.empty(LINE, np.float32), np.empty(LINE, np.int32), FIXED_ADDITIONS),
+    )
+    assert (table.cells.itemsize == 2) == (kind != "signed")
+    candidates = np.empty(LINE, np.int64), np.empty(LINE, np.int64)
+    sweep(nearest.rows, table, np.arange(1), nearest.bounds, scratch, candidates)
     exact = np.sort((row.astype(np.float64) @ means.astype(np.float64)).ravel())
-    bounds = nearest.bounds.own[0], nearest.bounds.others[0, 0]
-    errors = [error_of.py_func(np.float32(c), nearest.rows.n_additions[0], table.roundoffs) for c in exact[::-1]]
+    bounds = nearest.bounds.own[0], nearest.bounds.others[:, 0].max()
+    n_rare = np.count_nonzero(places.number[columns] >= N_HEAD)
+    rounding = UNIT_ROUNDOFF * (FIXED_ADDITIONS + (length - n_rare) / 4 + n_rare)
+    errors = [rounding + table.cell_roundoff * max(cosine, 0) for cosine in exact[::-1]]
     assert exact[1] - 2.1 * errors[0] <= bounds[0] <= exact[1]
     assert exact[0] <= bounds[1] <= exact[0] + 2.1 * errors[1]
     assert 0 < errors[1] <= errors[0] < 1e-3
