@@ -28,7 +28,7 @@ from doccluster.cli.source_options import (
 from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from doccluster.pipeline.inspecting import Inspection, LabelColumn
+    from doccluster.pipeline.inspecting import Inspection, KeptColumn, LabelColumn
 
 
 @click.command("inspect", cls=Verb, short_help="Describe what is in a source, without clustering it.")
@@ -78,11 +78,19 @@ def _print_inspection(inspection: Inspection) -> None:
         say_fact("", f"{dates} not believed: {why}")
     for column in inspection.labels:
         _print_labels(column)
+    if inspection.columns:
+        say_fact("columns", "; ".join(map(_column_in_words, inspection.columns)))
     for reason, count in inspection.reasons.items():
         say(f"  skipped    {count:,} {reason.replace('-', ' ')}")
     if inspection.renamed:
         documents = "document is" if len(inspection.renamed) == 1 else "documents are"
         say(f"  renamed    {len(inspection.renamed):,} {documents} kept under a new id: {inspection.renamed[0].detail}")
+
+
+def _column_in_words(column: KeptColumn) -> str:
+    values = "1 value" if column.n_values == 1 else f"{column.n_values:,} values"
+    kind = {"int": ", whole numbers", "float": ", numbers"}.get(column.type, "")
+    return f"{plain(column.name)} ({values}{kind}{f', {column.n_without:,} without' if column.n_without else ''})"
 
 
 def _print_labels(column: LabelColumn) -> None:

@@ -20,6 +20,7 @@ from doccluster.cli.values import (
     checked,
     number_or_share,
     number_range,
+    some_names,
     some_text,
 )
 from doccluster.cli.verb import READING, TERMS, SectionedOption
@@ -58,6 +59,7 @@ READER = {
     "split": Made(),
     "html": Made(),
     "strip_html": Made(),
+    "drop_columns": Made(callback=some_names),
     "keep_boilerplate": Made(),
     "max_expanded_size": Made(),
 }

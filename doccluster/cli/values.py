@@ -115,6 +115,11 @@ def some_text(_context: click.Context, _option: click.Parameter, value: str | No
     return value
 
 
+def some_names(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | None:
+    """Return names separated by commas."""
+    return None if value is None else [name.strip() for name in value.split(",") if name.strip()]
+
+
 def measure_names(_context: click.Context, _option: click.Parameter, value: str | None) -> list[str] | str | None:
     """Return the names of known measures, or the word all."""
     if value is None or value == "all":

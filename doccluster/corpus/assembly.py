@@ -285,7 +285,7 @@ class CorpusBuilder:
             ids=_pick(ids, rows_kept),
             texts=StoredTexts(self._blocks, numbers) if self.rows else _pick(self._texts, rows_kept),
             labels=pick(rows.labels),
-            metadata=pick(rows.metadata),
+            metadata={name: _coded_if_shorter(column) for name, column in pick(rows.metadata).items()},
             skipped=tuple(entry for *_, entry in listed),
             **remarks,
             skipped_after=() if companions else tuple(after for after, *_ in listed),
@@ -387,6 +387,11 @@ def _pick(values: Any, rows: npt.NDArray[np.int64] | None) -> Sequence[Any]:
     if isinstance(values, CodedColumn):
         return values if rows is None else values.take(rows)
     return tuple(values) if rows is None else tuple(values[number] for number in rows.tolist())
+
+
+def _coded_if_shorter(column: Sequence[str]) -> Sequence[str]:
+    """Return a column whose values come again with each value once."""
+    return CodedColumn.of(column) if isinstance(column, tuple) and len(set(column)) < len(column) / 4 else column
 
 
 def _summary(skipped: Sequence[Skipped]) -> str:

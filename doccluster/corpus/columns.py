@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from doccluster.base.validation import is_missing
@@ -37,8 +37,12 @@ SHORTEST_PROSE = 25  # characters on average, of a column that is taken for its 
 # A column replaces one with a usual name with this many times the prose of a full text, of a short one, of one in an
 # object, of a title.
 TIMES = (20, 5, 5, 2)
+MAX_KEPT_COLUMNS = 100  # of a table, where you name none
+MAX_MEDIAN_LENGTH = 200  # characters of the values of a column that is kept
 _MOST_LEVELS = 4  # of objects in objects
 _MOST_FIELDS = 200  # of the objects in a column; in others keys are names of things, not of fields
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")  # not 007, which is a name, nor what no int64 holds
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S*|\S+@\S+", re.IGNORECASE)
 _JSON_SOURCE = re.compile(r"""\s*(?:\{\s*["'}]|\[\s*[\[{]).*[}\]]\s*""", re.DOTALL)
 _NO_LETTERS = re.compile(r"[0-9!-/:-@\[-`{-~]")
@@ -207,6 +211,11 @@ def _is_structured(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     return bool(values) and all(map(is_json_source, values))
 
 
+# The columns of a corpus and of assignments.csv, whose names no column of a source takes.
+OWN_COLUMNS = {
+    *("id", "text", "title", "date", "source", "link", "file", "cluster", "similarity", "runner_up", "margin"),
+    *("family", "first", "other", "moves_to", "section", "topic", "subtopic", "story"),
+}
 # Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
 ID_COLUMNS = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")
 _TITLE = ("title", "headline", "subject")
@@ -269,8 +278,7 @@ def choose_columns(
     names_chosen = [
         name for name in (*options.text_columns, *chosen_columns, *labels, *options.kept_columns) if name is not None
     ]
-    is_known = bool(options.text_columns) and set(names_chosen) <= set(names)
-    rows = [] if is_known else list(itertools.islice(first_rows(), SAMPLED_ROWS))
+    rows = list(itertools.islice(first_rows(), SAMPLED_ROWS))
     leaves = leaf_names(names, rows)
     for name in names_chosen:
         if name not in names and all(value_at(row, name) is None for row in rows):
@@ -287,11 +295,8 @@ def choose_columns(
         )
     beside = f"{above(text[-1])}."  # the fields beside a text that lies in an object
     by_name = {plain_name(name.removeprefix(beside)): name for name in leaves if name.startswith(beside)} | by_name
-    keep = options.kept_columns + tuple(
-        name for name in ("split",) if name in names and name not in options.kept_columns
-    )
     usual_labels = (by_name[name] for name in _LABELS if name in by_name)
-    return Columns(
+    columns = Columns(
         text=text,
         id=options.id_column or _first(ID_COLUMNS, by_name),
         title=options.title_column or _first(_TITLE, by_name),
@@ -301,8 +306,33 @@ def choose_columns(
         labels=labels
         if options.label_names is not None
         else tuple(name for name in dict.fromkeys([*classes, *usual_labels]) if name not in text),
-        keep=keep,
     )
+    return replace(columns, keep=_kept_columns(leaves, rows, columns.needed, options))
+
+
+def _kept_columns(
+    leaves: Sequence[str], rows: Sequence[Mapping[str, Any]], needed: Sequence[str], options: ReadOptions
+) -> tuple[str, ...]:
+    """Return the columns to keep as they are: those that were named, else all short ones without another role."""
+    keep = dict.fromkeys(options.kept_columns)
+    if "split" in leaves:
+        keep["split"] = None
+    if options.keep_columns is None and "all" not in options.dropped_columns:
+        dropped = {*options.dropped_columns, *needed}
+        short = (name for name in leaves if name not in dropped and _is_short(name, rows))
+        keep |= dict.fromkeys(itertools.islice(short, MAX_KEPT_COLUMNS))
+    return tuple(keep)
+
+
+def _is_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether a column holds values, neither objects nor texts of more than 200 characters in the median."""
+    values = [value for row in rows if (value := value_at(row, name)) not in (None, "")]
+    if any(is_json_source(value) or isinstance(value, bytes) for value in values):
+        return False
+    if any(isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value) for value in values):
+        return False
+    lengths = sorted(len(cell_text(value)) for value in values)
+    return not lengths or lengths[len(lengths) // 2] <= MAX_MEDIAN_LENGTH
 
 
 def looks_like_header(names: Sequence[str], options: ReadOptions) -> bool:
@@ -351,9 +381,18 @@ def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, wh
         link=_cell(row, columns.link),
         source=_cell(row, columns.source),
         labels={name: cell_labels(value_at(row, name), options.label_separator) for name in columns.labels},
-        extra={name: _cell(row, name) for name in columns.keep},
+        extra={kept_name(name): _cell(row, name) for name in columns.keep},
         text_columns=columns.text,
     )
+
+
+def kept_name(name: str) -> str:
+    """Return what a column of a source is called beside ours: "source.file" for one that has the name of ours.
+
+    >>> kept_name("party"), kept_name("file")
+    ('party', 'source.file')
+    """
+    return f"source.{name}" if name in OWN_COLUMNS else name
 
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:
@@ -401,6 +440,27 @@ def cell_text(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return str(value)
+
+
+def type_of(values: Iterable[str]) -> type:
+    """Return the type of a column from its cells: int, float or bool where all that are not empty are, else str.
+
+    >>> type_of(["1", "", "20"]), type_of(["1", "2.5"]), type_of(["True", "False"]), type_of(["007", "8"])
+    (<class 'int'>, <class 'float'>, <class 'bool'>, <class 'str'>)
+    """
+    cells = set(values) - {""}
+    if cells and cells <= {"True", "False", "true", "false"}:
+        return bool
+    if cells and all(_INTEGER.fullmatch(cell) for cell in cells):
+        return int
+    return float if cells and all(_NUMBER.fullmatch(cell) for cell in cells) else str
+
+
+def typed_value(cell: str | None, kind: type) -> Any:
+    """Return a cell as a value of the type of its column; None for an empty one."""
+    if not cell:
+        return None
+    return cell.lower() == "true" if kind is bool else kind(cell)
 
 
 def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:

@@ -127,6 +127,11 @@ class Corpus:
         """Return a column of the metadata, empty strings if there is none of that name."""
         return self._values(name) if name in self._metadata else ("",) * len(self)
 
+    @property
+    def kept_columns(self) -> list[str]:
+        """The columns of the metadata that only this source has: not title, date, source, link and file."""
+        return [str(name) for name in self._metadata if name not in ("title", "date", "source", "link", "file")]
+
     def __len__(self) -> int:
         return len(self.ids)
 

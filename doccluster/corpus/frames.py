@@ -186,9 +186,11 @@ def _utf8(cell: bytes) -> str | ReadFailure:
 
 
 def _row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
-    for failure in (row[name] for name in columns.needed if isinstance(row.get(name), ReadFailure)):
-        raise failure
-    return row_draft(row, columns, options, where)
+    unreadable = {name: row[name] for name in columns.needed if isinstance(row.get(name), ReadFailure)}
+    for name, failure in unreadable.items():
+        if name not in columns.keep:
+            raise failure
+    return row_draft({**row, **dict.fromkeys(unreadable)} if unreadable else row, columns, options, where)
 
 
 def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skipped]:

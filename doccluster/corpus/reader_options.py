@@ -46,7 +46,12 @@ class ReadOptions:
         type="str or sequence of str",
     )
     keep_columns: str | Sequence[str] | None = parameter(
-        None, "More columns to keep as metadata.", type="str or sequence of str"
+        None,
+        "Columns to keep beside those. Left out, all (100 at most) but objects and long texts.",
+        type="str or sequence of str",
+    )
+    drop_columns: str | Sequence[str] | None = parameter(
+        None, "Columns not to keep, or all.", type="str or sequence of str", value="A,B"
     )
     label_separator: str | None = parameter(
         None, 'The separator between several labels in one cell, such as ";".', type="str", value="TEXT"
@@ -104,6 +109,7 @@ class ReadOptions:
             options.text_columns,
             options.label_names,
             options.kept_columns,
+            options.dropped_columns,
             options.stripped,
             options.expanded_size,
         )  # refused
@@ -123,6 +129,11 @@ class ReadOptions:
     def kept_columns(self) -> tuple[str, ...]:
         """More columns to keep."""
         return as_names(self.keep_columns, "keep_columns")
+
+    @cached_property
+    def dropped_columns(self) -> tuple[str, ...]:
+        """Columns not to keep; "all" drops every column that has no other role."""
+        return as_names(self.drop_columns, "drop_columns")
 
     @cached_property
     def stripped(self) -> frozenset[str]:

@@ -49,6 +49,7 @@ def read_corpus(
     source_column: str | None = None,
     label_columns: str | Sequence[str] | None = None,
     keep_columns: str | Sequence[str] | None = None,
+    drop_columns: str | Sequence[str] | None = None,
     label_separator: str | None = None,
     labels_file: str | os.PathLike[str] | None = None,
     header: bool = True,

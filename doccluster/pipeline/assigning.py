@@ -27,7 +27,7 @@ from doccluster.vectors.vectorize import unknown_term_shares
 DIGITS = 6
 # the reader's settings for the files of the run, and not of how they are written
 OF_THE_RUN_ALONE = frozenset(
-    {"labels_file", "label_columns", "label_separator", "keep_columns", "split", "classes", "terms"}
+    {"labels_file", "label_columns", "label_separator", "keep_columns", "drop_columns", "split", "classes", "terms"}
 )
 
 

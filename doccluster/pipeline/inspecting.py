@@ -14,6 +14,7 @@ from doccluster.base.digests import checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
+from doccluster.corpus.columns import type_of
 from doccluster.corpus.date_columns import DateCounts
 from doccluster.pipeline.sources import Source, read_source
 from doccluster.results.overview import doubt
@@ -30,6 +31,16 @@ class LabelColumn:
     n_without: int
     n_single: int
     n_several: int
+
+
+@dataclass(frozen=True)
+class KeptColumn:
+    """One more column of a source: its type, how many values there are, and how many documents have none."""
+
+    name: str
+    type: str  # int, float, bool or str
+    n_values: int
+    n_without: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,6 +68,8 @@ class Inspection:
     guessed_encodings : mapping of str to int
         How many files were read in an encoding that is a guess.
     labels : tuple of LabelColumn
+    columns : tuple of KeptColumn
+        What else the source says of its documents.
     skipped : tuple of Skipped
         What gave no document.
     renamed : tuple of Skipped
@@ -77,6 +90,7 @@ class Inspection:
     languages: Mapping[str, float] | None = None
     scripts: Mapping[str, float] | None = None
     text_columns: tuple[str, ...] = ()
+    columns: tuple[KeptColumn, ...] = ()
     first_date: str = ""
     last_date: str = ""
     doubtful_dates: Mapping[str, int] = field(default_factory=dict)
@@ -103,6 +117,7 @@ class Inspection:
         """Return one row with a column for each number, such as lengths.median, languages.english, skipped.empty."""
         known = {one.name: getattr(self, one.name) for one in fields(self)} | {
             "labels": {one.name: one.n_classes for one in self.labels},
+            "columns": {column.name: column.n_values for column in self.columns},
             "skipped": self.reasons,
             "renamed": len(self.renamed),
         }
@@ -139,6 +154,7 @@ def inspect_source(
     }
     if read.corpus is None:
         return Inspection(**known, **_of_matrix(read))
+    known["columns"] = tuple(_kept_column(name, values) for name, values in read.documents.columns.items())
     known |= _of_texts(read.corpus, read.documents.lengths) | _of_dates(read.documents.dates)
     return Inspection(**known, dates=read.corpus.dates, guessed_encodings=read.corpus.guessed_encodings)
 
@@ -185,6 +201,12 @@ def _of_matrix(read: Source) -> dict[str, Any]:
         "n_entries": int(entries),
         "n_empty": int(read.vectors.is_empty.sum()),
     }
+
+
+def _kept_column(name: str, values: Sequence[str]) -> KeptColumn:
+    counts = Counter(values)
+    n_without = counts.pop("", 0)
+    return KeptColumn(name, type_of(counts).__name__, len(counts), n_without)
 
 
 def _label_column(name: str, values: Sequence[tuple[str, ...]]) -> LabelColumn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from doccluster.base.packed_strings import CodedColumn, MadeItems
 from doccluster.base.short_repr import cut, listed
+from doccluster.corpus.columns import cell_text
 from doccluster.corpus.document import Corpus
 from doccluster.corpus.mail import begins_with_head, split_headers
 from doccluster.corpus.markup import holds_tags, strip_markup
@@ -39,6 +40,8 @@ class DocumentTable:
         The class labels that came with the corpus.
     positions : int64 array of shape (n_documents,)
         The place of each document in the order of reading, empty documents included.
+    columns : mapping of column name to a sequence of str, one per document
+        What else the source says of its documents, such as a party or a score; values as text.
     """
 
     ids: Sequence[str]
@@ -50,6 +53,7 @@ class DocumentTable:
     lengths: npt.NDArray[np.int64]
     labels: Mapping[str, Sequence[tuple[str, ...]]]
     positions: npt.NDArray[np.int64]
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -75,6 +79,7 @@ class DocumentTable:
             lengths=self.lengths[rows],
             labels={column: pick(values) for column, values in self.labels.items()},
             positions=self.positions[rows],
+            columns={column: pick(values) for column, values in self.columns.items()},
         )
 
     def without_shared_openings(self, labels: Sequence[int]) -> DocumentTable:
@@ -104,6 +109,7 @@ class DocumentTable:
             lengths=text_lengths(texts),
             labels=dict(corpus.labels),
             positions=np.arange(n, dtype=np.int64),
+            columns={name: _as_texts(corpus.column(name)) for name in corpus.kept_columns},
         )
 
     @classmethod
@@ -112,6 +118,13 @@ class DocumentTable:
         n = len(ids)
         columns: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
         return cls(**columns, lengths=np.zeros(n, np.int64), labels=labels, positions=np.arange(n, dtype=np.int64))
+
+
+def _as_texts(values: Sequence[Any]) -> Sequence[str]:
+    """Return the values of a column as text; those of a corpus that was made in Python may be anything."""
+    if isinstance(values, CodedColumn) or all(isinstance(value, str) for value in values):
+        return values
+    return tuple(map(cell_text, values))
 
 
 class StoredExcerpts(MadeItems[str]):

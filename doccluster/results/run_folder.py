@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -262,12 +262,13 @@ def _plain_documents(documents: DocumentTable) -> dict[str, Any]:
         "lengths": iter(documents.lengths.data),
         "positions": iter(documents.positions.data),
         "labels": {column: iter(values) for column, values in documents.labels.items()},
+        "columns": {column: iter(values) for column, values in documents.columns.items()},
     }
 
 
 def _documents(record: DocumentColumns, path: Path) -> DocumentTable:
     text = {name: getattr(record, name) for name in (*NAMED, "excerpts")}
-    columns = (*text.values(), record.lengths, record.positions, *record.labels.values())
+    columns = (*text.values(), record.lengths, record.positions, *record.labels.values(), *record.columns.values())
     if len({len(column) for column in columns}) > 1:
         raise damaged(path, "its columns differ in length")
     return DocumentTable(
@@ -275,6 +276,7 @@ def _documents(record: DocumentColumns, path: Path) -> DocumentTable:
         lengths=np.array(record.lengths, dtype=np.int64),
         labels=dict(record.labels),
         positions=np.array(record.positions, dtype=np.int64),
+        columns=dict(record.columns),
     )
 
 
@@ -327,6 +329,7 @@ class DocumentColumns:
     lengths: tuple[int, ...]
     positions: tuple[int, ...]
     labels: Mapping[str, tuple[tuple[str, ...], ...]]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

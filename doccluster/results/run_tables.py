@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from doccluster.base.csv_files import storable
 from doccluster.base.new_folder import PARQUET_PARTS
+from doccluster.corpus.columns import MAX_MEDIAN_LENGTH, kept_name, type_of, typed_value
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS
 from doccluster.results.overview import overview
@@ -28,6 +30,7 @@ DIGITS = 6
 ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
 ROWS_OF_A_PART = 500_000
+N_SAMPLED = 1_000  # documents that say how long the values of a column are
 _NUMBERS = ("cluster", "runner_up", "family", "moves_to")
 _COSINES = ("similarity", "margin")
 _FLAGS = ("first", "other")
@@ -42,16 +45,17 @@ def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Col
     """Yield `assignments_columns` a block of rows at a time."""
     positions = np.concatenate([run.documents.positions, run.empty_documents.positions])
     order = np.argsort(positions, kind="stable")
-    families = _families(run)
+    families, documents = _families(run), _without_long_columns(run.documents)
     for start in range(0, order.size, n_rows):
-        yield _assignments(run, order[start : start + n_rows], families)
+        yield _assignments(run, documents, order[start : start + n_rows], families)
 
 
-def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
+def _assignments(run: Run, documents: DocumentTable, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
     """Return the columns of some documents; those after the last that has terms are the ones without."""
     has_terms = rows < run.n_documents
     placed, empty = rows[has_terms], rows[~has_terms] - run.n_documents
-    described = [_document_columns(run.documents.take(placed)), _document_columns(run.empty_documents.take(empty))]
+    tables = documents.take(placed), run.empty_documents.take(empty)
+    described, source = ([columns_of(table) for table in tables] for columns_of in (_document_columns, covariates))
     columns: Columns = {
         "cluster": run.partition.labels[placed].tolist(),
         "similarity": np.round(run.similarity[placed], DIGITS).tolist(),
@@ -65,6 +69,7 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
     place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
     both = {name: described[0][name] + described[1][name] for name in described[0]}
     both |= {name: values + [None] * empty.size for name, values in columns.items()}
+    both |= {name: [*values, *source[1].get(name, [""] * empty.size)] for name, values in source[0].items()}
     return {name: [values[at] for at in place.tolist()] for name, values in both.items()}
 
 
@@ -88,6 +93,26 @@ def _document_columns(documents: DocumentTable) -> Columns:
         "title": [*map(storable, documents.titles)],
         "date": list(documents.dates),
     }
+
+
+def covariates(documents: DocumentTable) -> Columns:
+    """Return what the source says of its documents beside these: label columns, several labels joined by "; ", others.
+
+    A column named like one of ours is called source.NAME.
+    """
+    labels = {kept_name(name): ["; ".join(labels) for labels in column] for name, column in documents.labels.items()}
+    return labels | {name: list(values) for name, values in documents.columns.items()}
+
+
+def _without_long_columns(documents: DocumentTable) -> DocumentTable:
+    """Return documents without the columns of long texts, which make no table."""
+    step = max(1, len(documents) // N_SAMPLED)
+    columns = {
+        name: values
+        for name, values in documents.columns.items()
+        if np.median([len(value) for value in values[::step]] or [0]) <= MAX_MEDIAN_LENGTH
+    }
+    return replace(documents, columns=columns)
 
 
 def clusters_columns(run: Run) -> Columns:
@@ -159,12 +184,14 @@ def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = (
-        {name: pa.int64() for name in _NUMBERS}
-        | {name: pa.float64() for name in _COSINES}
-        | dict.fromkeys(_FLAGS, pa.bool_())
+    types = (
+        dict.fromkeys(_NUMBERS, pa.int64()) | dict.fromkeys(_COSINES, pa.float64()) | dict.fromkeys(_FLAGS, pa.bool_())
     )
+    kinds = {name: type_of(values) for name, values in covariates(run.documents).items()}
+    types |= {name: pa.from_numpy_dtype(kind) for name, kind in kinds.items() if kind is not str}
     folder.mkdir()
     for number, columns in enumerate(assignments_parts(run, n_rows=n_rows)):
-        arrays = {name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()}
+        for name in kinds.keys() & columns.keys():
+            columns[name] = [typed_value(value, kinds[name]) for value in columns[name]]
+        arrays = {name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()}
         pq.write_table(pa.table(arrays), folder / f"part-{number:05d}.parquet")
