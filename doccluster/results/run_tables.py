@@ -98,7 +98,7 @@ def _document_columns(documents: DocumentTable) -> Columns:
 def covariates(documents: DocumentTable) -> Columns:
     """Return what the source says of its documents beside these: label columns, several labels joined by "; ", others.
 
-    A column named like one of ours is called source.NAME.
+    A column that has the name of a column doccluster writes is called source.NAME.
     """
     labels = {kept_name(name): ["; ".join(labels) for labels in column] for name, column in documents.labels.items()}
     return labels | {name: list(values) for name, values in documents.columns.items()}
