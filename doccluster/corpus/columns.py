@@ -387,7 +387,7 @@ def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, wh
 
 
 def kept_name(name: str) -> str:
-    """Return what a column of a source is called beside ours: "source.file" for one that has the name of ours.
+    """Return the name of a source's column beside those doccluster writes: "source.file" for a column "file".
 
     >>> kept_name("party"), kept_name("file")
     ('party', 'source.file')

@@ -96,7 +96,7 @@ def _document_columns(documents: DocumentTable) -> Columns:
 
 
 def covariates(documents: DocumentTable) -> Columns:
-    """Return what the source says of its documents beside these: label columns, several labels joined by "; ", others.
+    """Return the columns of the source: label columns, with several labels joined by "; ", then the others.
 
     A column that has the name of a column doccluster writes is called source.NAME.
     """
