@@ -18,7 +18,7 @@ from doccluster.base.compiled.jit import jit
 from doccluster.base.progress import silent
 from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
-from doccluster.pipeline.provenance import Stages
+from doccluster.pipeline.provenance import StageClock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -53,7 +53,7 @@ def test_an_inner_function_is_called_by_kernels_only():
 
 
 def test_the_time_of_compiling_counts_for_no_stage():
-    clock = Stages(silent)
+    clock = StageClock(silent)
     with clock.stage("cluster"), CLOCK.compiling():
         time.sleep(0.2)
     assert clock.timings["compile"] >= 0.2

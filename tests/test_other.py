@@ -16,7 +16,7 @@ from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
 from doccluster.pipeline.browsing import open_browser
-from doccluster.pipeline.fitting import Fit, centroids_of, set_aside
+from doccluster.pipeline.fitting import FittedClusters, centroids_of, set_aside
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.overview import overview
 from doccluster.results.run_folder import load_run
@@ -31,7 +31,7 @@ def unit_rows(n_rows, seed):
 def fit_of(rows, labels):
     partition = Partition(np.asarray(labels), tuple(range(max(labels) + 1)))
     vectors = DocumentVectors(rows, tuple(map(str, range(len(rows)))))
-    fit = Fit(partition, centroids_of(rows, partition), None, interrupted=False, stability=None)
+    fit = FittedClusters(partition, centroids_of(rows, partition), None, interrupted=False, stability=None)
     return fit, place_documents(vectors.documents, partition, fit.centroids)
 
 

@@ -21,8 +21,8 @@ from doccluster.geometry import latent_semantic_space, nearest_neighbours
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterProfiles
 from doccluster.measures import distances, evaluate, list_measures
-from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, work_wanted
-from doccluster.pipeline.in_blocks import BlockWork
+from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, stages_for
+from doccluster.pipeline.in_blocks import BlockStages
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 from tests.clustering.test_exact_labels import DATA, compare
@@ -256,6 +256,6 @@ def test_files_are_divided_above_the_small_size_if_they_surely_need_more_memory(
     monkeypatch.setattr("doccluster.pipeline.block_runs.SMALL_SOURCE", n_bytes - smaller)
     limit = n_bytes * MEMORY_PER_BYTE - scarcer
     settings = RunSettings(n_clusters=3, algorithm="settled", clustering={"max_memory": limit})
-    with work_wanted(source, settings) as work:
-        assert isinstance(work, BlockWork) == is_divided
-        assert isinstance(work, BlockWork) == is_divided
+    with stages_for(source, settings) as work:
+        assert isinstance(work, BlockStages) == is_divided
+        assert isinstance(work, BlockStages) == is_divided

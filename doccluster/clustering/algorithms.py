@@ -15,7 +15,7 @@ from doccluster.base.choices import spelled
 from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.base.validation import check_n_init
 from doccluster.clustering.task import STARTS as STARTS
-from doccluster.clustering.task import Found, Task
+from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import Argument, InputError
 
 Metric = Literal["cosine", "euclidean"]
@@ -64,10 +64,10 @@ class Algorithm:
         estimator = _loaded(self.estimator)(2, **self.fixed)
         return estimator.set_params(n_threads=1) if hasattr(estimator, "n_threads") else estimator
 
-    def find_clusters(self, task: Task) -> Found:
+    def find_clusters(self, task: ClusteringTask) -> ClusteringResult:
         """Run the algorithm on a task."""
         if self.find:
-            found: Found = _loaded(self.find)(task, **self.fixed)
+            found: ClusteringResult = _loaded(self.find)(task, **self.fixed)
             return found
         from doccluster.clustering.estimating import fit_estimator
 

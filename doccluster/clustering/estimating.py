@@ -11,14 +11,16 @@ from scipy import sparse
 
 from doccluster.base.validation import compact_indices
 from doccluster.clustering.linear_rule import LinearRule
-from doccluster.clustering.task import STARTS, Found, Task
+from doccluster.clustering.task import STARTS, ClusteringResult, ClusteringTask
 from doccluster.errors import DocclusterError, InputError
 from doccluster.geometry.documents import count_distinct_rows
 
 Decide = Callable[[Any], LinearRule]
 
 
-def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None, *, matrix: Any = None) -> Found:
+def fit_estimator(
+    estimator: Any, task: ClusteringTask, decide: Decide | None = None, *, matrix: Any = None
+) -> ClusteringResult:
     """Fit an estimator and return its clusters; `decide` makes the rule for new documents of it.
 
     It is fitted to the unit rows of the task, or to another `matrix` of the same documents.
@@ -48,7 +50,7 @@ def fit_estimator(estimator: Any, task: Task, decide: Decide | None = None, *, m
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{type(estimator).__name__} refuses its options: {error}") from error
-    return Found(labels_of(estimator, matrix), rule=None if decide is None else decide(estimator))
+    return ClusteringResult(labels_of(estimator, matrix), rule=None if decide is None else decide(estimator))
 
 
 def labels_of(fitted: Any, matrix: Any) -> npt.NDArray[np.int64]:

@@ -29,7 +29,7 @@ class SmoothedRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class ClusteringTask:
     """Documents to be clustered, and how."""
 
     documents: Documents
@@ -53,7 +53,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ClusteringResult:
     """A partition of documents."""
 
     labels: npt.NDArray[np.integer[Any]]  # of shape (n_documents,): from 0 on; a number may be that of no document

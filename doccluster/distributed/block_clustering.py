@@ -22,7 +22,7 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit
 from doccluster.distributed.block_means import BlockMeans
 from doccluster.distributed.block_rows import BlockRows
 from doccluster.distributed.block_steps import release_fits
-from doccluster.distributed.checkpoints import Checkpoints, Progressed
+from doccluster.distributed.checkpoints import Checkpoints, FitProgress
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.errors import InputError, NothingUsable
 
@@ -103,11 +103,11 @@ def cluster_blocks(
             yield start
             shutil.rmtree(start.folder, ignore_errors=True)
             if checkpoints is not None:
-                checkpoints.save(Progressed.of(generator, best))
+                checkpoints.save(FitProgress.of(generator, best))
 
     def save(seen: Iteration) -> None:
         if checkpoints is not None and seen.number and seen.number % checkpoints.every == 0:
-            checkpoints.save(Progressed.of(generator, best, seen))
+            checkpoints.save(FitProgress.of(generator, best, seen))
 
     try:
         with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side

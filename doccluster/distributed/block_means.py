@@ -20,7 +20,7 @@ from doccluster.clustering.k_means.lloyd import Snapshot, choose_refills
 from doccluster.distributed.block_rows import BlockRows
 from doccluster.distributed.block_steps import (
     KEPT_VERSIONS,
-    Moved,
+    LabelMoves,
     assign_block,
     block_labels,
     look_for_refills,
@@ -60,7 +60,7 @@ class BlockMeans:
         self.table = sparse.csr_array(means, dtype=np.float32)
         self.version = TableVersion(str(self.folder), 0, np.full(self.table.shape[0], np.inf), rows.frequencies)
         self.version.write(self.table)
-        self._moved: Moved | None = None  # all moves so far: sums, sizes
+        self._moved: LabelMoves | None = None  # all moves so far: sums, sizes
         self._done = self.version, self.table
         if labels is not None:
             self._take_in(self.executor.reduce(take_labels, moved_together, self.blocks, self.version, labels))
@@ -84,13 +84,13 @@ class BlockMeans:
         self._take_in(moved)
         return moved.n_moved, refilled
 
-    def _take_in(self, moved: Moved) -> None:
+    def _take_in(self, moved: LabelMoves) -> None:
         """Bring the sums to what the blocks are at."""
         sums = moved.sums if self._moved is None else self._moved.sums + moved.sums
-        self._moved = Moved(sums, moved.n_members, moved.n_usable, moved.n_moved)
+        self._moved = LabelMoves(sums, moved.n_members, moved.n_usable, moved.n_moved)
         self._done = self.version, self.table
 
-    def _refill(self, empty: Integers, moved: Moved) -> tuple[Moved, int]:
+    def _refill(self, empty: Integers, moved: LabelMoves) -> tuple[LabelMoves, int]:
         """Return the moves once empty clusters have a document each, and how many got one."""
         found = self.executor.map(look_for_refills, self.blocks, self.version)
         own, labels, digests, usable = map(np.concatenate, zip(*found, strict=True))

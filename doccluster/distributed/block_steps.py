@@ -33,7 +33,7 @@ KEPT_VERSIONS = 2  # of labels and tables: those of an iteration, and those befo
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class LabelMoves:
     """What an iteration changed in a block.
 
     `n_members`, `n_usable` of shape (n_clusters,): how many documents each cluster now has in the block, and how many
@@ -46,7 +46,7 @@ class Moved:
     n_moved: int  # how many documents have another label than before
 
 
-def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Moved:
+def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> LabelMoves:
     """Label the documents of a block by the table of an iteration, and return what moved.
 
     `keep_bytes` is how much memory this process may use for what saves time in the next iteration.
@@ -57,14 +57,14 @@ def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> 
     return _what_moved(block, version, labels)
 
 
-def take_labels(block: MatrixBlock, version: TableVersion, labels: Labels) -> Moved:
+def take_labels(block: MatrixBlock, version: TableVersion, labels: Labels) -> LabelMoves:
     """Give a block the labels that it had in a run before, of those of all documents, and return its sums."""
     own = np.array(labels[block.places], np.int32)
     write_array(labels_path(block, version), own)
     return _what_moved(block, version, own)
 
 
-def relabel(block: MatrixBlock, version: TableVersion, places: Integers, clusters: Labels) -> Moved:
+def relabel(block: MatrixBlock, version: TableVersion, places: Integers, clusters: Labels) -> LabelMoves:
     """Give documents at some places of the collection other labels, and return what moved, these included."""
     labels = block_labels(block, version)
     here = (places >= block.first) & (places < block.places.stop)
@@ -76,7 +76,7 @@ def relabel(block: MatrixBlock, version: TableVersion, places: Integers, cluster
     return _what_moved(block, version, labels)
 
 
-def _what_moved(block: MatrixBlock, version: TableVersion, after: Labels) -> Moved:
+def _what_moved(block: MatrixBlock, version: TableVersion, after: Labels) -> LabelMoves:
     """Return the moves of a block since the iteration before; all of it in the first."""
     rows, k = block.rows, version.n_clusters
     path = labels_path(block, version.at(version.number - 1))
@@ -87,13 +87,13 @@ def _what_moved(block: MatrixBlock, version: TableVersion, after: Labels) -> Mov
         left = sum_block(rows, moved, before, k)
         sums += -left
     n_usable = np.bincount(after[has_terms(block)], minlength=k)
-    return Moved(sums, np.bincount(after, minlength=k), n_usable, int(moved.size))
+    return LabelMoves(sums, np.bincount(after, minlength=k), n_usable, int(moved.size))
 
 
-def moved_together(parts: list[Moved]) -> Moved:
+def moved_together(parts: list[LabelMoves]) -> LabelMoves:
     """Return the moves of several blocks, in whichever order; sums in whole numbers are the same bytes."""
     members, usable = (np.sum([getattr(part, name) for part in parts], axis=0) for name in ("n_members", "n_usable"))
-    return Moved(joined([part.sums for part in parts]), members, usable, sum(part.n_moved for part in parts))
+    return LabelMoves(joined([part.sums for part in parts]), members, usable, sum(part.n_moved for part in parts))
 
 
 def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[npt.NDArray[Any], ...]:

@@ -25,7 +25,7 @@ _DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True, eq=False)
-class Progressed:
+class FitProgress:
     """The part of a fit that is kept.
 
     `best`, `objectives`, `labels`: of the starts that are over, as in `BestStart`.
@@ -40,7 +40,7 @@ class Progressed:
     begun: Snapshot | None = None
 
     @classmethod
-    def of(cls, generator: np.random.Generator, best: BestStart, seen: Iteration | None = None) -> Progressed:
+    def of(cls, generator: np.random.Generator, best: BestStart, seen: Iteration | None = None) -> FitProgress:
         """Return how far a fit has come."""
         begun = None
         if seen is not None:
@@ -65,7 +65,7 @@ class Checkpoints:
         """Return the same for documents and options with this key."""
         return replace(self, key=key)
 
-    def save(self, state: Progressed) -> None:
+    def save(self, state: FitProgress) -> None:
         """Write a checkpoint in place of the one before. Raises InputError if it cannot be written."""
         known = {"best": state.best, "begun": state.begun}
         told = {
@@ -89,7 +89,7 @@ class Checkpoints:
                 f"the checkpoint {self.path} cannot be written ({error.strerror or error})", remedy="make room there"
             ) from error
 
-    def load(self) -> Progressed | None:
+    def load(self) -> FitProgress | None:
         """Return the last checkpoint, None if there is none.
 
         Raises InputError if it is damaged, or of other documents or options.
@@ -106,7 +106,7 @@ class Checkpoints:
                     )
                 best, begun = (told[name] and _unpacked(name, arrays, *told[name]) for name in ("best", "begun"))
                 labels = tuple(arrays[f"labels{number}"] for number in range(told["n_labels"]))
-                return Progressed(told["random"], best, tuple(map(float, told["objectives"])), labels, begun)
+                return FitProgress(told["random"], best, tuple(map(float, told["objectives"])), labels, begun)
         except _DAMAGED as error:
             raise InputError(
                 f"the checkpoint {self.path} is damaged ({error})",

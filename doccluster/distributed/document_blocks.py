@@ -18,7 +18,7 @@ from scipy import sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.executors import ArrayFile, CsrFiles, InFiles, TablePlace, opened
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
-from doccluster.clustering.mixtures.multinomial import Settled
+from doccluster.clustering.mixtures.multinomial import SettledMixture
 from doccluster.clustering.smoothed.document_clusters import DocumentFit, DocumentParameters, DocumentWork
 from doccluster.clustering.smoothed.document_spaces import taken_rows
 from doccluster.distributed.block_clustering import cluster_blocks
@@ -113,7 +113,7 @@ class _BlockWork(DocumentWork):
             raise FitInterrupted(_in_order(stopped.so_far, order)) from stopped
         return _in_order(fit, order) if is_given else fit
 
-    def settle(self, counts: Any, labels: Labels) -> Settled:
+    def settle(self, counts: Any, labels: Labels) -> SettledMixture:
         """Return the labels and the mixture where expectation maximisation ends, over blocks."""
         given, k = self.documents.as_in_blocks(labels), self.parameters.n_clusters
         executor = self.documents.place.executor

@@ -24,7 +24,7 @@ from doccluster.clustering.mixtures.multinomial import (
     SMOOTHING,
     TOL,
     Multinomials,
-    Settled,
+    SettledMixture,
     multinomials_of,
     one_hot,
     settle,
@@ -41,7 +41,7 @@ def settle_blocks(
     n_clusters: int,
     *,
     progress: Progress = silent,
-) -> Settled:
+) -> SettledMixture:
     """Return a partition of blocks with counts, moved to the nearest optimum of a multinomial mixture."""
     background: list[npt.NDArray[np.float64]] = []  # the same in each round
 

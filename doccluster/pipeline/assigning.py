@@ -15,10 +15,10 @@ from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
-from doccluster.pipeline.block_runs import Announce, block_work
+from doccluster.pipeline.block_runs import Announce, block_stages
 from doccluster.pipeline.meaning_wanted import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.run_settings import check_group
-from doccluster.pipeline.sources import Source, is_matrix, read_source
+from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
 from doccluster.results.record import Run
 from doccluster.results.run_folder import model_of
 from doccluster.results.run_model import Model, load_model
@@ -89,32 +89,34 @@ def assign_documents(
     """
     fitted = fitted_model(model)
     limit = chosen_threshold(fitted, threshold)
-    asked: dict[str, Any] = {
+    reading: dict[str, Any] = {
         "reader": reader_settings(fitted, source, reader_for(reader, embeddings), as_run=as_run),
         "weighting": (fitted.settings.get("vectorizer") or {}).get("weighting"),
         "progress": progress,
     }
     if scheduler is None and scratch is None:
-        read = read_source(source, **asked)
-        vectors, unknown = read.vectorize_like(fitted), _unknown_shares(fitted, read)
+        documents_read = read_source(source, **reading)
+        vectors, unknown = documents_read.vectorize_like(fitted), _unknown_shares(fitted, documents_read)
         going = None
         if decides_by_meaning(fitted):
-            going = going_by_meaning(fitted, meaning_like(fitted, read, embeddings, encoder, progress, n_threads))
+            going = going_by_meaning(
+                fitted, meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads)
+            )
         placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, going=going, n_threads=n_threads)
-        return _table(fitted, read, placed, limit)
+        return _table(fitted, documents_read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
-    with block_work(scheduler, scratch, n_threads=n_threads, announce=announce) as work:
-        read = read_source(work.parted(source), **asked)
-        assert read.corpus is not None  # a source in parts is made of texts
-        assert isinstance(read.corpus.texts, StoredTexts)
+    with block_stages(scheduler, scratch, n_threads=n_threads, announce=announce) as work:
+        documents_read = read_source(work.parted(source), **reading)
+        assert documents_read.corpus is not None  # a source in parts is made of texts
+        assert isinstance(documents_read.corpus.texts, StoredTexts)
         going = None
         if decides_by_meaning(fitted):
-            told = embeddings, encoder, progress, n_threads
-            going = going_by_meaning(fitted, meaning_like(fitted, read, *told, place=work.tables))
-        blocks = read.corpus.texts.blocks
+            meaning = meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads, place=work.tables)
+            going = going_by_meaning(fitted, meaning)
+        blocks = documents_read.corpus.texts.blocks
         placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going)
-        return _table(fitted, read, placed, limit)
+        return _table(fitted, documents_read, placed, limit)
 
 
 def fitted_model(model: Any) -> Model:
@@ -127,11 +129,11 @@ def fitted_model(model: Any) -> Model:
     return model if isinstance(model, Model) else load_model(model)
 
 
-def _table(fitted: Model, read: Source, placed: NewDocuments, limit: float) -> pd.DataFrame:
+def _table(fitted: Model, documents_read: SourceDocuments, placed: NewDocuments, limit: float) -> pd.DataFrame:
     """Return where documents belong as a table."""
     names = np.array(fitted.labels, dtype=object)
-    ids, titles = ([*map(storable, names)] for names in (read.documents.ids, read.documents.titles))
-    table = pd.DataFrame({"id": ids, "title": titles, "date": read.documents.dates})
+    ids, titles = ([*map(storable, names)] for names in (documents_read.documents.ids, documents_read.documents.titles))
+    table = pd.DataFrame({"id": ids, "title": titles, "date": documents_read.documents.dates})
     table["cluster"] = pd.array(placed.labels, dtype="Int64")
     table["label"] = names[placed.labels]
     table["similarity"] = np.round(placed.similarity, DIGITS)
@@ -159,22 +161,22 @@ def chosen_threshold(model: Model, threshold: float | None) -> float:
     return float(threshold)
 
 
-def reader_settings(model: Model, source: Any, given: Mapping[str, Any], *, as_run: bool) -> dict[str, Any]:
-    """Return how to read new documents: as the run did, unless `given` says otherwise.
+def reader_settings(model: Model, source: Any, reader: Mapping[str, Any], *, as_run: bool) -> dict[str, Any]:
+    """Return how to read new documents: as the run did, unless `reader` says otherwise.
 
     Raises SchemaError if the model's settings are none that a reader takes.
     """
-    told = model.settings.get("reader") if as_run else None
-    if not told or is_matrix(source, format=given.get("format")):
-        return dict(given)
+    recorded = model.settings.get("reader") if as_run else None
+    if not recorded or is_matrix(source, format=reader.get("format")):
+        return dict(reader)
     try:
-        check_group(SourceParameters, told, "reader")
+        check_group(SourceParameters, recorded, "reader")
     except ValueError as error:
         raise SchemaError(f"the settings in the model are damaged ({error})", remedy="make the run again") from error
-    return {**{name: value for name, value in told.items() if name not in OF_THE_RUN_ALONE}, **given}
+    return {**{name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE}, **reader}
 
 
-def _unknown_shares(model: Model, read: Source) -> Any:
-    if read.corpus is None or model.vectorizer is None:
-        return np.full(len(read.documents), np.nan)
-    return unknown_term_shares(read.corpus.texts, model.vectorizer)
+def _unknown_shares(model: Model, documents_read: SourceDocuments) -> Any:
+    if documents_read.corpus is None or model.vectorizer is None:
+        return np.full(len(documents_read.documents), np.nan)
+    return unknown_term_shares(documents_read.corpus.texts, model.vectorizer)

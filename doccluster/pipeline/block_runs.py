@@ -18,14 +18,14 @@ from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.walking import check_paths, expanded
 from doccluster.errors import Argument, InputError
-from doccluster.pipeline.in_process import Work
+from doccluster.pipeline.in_process import Stages
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
 
 if TYPE_CHECKING:
     from doccluster.base.executors import Executor
     from doccluster.distributed.checkpoints import Checkpoints
-    from doccluster.pipeline.in_blocks import BlockWork
+    from doccluster.pipeline.in_blocks import BlockStages
 
 SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
@@ -58,7 +58,7 @@ def check_block_settings(settings: RunSettings) -> None:
 
 
 @contextmanager
-def work_wanted(
+def stages_for(
     source: Any,
     settings: RunSettings,
     *,
@@ -66,7 +66,7 @@ def work_wanted(
     scratch: str | Path | None = None,
     checkpoints: Checkpoints | None = None,
     announce: Announce | None = None,
-) -> Iterator[Work]:
+) -> Iterator[Stages]:
     """Yield where the stages of a run take place: in this process, or in blocks.
 
     Blocks are used with a scheduler, with a scratch folder, with checkpoints, and where the files are large and a run
@@ -74,18 +74,18 @@ def work_wanted(
     """
     limit = (settings.clustering or {}).get("max_memory")
     n_bytes = source_bytes(source)
-    held = n_bytes * (SMOOTHED_PER_BYTE if settings.algorithm == SMOOTHED else MEMORY_PER_BYTE)
-    is_too_large = limit is not None and n_bytes > SMALL_SOURCE and held > parse_size(limit)
+    n_bytes_in_memory = n_bytes * (SMOOTHED_PER_BYTE if settings.algorithm == SMOOTHED else MEMORY_PER_BYTE)
+    is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes_in_memory > parse_size(limit)
     is_text = not any(map(is_matrix, as_paths(source) or ()))
     can_divide = (
         is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
     )
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
-        yield Work(n_threads=settings.n_threads)
+        yield Stages(n_threads=settings.n_threads)
         return
     check_block_settings(settings)
     keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
-    with block_work(
+    with block_stages(
         scheduler, scratch, n_threads=settings.n_threads, keep_bytes=keep, checkpoints=checkpoints, announce=announce
     ) as work:
         if announce is not None:
@@ -94,7 +94,7 @@ def work_wanted(
 
 
 @contextmanager
-def block_work(
+def block_stages(
     scheduler: Any,
     scratch: str | Path | None,
     *,
@@ -102,10 +102,10 @@ def block_work(
     keep_bytes: int = KEPT_BYTES,
     checkpoints: Checkpoints | None = None,
     announce: Announce | None = None,
-) -> Iterator[BlockWork]:
+) -> Iterator[BlockStages]:
     """Yield workers, of a cluster or of this process, and a folder that all of them see, removed at the end."""
     from doccluster.base.executors import Sequential  # most runs are in one process, and import none of this
-    from doccluster.pipeline.in_blocks import BlockWork
+    from doccluster.pipeline.in_blocks import BlockStages
 
     with ExitStack() as stack:
         folder = stack.enter_context(_scratch_folder(scheduler, scratch))
@@ -120,7 +120,7 @@ def block_work(
             executor = on_cluster
             if announce is not None and on_cluster.dashboard:
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
-        yield BlockWork(
+        yield BlockStages(
             executor=executor,
             folder=folder,
             keep_bytes=keep_bytes,
@@ -148,9 +148,9 @@ def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite
 
 
 def _plan(n_bytes: int, folder: Path, executor: Executor, keep: int) -> str:
-    read = f"about {format_size(n_bytes)} of documents are read once" if n_bytes else "the documents are read once"
+    reading = f"about {format_size(n_bytes)} of documents are read once" if n_bytes else "the documents are read once"
     return (
-        f"{read}, into blocks in {folder.parent} (the texts, and their rows twice); "
+        f"{reading}, into blocks in {folder.parent} (the texts, and their rows twice); "
         f"{executor.n_workers} at a time, which keep up to {format_size(keep)} in memory between iterations"
     )
 

@@ -22,7 +22,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
-from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
@@ -110,7 +110,7 @@ class Browser:
         self._rows = sparse.csr_array(vectors.documents.unit)
         # by words and meaning where there are both; checked once, not at every step
         self._unit = as_documents(self._rows if vectors.meaning is None else vectors.meaning.beside(self._rows))
-        self._how, self._n_threads = Vectorized(vectors, vectorizer, tuple(languages)), n_threads
+        self._how, self._n_threads = Vectorization(vectors, vectorizer, tuple(languages)), n_threads
         self._views = [_View("", self._scattered(np.arange(self._rows.shape[0])))]
 
     def __repr__(self) -> str:
@@ -154,9 +154,9 @@ class Browser:
         if self._how.vectorizer is None:
             raise InputError("the collection is a matrix without texts", remedy="gather clusters instead")
         members = np.sort(np.concatenate([card.members for card in self.cards]))
-        wanted = sparse.csr_array(self._how.vectorizer.transform([words]))
+        row = sparse.csr_array(self._how.vectorizer.transform([words]))
         query = np.zeros(self._rows.shape[1])
-        query[wanted.indices] = wanted.data
+        query[row.indices] = row.data
         scores = (self._rows @ query)[members]
         best = np.argsort(-scores, kind="stable")[: min(N_FOUND, np.count_nonzero(scores > 0))]
         if best.size == 0:
@@ -181,20 +181,20 @@ class Browser:
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
         clusters = scatter(self._unit, members, k, random_state=self.seed, n_threads=self._n_threads)
         labels = np.empty(self._rows.shape[0], dtype=np.int64)
-        for number, own in enumerate(clusters):
-            labels[own] = number
+        for number, cluster in enumerate(clusters):
+            labels[cluster] = number
         rows = self._unit if members.size == labels.size else self._unit.take(members)
         fits_none = rows_that_fit_none(rows, labels[members], n_threads=self._n_threads)
         labels[members[fits_none]] = len(clusters)
-        *clusters, other = (members[labels[members] == number] for number in range(len(clusters) + 1))
-        cards = self._described(sorted(clusters, key=lambda own: -own.size))
-        return (*cards, Card(len(cards) + 1, other, OTHER_LABEL, ())) if other.size else cards
+        *clusters, rest_of_rows = (members[labels[members] == number] for number in range(len(clusters) + 1))
+        cards = self._described(sorted(clusters, key=lambda members: -members.size))
+        return (*cards, Card(len(cards) + 1, rest_of_rows, OTHER_LABEL, ())) if rest_of_rows.size else cards
 
     def _described(self, clusters: list[Integers]) -> tuple[Card, ...]:
         """Return the cards of clusters, described by evenly spaced documents of each."""
-        total = sum(own.size for own in clusters)
+        total = sum(members.size for members in clusters)
         share = min(1.0, N_DESCRIBED / total)
-        parts = [_evenly(own, max(N_TITLES, round(share * own.size))) for own in clusters]
+        parts = [_evenly(members, max(N_TITLES, round(share * members.size))) for members in clusters]
         rows = np.concatenate(parts)
         partition = Partition(np.repeat(np.arange(len(parts)), [part.size for part in parts]), tuple(range(len(parts))))
         vectors = self.vectors.take(rows)
@@ -208,11 +208,14 @@ class Browser:
             n_documents=N_TITLES,
             n_threads=self._n_threads,
         )
-        labels = ["" if vectors.terms is None else one.label for one in described]
-        titles = [tuple(self.documents.name(int(rows[own.row])) for own in one.representatives) for one in described]
+        labels = ["" if vectors.terms is None else description.label for description in described]
+        titles = [
+            tuple(self.documents.name(int(rows[representative.row])) for representative in description.representatives)
+            for description in described
+        ]
         return tuple(
-            Card(number, own, label, central)
-            for number, (own, label, central) in enumerate(zip(clusters, labels, titles, strict=True), 1)
+            Card(number, members, label, central)
+            for number, (members, label, central) in enumerate(zip(clusters, labels, titles, strict=True), 1)
         )
 
 
@@ -232,20 +235,22 @@ def open_browser(
     it; documents are read and vectorized. `n_clusters`, `seed`, `n_threads`: as for `Browser`. `language`, `reader`: as
     for `run_pipeline`; of documents only.
     """
-    given: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
+    settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
     if isinstance(source, Run) or is_run_folder(source):
         run = load_run(source)
         how = vectorized_of(run)
-        given |= {"vectorizer": how.vectorizer, "languages": how.languages}
+        settings |= {"vectorizer": how.vectorizer, "languages": how.languages}
         vectors = run.vectors.in_space("words") if run.parameters.get("space") == "words" else run.vectors
-        return Browser(vectors, run.documents, **given)
-    read = read_source(source, reader=reader or {}, progress=progress)
-    made = read.vectorize(language=language, n_threads=n_threads)
-    documents, _, vectors = split_empty(read.documents, made.vectors)
-    if read.corpus is not None:
-        texts = read.corpus.texts
-        vectors = in_written_forms(made, vectors, texts[:: max(1, len(texts) // N_READ)])
-    return Browser(vectors, documents, vectorizer=made.vectorizer, languages=made.languages, **given)
+        return Browser(vectors, run.documents, **settings)
+    documents_read = read_source(source, reader=reader or {}, progress=progress)
+    vectorization = documents_read.vectorize(language=language, n_threads=n_threads)
+    documents, _, vectors = split_empty(documents_read.documents, vectorization.vectors)
+    if documents_read.corpus is not None:
+        texts = documents_read.corpus.texts
+        vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
+    return Browser(
+        vectors, documents, vectorizer=vectorization.vectorizer, languages=vectorization.languages, **settings
+    )
 
 
 def _evenly(members: Integers, count: int) -> Integers:

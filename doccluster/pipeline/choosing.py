@@ -94,24 +94,24 @@ def choose_clusters(
     if output is not None:
         check_folder(Path(output))
     vectorizer = vectorizer_options(vectorizer)
-    read = read_source(
+    documents_read = read_source(
         source,
         reader=reader_for(reader, embeddings),
         weighting=(vectorizer or {}).get("weighting"),
         truth=(),
         progress=progress,
     )
-    asked = RunSettings(
+    settings = RunSettings(
         embeddings=embeddings, encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=n_threads
     )
-    asked.check()
+    settings.check()
     encoded = EncodedRows.read(None if encoder is None else output)
-    if asked.has_meaning:
-        read = with_meaning(read, asked, progress, encoded)
-    made = read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
-    documents, empty, vectors = split_empty(read.documents, made.vectors, space=space)
+    if settings.has_meaning:
+        documents_read = with_meaning(documents_read, settings, progress, encoded)
+    vectorization = documents_read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
+    documents, empty, vectors = split_empty(documents_read.documents, vectorization.vectors, space=space)
     order = order_of(vectors)
-    found = recommended(
+    recommendation = recommended(
         vectors.take(order).in_space(space),
         documents,
         granularity=granularity,
@@ -121,11 +121,16 @@ def choose_clusters(
         n_threads=n_threads,
         progress=progress,
     )[0]
-    texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
+    texts = None if documents_read.corpus is None else PickedTexts(documents_read.corpus.texts, documents.positions)
     if texts is not None:
-        vectors = in_written_forms(made, vectors, texts[:: max(1, len(texts) // N_READ)])
-    found = with_examples(
-        found.reordered(order), made, vectors, texts, documents, unwanted=unwanted_words(made, texts, None)
+        vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
+    recommendation = with_examples(
+        recommendation.reordered(order),
+        vectorization,
+        vectors,
+        texts,
+        documents,
+        unwanted=unwanted_words(vectorization, texts, None),
     )
     criteria = None
     if criterion is not None:
@@ -139,24 +144,24 @@ def choose_clusters(
             progress=progress,
         )
     if output is not None:
-        write_choice(found, Path(output))
+        write_choice(recommendation, Path(output))
         if criteria is not None:
             write_criteria(criteria, Path(output))
         if encoded.model:
             encoded.write(Path(output) / ENCODED)
-    is_news = granularity is None and ks is None and news_among(documents, read.corpus) is not None
-    return Choice(found, documents, vectors, len(empty), is_news, criteria)
+    is_news = granularity is None and ks is None and news_among(documents, documents_read.corpus) is not None
+    return Choice(recommendation, documents, vectors, len(empty), is_news, criteria)
 
 
-def write_choice(found: Recommendation, folder: Path) -> None:
+def write_choice(recommendation: Recommendation, folder: Path) -> None:
     """Write the table and figure of a recommendation into a folder, which is made if it is not there."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        found.table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
-        if not found.table.empty:
+        recommendation.table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
+        if not recommendation.table.empty:
             from doccluster.report.figures import stability_chart
 
-            stability_chart(found.table, found.k).save(folder / "choose_k.svg")
+            stability_chart(recommendation.table, recommendation.k).save(folder / "choose_k.svg")
 
 
 def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:

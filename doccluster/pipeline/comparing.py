@@ -76,42 +76,56 @@ def compare_sources(
     check_names(settings, inspect.signature(compare).parameters, "compare()")
     if isinstance(settings.get("seeds"), int):
         settings["seeds"] = range(settings["seeds"])
-    named = _named(sources)
-    in_memory = {Path(name): one for name, one in named.items() if name is not one}
-    paths = [Path(name) for name in named]
+    source_by_name = _named(sources)
+    in_memory = {Path(name): source for name, source in source_by_name.items() if name is not source}
+    paths = [Path(name) for name in source_by_name]
     kinds = {is_matrix(in_memory.get(path, path), format=(reader or {}).get("format")) for path in paths}
     spaces = settings.get("spaces", "both")
     # the one that asks most of the documents
-    space = next((one for one in ("meaning", "both") if one in spaces), spaces if isinstance(spaces, str) else "words")
-    asked = RunSettings(
+    space = next(
+        (space for space in ("meaning", "both") if space in spaces), spaces if isinstance(spaces, str) else "words"
+    )
+    meaning_settings = RunSettings(
         encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=settings.get("n_threads")
     )
     encoded = EncodedRows.read(output)
     options = _Options(
-        *(truth, labels, n_clusters, reader or {}, language, vectorizer_options(vectorizer) or {}),
-        *(embeddings, asked, encoded),
+        truth=truth,
+        labels=labels,
+        n_clusters=n_clusters,
+        reader=reader or {},
+        language=language,
+        vectorizer=vectorizer_options(vectorizer) or {},
+        embeddings=embeddings,
+        meaning_settings=meaning_settings,
+        encoded=encoded,
         mixed=len(kinds) > 1,
     )
     options.check(paths)
     names = {path: str(path) for path in paths} if isinstance(sources, Mapping) else _names(paths)
     corpora = [_labelled(path, names[path], options, progress, in_memory.get(path, path)) for path in paths]
     options.check_used(corpora)
-    found = compare(corpora, progress=progress, **settings)
+    comparison = compare(corpora, progress=progress, **settings)
     if output is not None:
-        write_comparison(found, Path(output))
+        write_comparison(comparison, Path(output))
         if encoded.model:
             encoded.write(Path(output) / ENCODED)
-    return found
+    return comparison
 
 
 def _named(sources: Any) -> dict[Any, Any]:
     """Return the sources by name: a path is its own, others are numbered unless a mapping names them."""
     if isinstance(sources, Mapping):
-        is_source = [isinstance(one, str | os.PathLike | Corpus) or hasattr(one, "shape") for one in sources.values()]
-        if any(is_source) and all(getattr(one, "ndim", 2) == 2 for one in sources.values()):
-            return {str(name): one for name, one in sources.items()}
-    given = list(sources) if isinstance(sources, list | tuple | Iterator) else [sources]
-    return {one if isinstance(one, str | os.PathLike) else f"source {n}": one for n, one in enumerate(given, 1)}
+        is_source = [
+            isinstance(source, str | os.PathLike | Corpus) or hasattr(source, "shape") for source in sources.values()
+        ]
+        if any(is_source) and all(getattr(source, "ndim", 2) == 2 for source in sources.values()):
+            return {str(name): source for name, source in sources.items()}
+    several = list(sources) if isinstance(sources, list | tuple | Iterator) else [sources]
+    return {
+        source if isinstance(source, str | os.PathLike) else f"source {n}": source
+        for n, source in enumerate(several, 1)
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,19 +139,19 @@ class _Options:
     language: str | Sequence[str]
     vectorizer: Mapping[str, Any]
     embeddings: Any
-    asked: RunSettings  # of meaning
+    meaning_settings: RunSettings
     encoded: EncodedRows
     mixed: bool  # whether there are both texts and matrices
 
     def check(self, paths: Sequence[Path]) -> None:
         """Raise InputError if something is said of a source that is not there, or of none where there are several."""
-        known = {name for path in paths for name in _spellings(path)}
+        spellings = {name for path in paths for name in _spellings(path)}
         if not isinstance(self.truth, str | Mapping | None):
             raise InputError("names a label column", argument="truth", expected="its name, or a name for each source")
         for what in ("truth", "labels", "embeddings"):
-            given = getattr(self, what)
-            for name in given if isinstance(given, Mapping) else ():
-                if name is not None and str(name) not in known:
+            by_path = getattr(self, what)
+            for name in by_path if isinstance(by_path, Mapping) else ():
+                if name is not None and str(name) not in spellings:
                     there = ", ".join(map(str, paths))
                     raise InputError(
                         f"{what} names the source {str(name)!r}, which is not there", remedy=f"there are {there}"
@@ -155,8 +169,8 @@ class _Options:
         """Return the truth column of a source, and whether it was given for this source by name."""
         if not isinstance(self.truth, Mapping):
             return self.truth, False
-        named = next((self.truth[name] for name in _spellings(path) if name in self.truth), None)
-        return (named, True) if named is not None else (self.truth.get(None), False)
+        column = next((self.truth[name] for name in _spellings(path) if name in self.truth), None)
+        return (column, True) if column is not None else (self.truth.get(None), False)
 
     def label_files(self, path: Path) -> list[Path]:
         """Return the label files of a source."""
@@ -166,10 +180,10 @@ class _Options:
 
     def meant(self, path: Path) -> RunSettings:
         """Return the settings of meaning for a source."""
-        given = self.embeddings
-        if isinstance(given, Mapping):
-            given = next((given[name] for name in (*_spellings(path), None) if name in given), None)
-        return replace(self.asked, embeddings=given)
+        embeddings = self.embeddings
+        if isinstance(embeddings, Mapping):
+            embeddings = next((embeddings[name] for name in (*_spellings(path), None) if name in embeddings), None)
+        return replace(self.meaning_settings, embeddings=embeddings)
 
     def reader_of(self, *, matrix: bool) -> dict[str, Any]:
         """Return the reader's options that belong to a source, where sources are of both kinds."""
@@ -180,9 +194,9 @@ class _Options:
     def check_used(self, corpora: Sequence[LabelledCorpus]) -> None:
         """Raise InputError if a column that was given for all sources is one of none."""
         column = self.truth.get(None) if isinstance(self.truth, Mapping) else self.truth
-        used = {each.about.get("truth") for each in corpora}
-        if column is not None and column not in used:
-            there = ", ".join(sorted(map(repr, used)))
+        columns = {each.about.get("truth") for each in corpora}
+        if column is not None and column not in columns:
+            there = ", ".join(sorted(map(repr, columns)))
             raise InputError(f"no source has a label column {column!r}", remedy=f"the matrices have {there}")
 
 
@@ -197,25 +211,27 @@ def _names(paths: Sequence[Path]) -> dict[Path, str]:
     return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
 
 
-def _labelled(source: Path, name: str, options: _Options, progress: Progress, given: Any) -> LabelledCorpus:
-    matrix = is_matrix(given, format=options.reader.get("format"))
+def _labelled(source: Path, name: str, options: _Options, progress: Progress, content: Any) -> LabelledCorpus:
+    matrix = is_matrix(content, format=options.reader.get("format"))
     column, by_name = options.column(source)
     columns = () if column is None or (matrix and not by_name) else (column,)
-    asked = options.meant(source)
-    reader = reader_for(options.reader_of(matrix=matrix), asked.embeddings)
+    settings = options.meant(source)
+    reader = reader_for(options.reader_of(matrix=matrix), settings.embeddings)
     weighting = options.vectorizer.get("weighting")
-    read = read_source(given, reader=reader, weighting=weighting, truth=columns, progress=progress)
-    check_truth(columns, read.documents)
-    if asked.has_meaning:
-        read = with_meaning(read, asked, progress, options.encoded)
-    own = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
-    made = read.vectorize(language=options.language, options=own)
-    documents, _, vectors = split_empty(read.documents, made.vectors, space=asked.space)
-    vectors.in_space(asked.space)  # refused now if documents have no meaning
-    used = column if column in documents.labels else next(iter(documents.labels), None)
+    documents_read = read_source(content, reader=reader, weighting=weighting, truth=columns, progress=progress)
+    check_truth(columns, documents_read.documents)
+    if settings.has_meaning:
+        documents_read = with_meaning(documents_read, settings, progress, options.encoded)
+    vectorizer = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
+    vectorization = documents_read.vectorize(language=options.language, options=vectorizer)
+    documents, _, vectors = split_empty(documents_read.documents, vectorization.vectors, space=settings.space)
+    vectors.in_space(settings.space)  # refused now if documents have no meaning
+    truth = column if column in documents.labels else next(iter(documents.labels), None)
     files = _names(options.label_files(source))
-    elsewhere = {called: _labels_of(documents, read.documents, source, file) for file, called in files.items()}
-    if used is None:
+    elsewhere = {
+        called: _labels_of(documents, documents_read.documents, source, file) for file, called in files.items()
+    }
+    if truth is None:
         if options.n_clusters is None:
             raise InputError(
                 f"{source} has no classes, so the number of clusters is missing",
@@ -223,10 +239,10 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
             )
         complete = _complete(elsewhere, source)
         return LabelledCorpus(name, **_rows_of(vectors), truth=None, n_clusters=options.n_clusters, labels=complete)
-    classes = documents.labels[used]
+    classes = documents.labels[truth]
     rows = [row for row, each in enumerate(classes) if len(each) == 1]
     if not rows:
-        raise InputError(f"no document of {source} has exactly one class in {used!r}.")
+        raise InputError(f"no document of {source} has exactly one class in {truth!r}.")
     own_classes = [classes[row][0] for row in rows]
     judged = vectors.take(np.array(rows, dtype=np.int64))
     return LabelledCorpus(
@@ -234,8 +250,8 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, gi
         **_rows_of(judged),
         truth=own_classes,
         n_clusters=options.n_clusters or len(set(own_classes)),
-        labels=_complete({file: [found[row] for row in rows] for file, found in elsewhere.items()}, source),
-        about={"truth": used, "n_classes": len(set(own_classes)), "label_columns": ", ".join(documents.labels)},
+        labels=_complete({file: [labels[row] for row in rows] for file, labels in elsewhere.items()}, source),
+        about={"truth": truth, "n_classes": len(set(own_classes)), "label_columns": ", ".join(documents.labels)},
     )
 
 
@@ -246,46 +262,46 @@ def _rows_of(vectors: DocumentVectors) -> dict[str, Any]:
 
 def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, file: Path) -> list[str]:
     """Return the labels that a file gives the documents; empty where it gives none."""
-    found = read_labels(file)
-    cells = next(iter(found.columns.values()))
+    file_labels = read_labels(file)
+    cells = next(iter(file_labels.columns.values()))
     if any(isinstance(cell, list) for cell in cells):
         raise InputError(f"{file} has documents with several labels", remedy="each needs one cluster")
-    asked = ForeignLabels(str(source), every.ids, {"id": every.ids})
-    rows = rows_of(asked, found.ids, found.n_documents, str(file), may_lack=True)
-    given = {name: cells[row] if row >= 0 else "" for name, row in zip(every.ids, rows.tolist(), strict=True)}
-    return [given[name] for name in documents.ids]
+    documents_of_source = ForeignLabels(str(source), every.ids, {"id": every.ids})
+    rows = rows_of(documents_of_source, file_labels.ids, file_labels.n_documents, str(file), may_lack=True)
+    cell_of_id = {name: cells[row] if row >= 0 else "" for name, row in zip(every.ids, rows.tolist(), strict=True)}
+    return [cell_of_id[name] for name in documents.ids]
 
 
 def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, Any]:
-    for file, found in labels.items():
-        lacking = sum(not label for label in found)
+    for file, file_labels in labels.items():
+        lacking = sum(not label for label in file_labels)
         if lacking:
             raise InputError(
-                f"the labels {file} lack {lacking:,} of the {len(found):,} documents of {source} that are judged",
+                f"the labels {file} lack {lacking:,} of the {len(file_labels):,} documents of {source} that are judged",
                 remedy="give each a label",
             )
-    return {file: np.array(found) for file, found in labels.items()}
+    return {file: np.array(file_labels) for file, file_labels in labels.items()}
 
 
-def write_comparison(found: Comparison, folder: Path) -> None:
+def write_comparison(comparison: Comparison, folder: Path) -> None:
     """Write runs.csv, summary.csv, summary.tex and a figure of each headline measure into a folder, made if missing."""
-    summary, measures = found.summary(), headline(found.runs)
+    summary, measures = comparison.summary(), headline(comparison.runs)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        found.runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
+        comparison.runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
         summary.to_csv(folder / "summary.csv", index=False, lineterminator="\n")
         (folder / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
         for measure in measures:
             _draw_bars(summary[summary["measure"] == measure], measure, folder)
 
 
-def _draw_bars(own: Any, measure: str, folder: Path) -> None:
+def _draw_bars(means: Any, measure: str, folder: Path) -> None:
     """Draw the means of a measure as bars with their intervals, and write the figure."""
     from doccluster.report.figures import bar_chart
 
-    corpora = list(dict.fromkeys(own["corpus"]))
+    corpora = list(dict.fromkeys(means["corpus"]))
     series, spread = {}, {}
-    for algorithm, group in own.groupby("algorithm", sort=False):
+    for algorithm, group in means.groupby("algorithm", sort=False):
         rows = group.set_index("corpus").reindex(corpora)
         # how far the intervals reach below and above the means; 0 where there is none
         reach = np.stack([rows["mean"] - rows["low"], rows["high"] - rows["mean"]]).astype(float)

@@ -194,7 +194,9 @@ def _check(edit: Edit, run: Run) -> None:
         raise InputError(
             f"{label[:40]!r} cannot be a label", remedy=f"give one line of 1 to {LONGEST_LABEL} characters"
         )
-    same = [one.cluster for one in run.clusters if one.label == label and one.cluster != edit.clusters[0]]
+    same = [
+        cluster.cluster for cluster in run.clusters if cluster.label == label and cluster.cluster != edit.clusters[0]
+    ]
     if same:
         raise InputError(
             f"cluster {same[0]} is called {label!r} already", remedy="choose another label, or merge the two"
@@ -209,28 +211,30 @@ def _with_label(run: Run, cluster: int, label: str) -> Run:
 
 def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
     """Return the run with some of its clusters made one."""
-    first, gone = numbers[0], frozenset(numbers[1:])
+    first, merged = numbers[0], frozenset(numbers[1:])
     labels = np.where(np.isin(run.partition.labels, numbers), first, run.partition.labels)
-    kept = [number for number in range(run.n_clusters) if number not in gone]
+    numbers_left = [number for number in range(run.n_clusters) if number not in merged]
     sizes = np.bincount(labels if run.is_other is None else labels[~run.is_other], minlength=run.n_clusters)
-    order = sorted(kept, key=lambda number: (-int(sizes[number]), number))
+    order = sorted(numbers_left, key=lambda number: (-int(sizes[number]), number))
     place = np.full(run.n_clusters, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     partition = Partition(place[labels], tuple(range(len(order))))
     centroids = _centroids(run, labels, first, order)
     placed = place_documents(run.vectors.matrix, partition, centroids)
-    told = describe_texts(
+    descriptions = describe_texts(
         vectorized_of(run), run.vectors, partition, run.documents.excerpts, run.documents.titles, placement=placed
     )
-    told = without_other(told, partition, run.is_other)
+    descriptions = without_other(descriptions, partition, run.is_other)
     name = next((run.clusters[number].name for number in numbers if run.clusters[number].name), "")
     clusters = tuple(
-        _described(run.clusters[old], told[new], is_merged=old == first, name=name) for new, old in enumerate(order)
+        _described(run.clusters[old], descriptions[new], is_merged=old == first, name=name)
+        for new, old in enumerate(order)
     )
-    taken = {one.label for one in clusters if one.cluster != place[first]}
-    if clusters[int(place[first])].label in taken:
+    labels_in_use = {cluster.label for cluster in clusters if cluster.cluster != place[first]}
+    if clusters[int(place[first])].label in labels_in_use:
         clusters = tuple(
-            replace(one, label=run.clusters[first].label) if one.cluster == place[first] else one for one in clusters
+            replace(cluster, label=run.clusters[first].label) if cluster.cluster == place[first] else cluster
+            for cluster in clusters
         )
     return replace(
         run,

@@ -85,48 +85,53 @@ def explain(source: Run | str | Path, cluster: int | str | None = None, other: i
 def _all_clusters(run: Run) -> Explanation:
     shown = overview(run)[: run.n_clusters]
     names = ("cluster", "size", "headline", "label")
-    content = {"clusters": [{name: getattr(one, name) for name in names} for one in shown], "n_other": run.n_other}
-    lines = [f"{one.cluster:>7}  {one.size:>6,}  {one.headline}  ({one.label})" for one in shown]
+    content = {
+        "clusters": [{name: getattr(summary, name) for name in names} for summary in shown],
+        "n_other": run.n_other,
+    }
+    lines = [f"{summary.cluster:>7}  {summary.size:>6,}  {summary.headline}  ({summary.label})" for summary in shown]
     return Explanation(content, (f"{run.n_clusters:,} clusters: number, documents, headline (label)", *lines))
 
 
-def _one_cluster(run: Run, one: ClusterDescription) -> tuple[dict[str, Any], tuple[str, ...]]:
-    measures = {name: float(values[one.cluster]) for name, values in per_cluster_values(run).items()}
-    content = asdict(one) | {"measures": measures}
+def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, Any], tuple[str, ...]]:
+    measures = {name: float(values[cluster.cluster]) for name, values in per_cluster_values(run).items()}
+    content = asdict(cluster) | {"measures": measures}
     for document in (*content["representatives"], *content["borderline"]):
         document |= _names_of(run, document["row"])
-    seen = overview(run)[one.cluster]
-    content["headline"] = seen.headline
-    lines = [f"cluster {one.cluster}: {seen.headline}", f"  {one.label}"]
-    lines += [f"  {one.size:,} of {run.n_documents:,} documents", f"  similarity {seen.similarity:.3f}"]
+    in_overview = overview(run)[cluster.cluster]
+    content["headline"] = in_overview.headline
+    lines = [f"cluster {cluster.cluster}: {in_overview.headline}", f"  {cluster.label}"]
+    lines += [f"  {cluster.size:,} of {run.n_documents:,} documents", f"  similarity {in_overview.similarity:.3f}"]
     if run.by_meaning is not None:
-        own = run.partition.labels == one.cluster
-        content["meaning"] = {"similarity": float(run.by_meaning.similarity[own].mean())}
-        by_words, by_meaning = float(run.margin[own].mean()), float(run.by_meaning.margin[own].mean())
+        is_member = run.partition.labels == cluster.cluster
+        content["meaning"] = {"similarity": float(run.by_meaning.similarity[is_member].mean())}
+        by_words, by_meaning = float(run.margin[is_member].mean()), float(run.by_meaning.margin[is_member].mean())
         lines[-1] += f" of words, {content['meaning']['similarity']:.3f} of meaning"
         by, than = ("meaning", "words") if by_meaning > by_words else ("words", "meaning")
         if run.n_clusters > 1:
             margins = f"mean margin {by_words:.3f} by words, {by_meaning:.3f} by meaning"
             lines.append(f"  held together by {by} more than by {than}: {margins}")
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
-    lines += _terms("words that hold it together (share of its similarity; documents with the word)", one.descriptive)
-    lines += _terms("words that set it apart (share of its distance to the others; documents)", one.discriminating)
+    lines += _terms(
+        "words that hold it together (share of its similarity; documents with the word)", cluster.descriptive
+    )
+    lines += _terms("words that set it apart (share of its distance to the others; documents)", cluster.discriminating)
     lines.append("most typical documents (similarity to the cluster)")
-    for shown in one.representatives:
+    for shown in cluster.representatives:
         copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
         lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")
-    if one.borderline:
+    if cluster.borderline:
         lines.append("close to another cluster (margin, the other cluster)")
     else:
         lines.append(f"every document is nearest to this cluster (smallest margin {BORDERLINE_MARGIN})")
-    for near in one.borderline:
-        other = run.clusters[near.runner_up].label
-        lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({other})  {_name(run, near.row)}")
+    for near in cluster.borderline:
+        runner_up = run.clusters[near.runner_up].label
+        lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({runner_up})  {_name(run, near.row)}")
     return content, tuple(lines)
 
 
 def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-    own, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
+    home, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
     content: dict[str, Any] = dict(_names_of(run, row))
     lines = [_name(run, row)]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
@@ -134,10 +139,10 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     names = run.vectors.terms if run.vectors.display_terms is None else run.vectors.display_terms
     if is_other:
         content["without"] = without = float(similarity_without(run.partition.labels, run.similarity)[row])
-        lines.append(f"  fits no cluster (Other): without it, {own} is less similar ({without:.3f}) than {next_best}")
+        lines.append(f"  fits no cluster (Other): without it, {home} is less similar ({without:.3f}) than {next_best}")
         belongs = "nearest cluster"
     for role, cluster, cosine in (
-        ("cluster", own, run.similarity[row]),
+        ("cluster", home, run.similarity[row]),
         ("runner_up", next_best, run.runner_up_similarity[row]),
     ):
         if cluster < 0:
@@ -153,27 +158,29 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
         lines.append(f"  {word} {cluster} ({run.clusters[cluster].label}): similarity {cosine:.3f}, made up of")
         lines += [f"    {reason.contribution:.3f}  {reason.term}" for reason in reasons[:N_REASONS]]
     if run.by_meaning is not None and run.vectors.meaning is not None:
-        content["meaning"], told = _by_meaning(run, row, run.by_meaning, run.vectors.meaning.rows)
-        lines += told
+        content["meaning"], lines_on_meaning = _by_meaning(run, row, run.by_meaning, run.vectors.meaning.rows)
+        lines += lines_on_meaning
     if run.rule is not None and run.margin[row] < 0:
-        lines.append(f"  it is in {own} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; {next_best} is more similar")
+        lines.append(
+            f"  it is in {home} by {BY_COUNTS if run.rule.on_counts else BY_ROWS}; {next_best} is more similar"
+        )
     return content, tuple(lines)
 
 
 def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[str, Any], list[str]]:
     """Return how near a document is to its cluster by meaning, and the documents of it that mean the most like it."""
     members = run.members(int(run.partition.labels[row]))
-    others = members[members != row]
-    cosines = rows[others] @ rows[row]
+    neighbours = members[members != row]
+    cosines = rows[neighbours] @ rows[row]
     nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST]
-    near = [(run.documents.ids[others[place]], float(cosines[place])) for place in nearest.tolist()]
+    near = [(run.documents.ids[neighbours[place]], float(cosines[place])) for place in nearest.tolist()]
     content = {
         "similarity": float(placed.similarity[row]),
         "margin": float(placed.margin[row]),
         "nearest": [{"id": name, "similarity": cosine} for name, cosine in near],
     }
     lines = [f"  by meaning: similarity {placed.similarity[row]:.3f}, nearest documents"]
-    lines += [f"    {cosines[place]:.3f}  {_name(run, int(others[place]))}" for place in nearest.tolist()]
+    lines += [f"    {cosines[place]:.3f}  {_name(run, int(neighbours[place]))}" for place in nearest.tolist()]
     by, than = ("meaning", "words") if placed.margin[row] > run.margin[row] else ("words", "meaning")
     if run.n_clusters > 1:
         margins = f"margin {run.margin[row]:+.3f} by words, {placed.margin[row]:+.3f} by meaning"
@@ -197,27 +204,27 @@ def _name(run: Run, row: int) -> str:
     return own_id if name == own_id else f"{own_id}  {name}"
 
 
-def _two_clusters(run: Run, one: int, other: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-    if one == other:
-        raise InputError(f"{one} and {other} are the same cluster", remedy="give two")
-    found = contrast_clusters(run.vectors, run.partition, run.centroids, one, other)
-    content: dict[str, Any] = asdict(found)
+def _two_clusters(run: Run, first: int, second: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    if first == second:
+        raise InputError(f"{first} and {second} are the same cluster", remedy="give two")
+    contrast = contrast_clusters(run.vectors, run.partition, run.centroids, first, second)
+    content: dict[str, Any] = asdict(contrast)
     for document in content["between"]:
         document |= _names_of(run, document["row"])
-    content = {"clusters": [{"cluster": k, "label": run.clusters[k].label} for k in (one, other)], **content}
-    labels = [f"{k} ({run.clusters[k].label})" for k in (one, other)]
-    sizes = f"{run.clusters[one].size:,} and {run.clusters[other].size:,} documents"
-    lines = [f"clusters {labels[0]} and {labels[1]}", f"  {sizes}; cosine {found.similarity:.3f}"]
+    content = {"clusters": [{"cluster": k, "label": run.clusters[k].label} for k in (first, second)], **content}
+    labels = [f"{k} ({run.clusters[k].label})" for k in (first, second)]
+    sizes = f"{run.clusters[first].size:,} and {run.clusters[second].size:,} documents"
+    lines = [f"clusters {labels[0]} and {labels[1]}", f"  {sizes}; cosine {contrast.similarity:.3f}"]
     for heading, terms in (
-        ("they share (share of the cosine)", found.shared),
-        (f"more in {labels[0]} (share of the squared distance)", found.first_only),
-        (f"more in {labels[1]} (share of the squared distance)", found.second_only),
+        ("they share (share of the cosine)", contrast.shared),
+        (f"more in {labels[0]} (share of the squared distance)", contrast.first_only),
+        (f"more in {labels[1]} (share of the squared distance)", contrast.second_only),
     ):
         lines.append(heading if terms else f"{heading}: no term")
         lines += [f"  {term.share:6.1%}  {term.term}" for term in terms]
-    floor = math.floor(10 * found.between[0].margin) / 10
+    floor = math.floor(10 * contrast.between[0].margin) / 10
     lines.append(f"nearest to the border (margin, cluster){f'; none is below {floor}' if floor > 0 else ''}")
-    lines += [f"  {near.margin:+.3f}  {near.cluster}  {run.documents.name(near.row)}" for near in found.between]
+    lines += [f"  {near.margin:+.3f}  {near.cluster}  {run.documents.name(near.row)}" for near in contrast.between]
     return content, tuple(lines)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from doccluster.base.validation import check_n_clusters, unit_rows
 from doccluster.clustering.algorithms import Algorithm
 from doccluster.clustering.linear_rule import LinearRule
-from doccluster.clustering.task import Found, Task
+from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.corpus import Corpus, find_near_copies
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
@@ -33,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class FittedClusters:
     """A partition, its unit centroids, and whether a person stopped the work before it was done.
 
     `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
@@ -50,7 +50,7 @@ class Fit:
     from_start: bool = False
 
 
-def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
+def fit_clusters(algorithm: Algorithm, task: ClusteringTask) -> FittedClusters:
     """Run an algorithm; on Ctrl-C the best result so far comes back, where there is one.
 
     Raises InputError if there are more clusters than documents, or an option is unknown. Raises KeyboardInterrupt if
@@ -61,20 +61,29 @@ def fit_clusters(algorithm: Algorithm, task: Task) -> Fit:
     return fit_of(algorithm.find_clusters(task), task.rows)
 
 
-def fit_of(found: Found, rows: Any) -> Fit:
+def fit_of(result: ClusteringResult, rows: Any) -> FittedClusters:
     """Return the result for some rows as a fit: clusters in order of size, each with its centroid."""
-    for note in found.notes:
+    for note in result.notes:
         warnings.warn(note, DocclusterWarning, stacklevel=3)
-    partition, order = largest_first(found.labels)
-    centroids = centroids_of(rows, partition) if found.centroids is None else found.centroids[order]
-    rule = None if found.rule is None else found.rule.renumbered(new_numbers(order, int(found.rule.clusters.max()) + 1))
-    agreements = [score("adjusted_rand", other, truth=found.starts[0]).value for other in found.starts[1:]]
+    partition, order = largest_first(result.labels)
+    centroids = centroids_of(rows, partition) if result.centroids is None else result.centroids[order]
+    rule = (
+        None if result.rule is None else result.rule.renumbered(new_numbers(order, int(result.rule.clusters.max()) + 1))
+    )
+    agreements = [score("adjusted_rand", labels, truth=result.starts[0]).value for labels in result.starts[1:]]
     stability = float(np.mean(agreements)) if agreements else None
-    told = found.interrupted, stability, found.left_out, found.from_start
-    return Fit(partition, centroids, rule, *told)
+    return FittedClusters(
+        partition,
+        centroids,
+        rule,
+        interrupted=result.interrupted,
+        stability=stability,
+        left_out=result.left_out,
+        from_start=result.from_start,
+    )
 
 
-def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
+def in_input_order(fit: FittedClusters, order: npt.NDArray[np.int64]) -> FittedClusters:
     """Return the fit of rows ``order`` of the input as one of the input: the label of each row where it stood."""
     labels = np.empty_like(fit.partition.labels)
     labels[order] = fit.partition.labels
@@ -83,11 +92,11 @@ def in_input_order(fit: Fit, order: npt.NDArray[np.int64]) -> Fit:
 
 def largest_first(labels: Any) -> tuple[Partition, npt.NDArray[np.int64]]:
     """Return the partition with its clusters numbered by size, largest first, and the numbers they had before."""
-    kept, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    numbers, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    return Partition(rank[codes].astype(np.int64), tuple(range(kept.size))), kept[order].astype(np.int64)
+    return Partition(rank[codes].astype(np.int64), tuple(range(numbers.size))), numbers[order].astype(np.int64)
 
 
 def new_numbers(order: npt.NDArray[np.int64], n_before: int) -> npt.NDArray[np.int64]:
@@ -131,7 +140,7 @@ def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVect
     return vectors.take(np.unique(first))
 
 
-def spread_to_copies(fit: Fit, first: Rows | None) -> Fit:
+def spread_to_copies(fit: FittedClusters, first: Rows | None) -> FittedClusters:
     """Return a fit of the first documents as one of all documents: copies have the cluster of what they repeat.
 
     Clusters are renumbered, by their sizes with all copies.
@@ -154,7 +163,7 @@ def folding_note(first: Rows | None) -> str | None:
     return f"Near-copies were folded: {n_copies:,} of the documents {have}."
 
 
-def set_aside(fit: Fit, placed: Placement) -> tuple[Fit, Placement, Flags]:
+def set_aside(fit: FittedClusters, placed: Placement) -> tuple[FittedClusters, Placement, Flags]:
     """Return the clusters, how each document sits in its nearest, and which documents fit no cluster.
 
     Every document keeps its cluster. Clusters are numbered by how many documents stay.

@@ -17,7 +17,7 @@ from doccluster.corpus.duplicates import find_near_duplicates
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.partition import Partition
 from doccluster.pipeline.naming import describe_texts
-from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
+from doccluster.pipeline.vectorizing import Vectorization, vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit, group_rows
 from doccluster.retrieval.grouping import OTHER
 from doccluster.retrieval.hits import MAX_HITS, as_hits
@@ -89,18 +89,20 @@ def cluster_search_results(
         raise NothingUsable("no hit has a title or a snippet; give hits with texts.")
     copy_of = _copies(texts)
     shown = np.array([place for place, text in enumerate(texts) if text and place not in copy_of], dtype=np.int64)
-    made = vectorize_short_texts([texts[place] for place in shown.tolist()], language, n_threads)
+    vectorization = vectorize_short_texts([texts[place] for place in shown.tolist()], language, n_threads)
     labels = np.full(len(checked), OTHER, dtype=np.int64)
     groups: list[HitGroup] = []
-    if made is not None:
-        made = _without_query(made, query)
-        own = None if meaning is None else meaning[shown]
-        labels[shown] = group_rows(made.vectors.matrix, max_groups, meaning=own, cut_at=cut_at, n_threads=n_threads)
+    if vectorization is not None:
+        vectorization = _without_query(vectorization, query)
+        shown_meaning = None if meaning is None else meaning[shown]
+        labels[shown] = group_rows(
+            vectorization.vectors.matrix, max_groups, meaning=shown_meaning, cut_at=cut_at, n_threads=n_threads
+        )
         for copy, first in copy_of.items():
             labels[copy] = labels[first]
-        groups = _described(made, labels, shown, checked, query, n_threads)
-    other = tuple(np.flatnonzero(labels == OTHER).tolist())
-    return GroupedHits(query, checked, tuple(groups), other, copy_of)
+        groups = _described(vectorization, labels, shown, checked, query, n_threads)
+    ungrouped = tuple(np.flatnonzero(labels == OTHER).tolist())
+    return GroupedHits(query, checked, tuple(groups), ungrouped, copy_of)
 
 
 def _copies(texts: Sequence[str]) -> dict[int, int]:
@@ -111,7 +113,7 @@ def _copies(texts: Sequence[str]) -> dict[int, int]:
 
 def vectorize_short_texts(
     texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, **options: Any
-) -> Vectorized | None:
+) -> Vectorization | None:
     """Return the vectors of texts, with options for short ones; None without a term."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
     rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
@@ -122,19 +124,19 @@ def vectorize_short_texts(
         return None
 
 
-def _without_query(made: Vectorized, query: str) -> Vectorized:
+def _without_query(vectorization: Vectorization, query: str) -> Vectorization:
     """Return the vectors with nothing in the columns of the words of a query."""
-    if made.vectorizer is None or not query.strip():
-        return made
-    stays = np.ones(made.vectors.n_terms)
-    stays[made.vectorizer.transform([query]).indices] = 0
-    matrix = sparse.csr_array(made.vectors.matrix.multiply(stays[np.newaxis, :]))
+    if vectorization.vectorizer is None or not query.strip():
+        return vectorization
+    stays = np.ones(vectorization.vectors.n_terms)
+    stays[vectorization.vectorizer.transform([query]).indices] = 0
+    matrix = sparse.csr_array(vectorization.vectors.matrix.multiply(stays[np.newaxis, :]))
     matrix.eliminate_zeros()
-    return replace(made, vectors=replace(made.vectors, matrix=unit_rows(matrix, warn=False)))
+    return replace(vectorization, vectors=replace(vectorization.vectors, matrix=unit_rows(matrix, warn=False)))
 
 
 def _described(
-    made: Vectorized,
+    vectorization: Vectorization,
     labels: npt.NDArray[np.int64],
     shown: npt.NDArray[np.int64],
     hits: Sequence[SearchHit],
@@ -144,23 +146,25 @@ def _described(
     inside = np.flatnonzero(labels[shown] != OTHER)
     if inside.size == 0:
         return []
-    vectors, named = made.vectors.take(inside), [hits[place] for place in shown[inside].tolist()]
+    vectors, named_hits = vectorization.vectors.take(inside), [hits[place] for place in shown[inside].tolist()]
     partition = Partition.from_labels(labels[shown][inside])
     described = describe_texts(
-        made,
+        vectorization,
         vectors,
         partition,
-        [hit.text for hit in named],
-        [hit.title for hit in named],
+        [hit.text for hit in named_hits],
+        [hit.title for hit in named_hits],
         unwanted=frozenset(_WORD.findall(query.lower())),
         n_documents=0,
         n_threads=n_threads,
     )
     groups = []
-    for one in described:
-        rows = vectors.matrix[partition.members(one.cluster)]
+    for description in described:
+        rows = vectors.matrix[partition.members(description.cluster)]
         direction = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
         score = float(np.linalg.norm(direction))  # the sum of the cosines to the centroid
-        documents = tuple(np.flatnonzero(labels == one.cluster).tolist())
-        groups.append(HitGroup(one.label, tuple(term.term for term in one.descriptive), score, documents))
+        documents = tuple(np.flatnonzero(labels == description.cluster).tolist())
+        groups.append(
+            HitGroup(description.label, tuple(term.term for term in description.descriptive), score, documents)
+        )
     return groups

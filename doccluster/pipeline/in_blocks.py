@@ -40,13 +40,13 @@ from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement
-from doccluster.pipeline.fitting import Fit, fit_of
-from doccluster.pipeline.in_process import Filled, Work, row_digests
+from doccluster.pipeline.fitting import FittedClusters, fit_of
+from doccluster.pipeline.in_process import Stages, VectorizedDocuments, row_digests
 from doccluster.pipeline.meaning_wanted import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.sources import Source, is_matrix
-from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.pipeline.wanted_clusters import Wanted
+from doccluster.pipeline.sources import SourceDocuments, is_matrix
+from doccluster.pipeline.vectorizing import Vectorization
+from doccluster.pipeline.wanted_clusters import ClusterCount
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
@@ -55,7 +55,7 @@ from doccluster.vectors.meaning import Meaning, usual_weight
 
 
 @dataclass
-class SoFar:
+class BlockProgress:
     """What is known of a run: for the lines about its stages bytes sent and received and documents, and its blocks."""
 
     moved: tuple[int, int] = (0, 0)
@@ -66,7 +66,7 @@ class SoFar:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockWork(Work):
+class BlockStages(Stages):
     """Where the stages of a run in blocks run, and where their files lie."""
 
     executor: Executor
@@ -74,7 +74,7 @@ class BlockWork(Work):
     keep_bytes: int
     announce: Callable[[str], None] | None = None
     checkpoints: Checkpoints | None = None
-    so_far: SoFar = field(default_factory=SoFar)
+    blocks_progress: BlockProgress = field(default_factory=BlockProgress)
 
     def parted(self, source: Any) -> FilesInParts:
         """Return a source as files that are read in parts. Raises InputError if it is not made of files."""
@@ -92,18 +92,20 @@ class BlockWork(Work):
         """Where tables of all documents are made."""
         return InFiles(self.executor, self.folder)
 
-    def with_meaning(self, read: Source, settings: RunSettings, progress: Progress, encoded: EncodedRows) -> Source:
+    def with_meaning(
+        self, source: SourceDocuments, settings: RunSettings, progress: Progress, encoded: EncodedRows
+    ) -> SourceDocuments:
         """Return a source with the meaning that its run asks for, in files of the scratch folder."""
-        return with_meaning(read, settings, progress, encoded, place=self.tables)
+        return with_meaning(source, settings, progress, encoded, place=self.tables)
 
-    def vectorize(self, read: Source, settings: RunSettings) -> Filled:
+    def vectorize(self, source: SourceDocuments, settings: RunSettings) -> VectorizedDocuments:
         """Return the vectors of the documents that have terms, or a meaning to go by.
 
         Raises NothingUsable if there is none.
         """
-        corpus = read.corpus
+        corpus = source.corpus
         assert isinstance(corpus, Corpus)
-        self.so_far.n_documents = len(corpus)
+        self.blocks_progress.n_documents = len(corpus)
         assert isinstance(corpus.texts, StoredTexts)
         options: Mapping[str, Any] = settings.vectorizer or {}
         vectorizer, languages, writing = choose_vectorizer(
@@ -114,7 +116,7 @@ class BlockWork(Work):
         counted.mkdir()
         rows.mkdir()
         learn_terms(self.executor, texts, vectorizer, counted)
-        meaning = read.meaning
+        meaning = source.meaning
         keeps = None if meaning is None or settings.space == "words" else opened(meaning.rows).any(axis=1)
         blocks, places = write_rows(self.executor, texts, vectorizer, counted, rows, keeps)
         if not places.size:
@@ -123,38 +125,38 @@ class BlockWork(Work):
                 remedy=("check the language and ", Argument("min_df")),
             )
         matrix, counts = joined_rows(blocks, self.folder)
-        documents = read.documents.take(places)
+        documents = source.documents.take(places)
         is_empty = np.ones(len(corpus), np.bool_)
         is_empty[places] = False
-        empty = read.documents.take(np.flatnonzero(is_empty))
+        empty = source.documents.take(np.flatnonzero(is_empty))
         terms = vectorizer.get_feature_names_out()
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
         if meaning is not None:
             if places.size < len(corpus):
-                pieces, kept = row_blocks(places.size, LAID_OUT), self.tables.keep(places)
-                own = meaning.rows, kept
-                rows_left = self.tables.table(taken_rows, pieces, meaning.centre.size, np.float32, *own)
+                pieces, places_in_file = row_blocks(places.size, LAID_OUT), self.tables.keep(places)
+                width = meaning.centre.size
+                rows_left = self.tables.table(taken_rows, pieces, width, np.float32, meaning.rows, places_in_file)
                 meaning = replace(meaning, rows=rows_left)
             n_words = vectors.mean_words * vectors.n_documents / len(corpus)
-            meaning = replace(meaning, weight=read.meaning_weight or usual_weight(n_words))
+            meaning = replace(meaning, weight=source.meaning_weight or usual_weight(n_words))
             vectors = replace(vectors, meaning=replace(meaning, rows=opened(meaning.rows)))
-            self.so_far.meaning = meaning
-        self.so_far.blocks, self.so_far.n_terms = blocks, vectors.n_terms
-        return Filled(Vectorized(vectors, vectorizer, languages, writing), documents, vectors, empty)
+            self.blocks_progress.meaning = meaning
+        self.blocks_progress.blocks, self.blocks_progress.n_terms = blocks, vectors.n_terms
+        return VectorizedDocuments(Vectorization(vectors, vectorizer, languages, writing), documents, vectors, empty)
 
     def likely_copies(self) -> npt.NDArray[np.int64]:
         """Return the rows that may be near-copies of others, ascending."""
-        rows = CsrFiles(str(self.folder), self.so_far.n_terms)
-        return likely_copies(self.executor, self.so_far.blocks, rows, self.folder)
+        rows = CsrFiles(str(self.folder), self.blocks_progress.n_terms)
+        return likely_copies(self.executor, self.blocks_progress.blocks, rows, self.folder)
 
     def cluster(
         self, vectors: DocumentVectors, documents: DocumentTable, settings: RunSettings, seed: int, progress: Progress
-    ) -> tuple[Fit, Wanted]:
+    ) -> tuple[FittedClusters, ClusterCount]:
         """Return the clusters of the rows, by the algorithms that work in blocks."""
-        blocks = self.so_far.blocks
-        meaning = self.so_far.meaning
+        blocks = self.blocks_progress.blocks
+        meaning = self.blocks_progress.meaning
         meaning_rows = None if meaning is None else meaning.rows
-        of_blocks = ({"digests": own} for own in self.tables.map(block_digests, blocks, meaning_rows))
+        of_blocks = ({"digests": digests} for digests in self.tables.map(block_digests, blocks, meaning_rows))
         digests = in_their_places(blocks, of_blocks)["digests"]
         order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
@@ -168,40 +170,54 @@ class BlockWork(Work):
             "keep_bytes": self.keep_bytes,
             "checkpoints": self.checkpoints and self.checkpoints.of(key),
         }
-        known: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
+        fit_settings: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
         rows, counts = (CsrFiles(str(self.folder), vectors.n_terms, values) for values in ("data", "counts"))
-        held = BlockDocuments(self.tables, blocks, rows, counts, meaning, order)
+        documents_in_blocks = BlockDocuments(self.tables, blocks, rows, counts, meaning, order)
         if meaning is not None and settings.space != "both":
             vectors.in_space(settings.space)  # raises where some have no meaning
-            held = replace(held, meaning=None)
+            documents_in_blocks = replace(documents_in_blocks, meaning=None)
             if settings.space == "meaning":
-                held = replace(held, blocks=blocks_of_table(meaning.rows), rows=meaning.rows, counts=None)
+                documents_in_blocks = replace(
+                    documents_in_blocks, blocks=blocks_of_table(meaning.rows), rows=meaning.rows, counts=None
+                )
         if settings.algorithm == SPHERICAL:
-            table = held.blocks if held.meaning is None else blocks_of_table(held.side_by_side())
-            given = self.executor, table, SphericalParameters(**known, **options)
-            found = found_by(partial(cluster_blocks, *given, scratch=self.folder, order=order, **how))
-            found = found if table is blocks else replace(found, centroids=None)
+            table = (
+                documents_in_blocks.blocks
+                if documents_in_blocks.meaning is None
+                else blocks_of_table(documents_in_blocks.side_by_side())
+            )
+            parameters = SphericalParameters(**fit_settings, **options)
+            fit = partial(cluster_blocks, self.executor, table, parameters, scratch=self.folder, order=order, **how)
+            result = found_by(fit)
+            result = result if table is blocks else replace(result, centroids=None)
         else:
             quality = {algorithm: name for name, algorithm in QUALITIES.items()}[settings.algorithm]
-            known |= {"quality": quality, "n_threads": self.n_threads, **options}
-            found = found_of(held.cluster(DocumentParameters(**known), **how))
-        return fit_of(found, vectors.matrix), Wanted(int(settings.n_clusters))
+            fit_settings |= {"quality": quality, "n_threads": self.n_threads, **options}
+            result = found_of(documents_in_blocks.cluster(DocumentParameters(**fit_settings), **how))
+        return fit_of(result, vectors.matrix), ClusterCount(int(settings.n_clusters))
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> BlockEvidence:
         """Return the evidence that measures need, made where the blocks are."""
         rows = CsrFiles(str(self.folder), vectors.n_terms)
-        given = self.executor, self.so_far.blocks, rows, vectors.documents, partition
-        return BlockEvidence(*given, n_threads=self.n_threads, progress=progress)
+        return BlockEvidence(
+            self.executor,
+            self.blocks_progress.blocks,
+            rows,
+            vectors.documents,
+            partition,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
 
-    def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:
+    def place(self, vectors: DocumentVectors, fit: FittedClusters) -> Placement:
         """Return how each document sits in its cluster."""
-        return place_in_blocks(self.executor, self.so_far.blocks, fit.partition, fit.centroids)
+        return place_in_blocks(self.executor, self.blocks_progress.blocks, fit.partition, fit.centroids)
 
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say in a line what a stage took: its rate, the workers, and the bytes that travelled in it."""
         sent, received = self.executor.bytes_sent, self.executor.bytes_received
-        before, n_documents = self.so_far.moved, self.so_far.n_documents
-        self.so_far.moved = sent, received
+        before, n_documents = self.blocks_progress.moved, self.blocks_progress.n_documents
+        self.blocks_progress.moved = sent, received
         if self.announce is None:
             return
         rate = f" ({n_documents / seconds:,.0f} documents a second)" if n_documents and seconds > 0 else ""

@@ -20,17 +20,17 @@ from scipy import sparse
 from doccluster.base.blocks import entry_blocks
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
-from doccluster.clustering.task import Task
+from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
-from doccluster.pipeline.fitting import Fit, centroids_of, fit_clusters, in_input_order
+from doccluster.pipeline.fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
 from doccluster.pipeline.meaning_wanted import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.sources import Source, split_empty
-from doccluster.pipeline.vectorizing import Vectorized
-from doccluster.pipeline.wanted_clusters import Wanted, clusters_wanted
+from doccluster.pipeline.sources import SourceDocuments, split_empty
+from doccluster.pipeline.vectorizing import Vectorization
+from doccluster.pipeline.wanted_clusters import ClusterCount, count_clusters
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
@@ -38,7 +38,7 @@ from doccluster.vectors import DocumentVectors
 DIGEST_BYTES = 16
 
 
-def canonical_order(matrix: Any, *others: Any) -> npt.NDArray[np.int64]:
+def canonical_order(matrix: Any, *further: Any) -> npt.NDArray[np.int64]:
     """Return the rows ordered by a digest of their content, equal ones by that of their rows in others (None for none).
 
     What is equal in both keeps the order of the input.
@@ -48,7 +48,7 @@ def canonical_order(matrix: Any, *others: Any) -> npt.NDArray[np.int64]:
     >>> bool(np.array_equal(rows[canonical_order(rows)], rows[shuffled][canonical_order(rows[shuffled])]))
     True
     """
-    return np.argsort(row_digests(matrix, *others), kind="stable")
+    return np.argsort(row_digests(matrix, *further), kind="stable")
 
 
 def order_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
@@ -57,13 +57,15 @@ def order_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
     return canonical_order(vectors.matrix, vectors.counts, meaning)
 
 
-def row_digests(matrix: Any, *others: Any) -> npt.NDArray[np.bytes_]:
+def row_digests(matrix: Any, *further: Any) -> npt.NDArray[np.bytes_]:
     """Return a digest of the content of each row, and behind it those of its rows in other matrices (None for none).
 
     It is the same for whichever form and place the row has; array of shape (n_rows,), of 16 bytes for each matrix.
     """
-    found = [b"".join(map(_digest, _contents(one))) for one in (matrix, *others) if one is not None]
-    parts = [np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES) for digests in found]
+    digests_by_matrix = [
+        b"".join(map(_digest, _contents(one_matrix))) for one_matrix in (matrix, *further) if one_matrix is not None
+    ]
+    parts = [np.frombuffer(digests, np.uint8).reshape(-1, DIGEST_BYTES) for digests in digests_by_matrix]
     together = np.ascontiguousarray(np.concatenate(parts, axis=1))
     return together.view(f"S{together.shape[1]}").ravel()
 
@@ -85,17 +87,17 @@ def _digest(content: bytes) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Filled:
+class VectorizedDocuments:
     """The documents that have terms, how they became vectors, these, and the documents without terms."""
 
-    made: Vectorized
+    vectorization: Vectorization
     documents: DocumentTable
     vectors: DocumentVectors
     empty: DocumentTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class Stages:
     """Where the stages of a run take place, in the order of the methods: here in the threads of this process."""
 
     n_threads: int | None = None
@@ -104,15 +106,19 @@ class Work:
         """Return a source as it is read here."""
         return source
 
-    def with_meaning(self, read: Source, settings: RunSettings, progress: Progress, encoded: EncodedRows) -> Source:
+    def with_meaning(
+        self, source: SourceDocuments, settings: RunSettings, progress: Progress, encoded: EncodedRows
+    ) -> SourceDocuments:
         """Return a source with the meaning that its run asks for."""
-        return with_meaning(read, settings, progress, encoded)
+        return with_meaning(source, settings, progress, encoded)
 
-    def vectorize(self, read: Source, settings: RunSettings) -> Filled:
+    def vectorize(self, source: SourceDocuments, settings: RunSettings) -> VectorizedDocuments:
         """Return the vectors of the documents that have terms, or a meaning to go by."""
-        made = read.vectorize(language=settings.language, options=settings.vectorizer, n_threads=self.n_threads)
-        documents, empty, vectors = split_empty(read.documents, made.vectors, space=settings.space)
-        return Filled(made, documents, vectors, empty)
+        vectorization = source.vectorize(
+            language=settings.language, options=settings.vectorizer, n_threads=self.n_threads
+        )
+        documents, empty, vectors = split_empty(source.documents, vectorization.vectors, space=settings.space)
+        return VectorizedDocuments(vectorization, documents, vectors, empty)
 
     def likely_copies(self) -> npt.NDArray[np.int64] | None:
         """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
@@ -120,38 +126,38 @@ class Work:
 
     def cluster(
         self, vectors: DocumentVectors, documents: DocumentTable, settings: RunSettings, seed: int, progress: Progress
-    ) -> tuple[Fit, Wanted]:
+    ) -> tuple[FittedClusters, ClusterCount]:
         """Return the clusters that the algorithm finds, and their number, given or chosen."""
         order = order_of(vectors)
         fitted = vectors.take(order)
         algorithm = get_algorithm(settings.algorithm)
-        seen = fitted.in_space(settings.space)
-        wanted = clusters_wanted(settings, seen, documents, seed, progress)
-        if seen.meaning is not None and not algorithm.takes_meaning:
-            seen = side_by_side(seen, algorithm)
-        task = Task(
-            seen.documents,
-            seen.counts,
-            wanted.k,
+        clustered = fitted.in_space(settings.space)
+        count = count_clusters(settings, clustered, documents, seed, progress)
+        if clustered.meaning is not None and not algorithm.takes_meaning:
+            clustered = side_by_side(clustered, algorithm)
+        task = ClusteringTask(
+            clustered.documents,
+            clustered.counts,
+            count.k,
             seed,
             settings.clustering or {},
             self.n_threads,
             progress,
-            meaning=seen.meaning,
-            smoothed=wanted.smoothed,
-            start=None if wanted.choice is None else wanted.choice.labels,
+            meaning=clustered.meaning,
+            smoothed=count.smoothed,
+            start=None if count.choice is None else count.choice.labels,
         )
         fit = fit_clusters(algorithm, task)
         if task.documents is not fitted.documents:  # clusters of other rows are kept by the words of their documents
             fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
         fit = in_input_order(fit, order)
-        return fit, wanted if wanted.choice is None else replace(wanted, choice=wanted.choice.reordered(order))
+        return fit, count if count.choice is None else replace(count, choice=count.choice.reordered(order))
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
         """Return the evidence that labels and measures need."""
         return ClusterEvidence(vectors.documents, partition, n_threads=self.n_threads, progress=progress)
 
-    def place(self, vectors: DocumentVectors, fit: Fit) -> Placement:
+    def place(self, vectors: DocumentVectors, fit: FittedClusters) -> Placement:
         """Return how each document sits in its cluster."""
         return place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=self.n_threads)
 

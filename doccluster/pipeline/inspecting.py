@@ -16,7 +16,7 @@ from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.columns import type_of
 from doccluster.corpus.date_columns import DateCounts
-from doccluster.pipeline.sources import Source, read_source
+from doccluster.pipeline.sources import SourceDocuments, read_source
 from doccluster.results.overview import doubt
 from doccluster.text.language import survey_writing
 
@@ -109,24 +109,24 @@ class Inspection:
         if self.first_date:
             parts.append(f"{self.first_date[:10]} to {self.last_date[:10]}")
         parts += [f"{share:.0%} {name}" for name, share in (self.languages or {}).items()][:3]
-        parts += [f"{one.n_classes:,} classes of {one.name}" for one in self.labels]
+        parts += [f"{column.n_classes:,} classes of {column.name}" for column in self.labels]
         parts += [f"{number:,} skipped: {reason}" for reason, number in self.reasons.items()]
         return cut(f"Inspection({', '.join(parts)})")
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row with a column for each number, such as lengths.median, languages.english, skipped.empty."""
-        known = {one.name: getattr(self, one.name) for one in fields(self)} | {
-            "labels": {one.name: one.n_classes for one in self.labels},
+        facts = {field.name: getattr(self, field.name) for field in fields(self)} | {
+            "labels": {column.name: column.n_classes for column in self.labels},
             "columns": {column.name: column.n_values for column in self.columns},
             "skipped": self.reasons,
             "renamed": len(self.renamed),
         }
-        return pd.json_normalize({name: value for name, value in known.items() if value is not None})
+        return pd.json_normalize({name: value for name, value in facts.items() if value is not None})
 
     @property
     def reasons(self) -> dict[str, int]:
         """How many inputs were skipped for each reason, the commonest first."""
-        return dict(Counter(one.reason for one in self.skipped).most_common())
+        return dict(Counter(document.reason for document in self.skipped).most_common())
 
 
 def inspect_source(
@@ -144,19 +144,20 @@ def inspect_source(
     >>> found.n_documents, found.n_same_text, found.reasons, dict(found.languages)
     (2, 1, {'empty': 1}, {'english': 1.0})
     """
-    read = read_source(source, reader=reader or {}, progress=progress)
-    known: dict[str, Any] = {
-        "n_documents": len(read.documents),
-        "labels": tuple(_label_column(name, values) for name, values in read.documents.labels.items()),
-        "skipped": tuple(one for one in read.skipped if not one.is_renamed),
-        "renamed": tuple(one for one in read.skipped if one.is_renamed),
-        "checksum": read.checksum,
+    documents_read = read_source(source, reader=reader or {}, progress=progress)
+    facts: dict[str, Any] = {
+        "n_documents": len(documents_read.documents),
+        "labels": tuple(_label_column(name, values) for name, values in documents_read.documents.labels.items()),
+        "skipped": tuple(document for document in documents_read.skipped if not document.is_renamed),
+        "renamed": tuple(document for document in documents_read.skipped if document.is_renamed),
+        "checksum": documents_read.checksum,
     }
-    if read.corpus is None:
-        return Inspection(**known, **_of_matrix(read))
-    known["columns"] = tuple(_kept_column(name, values) for name, values in read.documents.columns.items())
-    known |= _of_texts(read.corpus, read.documents.lengths) | _of_dates(read.documents.dates)
-    return Inspection(**known, dates=read.corpus.dates, guessed_encodings=read.corpus.guessed_encodings)
+    corpus, table = documents_read.corpus, documents_read.documents
+    if corpus is None:
+        return Inspection(**facts, **_of_matrix(documents_read))
+    facts["columns"] = tuple(_kept_column(name, values) for name, values in table.columns.items())
+    facts |= _of_texts(corpus, table.lengths) | _of_dates(table.dates)
+    return Inspection(**facts, dates=corpus.dates, guessed_encodings=corpus.guessed_encodings)
 
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
@@ -192,14 +193,14 @@ def _of_dates(dates: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _of_matrix(read: Source) -> dict[str, Any]:
-    assert read.vectors is not None  # a source without texts has vectors
-    matrix = read.vectors.matrix
+def _of_matrix(documents_read: SourceDocuments) -> dict[str, Any]:
+    assert documents_read.vectors is not None  # a source without texts has vectors
+    matrix = documents_read.vectors.matrix
     entries = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz
     return {
-        "n_terms": read.vectors.n_terms,
+        "n_terms": documents_read.vectors.n_terms,
         "n_entries": int(entries),
-        "n_empty": int(read.vectors.is_empty.sum()),
+        "n_empty": int(documents_read.vectors.is_empty.sum()),
     }
 
 
@@ -210,6 +211,6 @@ def _kept_column(name: str, values: Sequence[str]) -> KeptColumn:
 
 
 def _label_column(name: str, values: Sequence[tuple[str, ...]]) -> LabelColumn:
-    counts = Counter(label for own in values for label in own)
-    numbers = Counter(min(len(own), 2) for own in values)
+    counts = Counter(label for labels in values for label in labels)
+    numbers = Counter(min(len(labels), 2) for labels in values)
     return LabelColumn(name, len(counts), tuple(counts.most_common(10)), numbers[0], numbers[1], numbers[2])

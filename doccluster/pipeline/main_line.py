@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from doccluster.base.new_folder import CHECKPOINT, ENCODED, check_output
 from doccluster.base.progress import Progress, silent
@@ -16,11 +19,13 @@ from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
+from doccluster.labeling import ClusterDescription, Placement
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
-from doccluster.pipeline.block_runs import begin_checkpoints, work_wanted
+from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.fitting import (
-    Fit,
+    FittedClusters,
+    Rows,
     find_first_copies,
     folding_note,
     other_note,
@@ -28,21 +33,29 @@ from doccluster.pipeline.fitting import (
     spread_to_copies,
     without_copies,
 )
-from doccluster.pipeline.given_labels import given_fit, labels_told, with_labels
-from doccluster.pipeline.in_process import Work
+from doccluster.pipeline.given_labels import clusters_of_labels, recorded_labels, with_labels
+from doccluster.pipeline.in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.meaning_wanted import meaning_note, reader_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.news_stories import stories_of_run
-from doccluster.pipeline.provenance import Stages, peak_memory, versions
+from doccluster.pipeline.provenance import StageClock, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.sources import N_KEPT, Source, boilerplate_note, check_truth, read_source, without_terms
-from doccluster.pipeline.vectorizing import Vectorized, vectorizer_options
-from doccluster.pipeline.wanted_clusters import Wanted
+from doccluster.pipeline.sources import (
+    N_KEPT,
+    SourceDocuments,
+    boilerplate_note,
+    check_truth,
+    read_source,
+    without_terms,
+)
+from doccluster.pipeline.vectorizing import Vectorization, vectorizer_options
+from doccluster.pipeline.wanted_clusters import ClusterCount
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import save_run
 from doccluster.results.run_tables import check_parquet, parquet_writer
+from doccluster.vectors import DocumentVectors
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -192,21 +205,48 @@ def run_pipeline(
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """
-    given = dict(locals())
-    own: dict[str, Any] = {}
+    estimator_options: dict[str, Any] = {}
     if algorithm is not None and not isinstance(algorithm, str):
-        estimator, (algorithm, own) = algorithm, algorithm_of(algorithm)
-        given["n_clusters"] = estimator.n_clusters if n_clusters == "auto" else n_clusters
-        given["random_state"] = getattr(estimator, "random_state", None) or random_state
-    row, options = chosen_algorithm(algorithm, quality)
-    options |= own
-    given["algorithm"], given["clustering"] = row.name, {**options, **(clustering or {})} or None
-    given["truth"] = truth if truth is None or isinstance(truth, str) else tuple(truth)
-    given["language"] = tuple(language) if isinstance(language, list | set) else language
-    given["vectorizer"] = vectorizer_options(vectorizer)
-    del given["source"], given["quality"]
-    settings = RunSettings(**{one.name: given.pop(one.name) for one in fields(RunSettings)})
-    return make_run(source, settings, **given)
+        estimator, (algorithm, estimator_options) = algorithm, algorithm_of(algorithm)
+        n_clusters = estimator.n_clusters if n_clusters == "auto" else n_clusters
+        random_state = getattr(estimator, "random_state", None) or random_state
+    chosen, options = chosen_algorithm(algorithm, quality)
+    settings = RunSettings(
+        n_clusters=n_clusters,
+        granularity=granularity,
+        other=other,
+        fold_copies=fold_copies,
+        truth=truth if truth is None or isinstance(truth, str) else tuple(truth),
+        random_state=random_state,
+        reader=reader,
+        language=language if isinstance(language, str) else tuple(language),
+        vectorizer=vectorizer_options(vectorizer),
+        algorithm=chosen.name,
+        clustering={**options, **estimator_options, **(clustering or {})} or None,
+        measures=measures,
+        n_threads=n_threads,
+        embeddings=embeddings,
+        encoder=encoder,
+        space=space,
+        meaning_weight=meaning_weight,
+        labels=labels,
+    )
+    return make_run(
+        source,
+        settings,
+        scheduler=scheduler,
+        scratch=scratch,
+        checkpoint=checkpoint,
+        output=output,
+        overwrite=overwrite,
+        report=report,
+        with_texts=with_texts,
+        parquet=parquet,
+        command=command,
+        began=began,
+        announce=announce,
+        progress=progress,
+    )
 
 
 def make_run(
@@ -238,11 +278,13 @@ def make_run(
     if output is not None:
         check_output(Path(output), overwrite=overwrite or goes_on)
     checkpoints = begin_checkpoints(output, checkpoint, overwrite=overwrite)
-    wanted = {"scheduler": scheduler, "scratch": scratch, "checkpoints": checkpoints, "announce": announce}
-    with work_wanted(source, settings, **wanted) as work:
-        clock = Stages(progress, began=began, ended=work.tell_stage)
+    with stages_for(
+        source, settings, scheduler=scheduler, scratch=scratch, checkpoints=checkpoints, announce=announce
+    ) as stages:
+        clock = StageClock(progress, began=began, tell=stages.tell_stage)
         encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
-        run, texts = _made(source, settings, work, clock, encoded, wants_texts=report and with_texts, command=command)
+        line = _Line(settings, stages, clock, encoded)
+        run, texts = line.run(source, wants_texts=report and with_texts, command=command or "")
         if output is not None:
             progress("write", 0)
             also = parquet_writer(parquet)
@@ -260,146 +302,225 @@ def make_run(
     return run
 
 
-def _made(
-    source: Any,
-    settings: RunSettings,
-    work: Work,
-    clock: Stages,
-    encoded: EncodedRows,
-    *,
-    wants_texts: bool,
-    command: str | None,
-) -> tuple[Run, Sequence[str] | None]:
-    """Return the run, and the texts of its documents where it was made of texts."""
-    seed = secrets.randbits(31) if settings.random_state is None else checked_seed(settings.random_state)
-    progress = clock.progress
-    with clock.stage("read"):
-        read = read_documents(work.parted(source), settings, progress, wants_texts=wants_texts)
-        read = read if settings.labels is None else with_labels(read, settings.labels)
-    if settings.has_meaning:
-        with clock.stage("encode"):
-            read = work.with_meaning(read, settings, progress, encoded)
-    with clock.stage("vectorize"):
-        filled = work.vectorize(read, settings)
-        documents, vectors = filled.documents, filled.vectors
-        copy_of = find_first_copies(vectors, documents, read.corpus, work.likely_copies())
-    with clock.stage("cluster"):
-        fitted = without_copies(vectors, copy_of) if settings.fold_copies else vectors
-        is_other = None
-        stories = stories_of_run(settings, vectors, documents, read.corpus, progress)
-        if stories is not None:
-            fit, wanted = stories.fit, Wanted(stories.fit.partition.n_clusters, told=stories.why)
-            is_other = stories.is_alone if settings.other else None
-        elif settings.labels is None:
-            fit, wanted = work.cluster(fitted, documents, settings, seed, progress)
-        else:
-            fit, has_none = given_fit(vectors, documents)
-            wanted, is_other = Wanted(fit.partition.n_clusters), has_none if settings.other else None
-        if settings.fold_copies and stories is None:
-            fit = spread_to_copies(fit, copy_of)
-    with clock.stage("label"):
-        placed = work.place(vectors, fit)
-        if settings.other and wanted.choice is not None:
-            fit, placed, is_other = set_aside(fit, placed)
-        evidence = work.evidence(vectors, fit.partition, progress)
-        texts = None if read.corpus is None else PickedTexts(read.corpus.texts, documents.positions)
-        unwanted = unwanted_words(filled.made, texts, copy_of)
-        vectors, clusters = name_clusters(
-            filled.made, vectors, evidence, placed, texts, documents, is_other, unwanted=unwanted
+@dataclass(frozen=True, eq=False)
+class _Clusters:
+    """What the stage "cluster" finds: `is_other` says which documents are shown as Other, where that is known by then.
+
+    `is_stories`: whether the clusters are stories of news.
+    """
+
+    fit: FittedClusters
+    count: ClusterCount
+    is_other: npt.NDArray[np.bool_] | None = None
+    is_stories: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Labeled:
+    """What the stage "label" makes of clusters: their order by size without Other, and what is said of each."""
+
+    clusters: _Clusters
+    placement: Placement
+    vectors: DocumentVectors
+    evidence: ClusterEvidence
+    descriptions: tuple[ClusterDescription, ...]
+
+
+class _Line:
+    """The six stages of a run, in the order of the methods: each takes what those before it return."""
+
+    def __init__(self, settings: RunSettings, stages: Stages, clock: StageClock, encoded: EncodedRows) -> None:
+        self.settings, self.stages, self.clock, self.encoded = settings, stages, clock, encoded
+        seed = settings.random_state
+        self.seed = secrets.randbits(31) if seed is None else checked_seed(seed)
+
+    def run(self, source: Any, *, wants_texts: bool, command: str) -> tuple[Run, Sequence[str] | None]:
+        """Return the run, and the texts of its documents where it was made of texts."""
+        with self.clock.stage("read"):
+            documents = self.read(source, wants_texts=wants_texts)
+        if self.settings.has_meaning:
+            with self.clock.stage("encode"):
+                documents = self.encode(documents)
+        with self.clock.stage("vectorize"):
+            vectorized, copy_of = self.vectorize(documents)
+        corpus = documents.corpus
+        texts = None if corpus is None else PickedTexts(corpus.texts, vectorized.documents.positions)
+        with self.clock.stage("cluster"):
+            clusters = self.cluster(vectorized, documents, copy_of)
+        with self.clock.stage("label"):
+            labeled = self.label(clusters, vectorized, texts, copy_of)
+        with self.clock.stage("judge"):
+            evaluation = self.judge(vectorized.documents, labeled.evidence)
+        return self._record(source, documents, vectorized, copy_of, labeled, evaluation, command), texts
+
+    def read(self, source: Any, *, wants_texts: bool) -> SourceDocuments:
+        """Return the documents of a source, with the labels of another program where there are such."""
+        documents = read_documents(
+            self.stages.parted(source), self.settings, self.clock.progress, wants_texts=wants_texts
         )
-    with clock.stage("judge"):
-        evaluation = _judged(documents, evidence, settings, progress)
-    folded = folding_note(copy_of) if settings.fold_copies and stories is None else None
-    told = wanted.why, meaning_note(vectors, settings), boilerplate_note(read.left_out), folded
-    notes = *told, *read.notes, other_note(is_other), *_notes(fit, wanted.k)
-    parameters = settings.as_parameters(source)
-    if read.corpus is not None and read.corpus.stripped_html:  # new documents are read alike, however few
-        parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
-    run = Run(
-        documents=documents.without_shared_openings(fit.partition.labels.tolist()),
-        empty_documents=filled.empty,
-        vectors=vectors,
-        partition=fit.partition,
-        centroids=fit.centroids,
-        similarity=placed.similarity,
-        runner_up=placed.runner_up,
-        runner_up_similarity=placed.runner_up_similarity,
-        clusters=tuple(clusters),
-        evaluation=evaluation,
-        skipped=(*read.skipped, *without_terms(filled.empty)),
-        truth=settings.truth_columns,
-        parameters=parameters
-        | {
-            "resolved": {
-                "seed": seed,
-                **_resolved(read, filled.made, fit, wanted, labels_told(settings.labels)),
-                "stories": stories is not None,
-            }
-        },
-        provenance=Provenance(
-            command=command or "",
-            versions=versions(__version__),
-            seed=seed,
-            checksum=read.checksum,
-            started=clock.started,
-            timings=clock.timings,
-            peak_memory=peak_memory(),
-            interrupted=fit.interrupted,
-        ),
-        notes=tuple(filter(None, notes)),
-        vectorizer=filled.made.vectorizer,
-        copy_of=copy_of,
-        rule=fit.rule,
-        is_other=is_other,
-        _corpus=None if read.corpus is None or isinstance(read.corpus.texts, StoredTexts) else read.corpus,
-    )
-    return run, texts
+        return documents if self.settings.labels is None else with_labels(documents, self.settings.labels)
+
+    def encode(self, documents: SourceDocuments) -> SourceDocuments:
+        """Return the documents with their meaning."""
+        return self.stages.with_meaning(documents, self.settings, self.clock.progress, self.encoded)
+
+    def vectorize(self, documents: SourceDocuments) -> tuple[VectorizedDocuments, Rows | None]:
+        """Return the vectors of the documents that have terms, and the first copy of each (see `find_first_copies`)."""
+        vectorized = self.stages.vectorize(documents, self.settings)
+        likely = self.stages.likely_copies()
+        return vectorized, find_first_copies(vectorized.vectors, vectorized.documents, documents.corpus, likely)
+
+    def cluster(self, vectorized: VectorizedDocuments, documents: SourceDocuments, copy_of: Rows | None) -> _Clusters:
+        """Return stories of news, clusters of another program, or those of the algorithm."""
+        settings, vectors, table = self.settings, vectorized.vectors, vectorized.documents
+        once = without_copies(vectors, copy_of) if settings.fold_copies else vectors
+        stories = stories_of_run(settings, vectors, table, documents.corpus, self.clock.progress)
+        if stories is not None:
+            count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
+            return _Clusters(stories.fit, count, stories.is_alone if settings.other else None, is_stories=True)
+        if settings.labels is not None:
+            fit, has_none = clusters_of_labels(vectors, table)
+            return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
+        fit, count = self.stages.cluster(once, table, settings, self.seed, self.clock.progress)
+        return _Clusters(spread_to_copies(fit, copy_of) if settings.fold_copies else fit, count)
+
+    def label(
+        self,
+        clusters: _Clusters,
+        vectorized: VectorizedDocuments,
+        texts: Sequence[str] | None,
+        copy_of: Rows | None,
+    ) -> _Labeled:
+        """Return where each document sits, which fit no cluster, and what is said of the clusters."""
+        placement = self.stages.place(vectorized.vectors, clusters.fit)
+        if self.settings.other and clusters.count.choice is not None:
+            fit, placement, is_other = set_aside(clusters.fit, placement)
+            clusters = replace(clusters, fit=fit, is_other=is_other)
+        evidence = self.stages.evidence(vectorized.vectors, clusters.fit.partition, self.clock.progress)
+        vectors, descriptions = name_clusters(
+            vectorized.vectorization,
+            vectorized.vectors,
+            evidence,
+            placement,
+            texts,
+            vectorized.documents,
+            clusters.is_other,
+            unwanted=unwanted_words(vectorized.vectorization, texts, copy_of),
+        )
+        return _Labeled(clusters, placement, vectors, evidence, tuple(descriptions))
+
+    def judge(self, documents: DocumentTable, evidence: ClusterEvidence) -> Evaluation:
+        """Return the scores of the clusters, by the classes too where there are such."""
+        settings = self.settings
+        return evaluate(
+            evidence.partition,
+            truth={column: list(map(list, documents.labels[column])) for column in settings.truth_columns} or None,
+            evidence=evidence,
+            measures=settings.measures,
+            pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
+            n_threads=settings.n_threads,
+            progress=self.clock.progress,
+        )
+
+    def _record(
+        self,
+        source: Any,
+        documents: SourceDocuments,
+        vectorized: VectorizedDocuments,
+        copy_of: Rows | None,
+        labeled: _Labeled,
+        evaluation: Evaluation,
+        command: str,
+    ) -> Run:
+        """Return all that the stages made as one value."""
+        settings, corpus, clusters = self.settings, documents.corpus, labeled.clusters
+        fit, count, placement = clusters.fit, clusters.count, labeled.placement
+        parameters = settings.as_parameters(source)
+        if corpus is not None and corpus.stripped_html:  # new documents are read alike, however few
+            parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
+        choices = {
+            "seed": self.seed,
+            **_resolved(documents, vectorized.vectorization, fit, count, recorded_labels(settings.labels)),
+            "stories": clusters.is_stories,
+        }
+        notes = (
+            count.why,
+            meaning_note(vectorized.vectors, settings),
+            boilerplate_note(documents.left_out),
+            folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
+            *documents.notes,
+            other_note(clusters.is_other),
+            *_fit_notes(fit, count.k),
+        )
+        return Run(
+            documents=vectorized.documents.without_shared_openings(fit.partition.labels.tolist()),
+            empty_documents=vectorized.empty,
+            vectors=labeled.vectors,
+            partition=fit.partition,
+            centroids=fit.centroids,
+            similarity=placement.similarity,
+            runner_up=placement.runner_up,
+            runner_up_similarity=placement.runner_up_similarity,
+            clusters=labeled.descriptions,
+            evaluation=evaluation,
+            skipped=(*documents.skipped, *without_terms(vectorized.empty)),
+            truth=settings.truth_columns,
+            parameters=parameters | {"resolved": choices},
+            provenance=Provenance(
+                command=command,
+                versions=versions(__version__),
+                seed=self.seed,
+                checksum=documents.checksum,
+                started=self.clock.started,
+                timings=self.clock.timings,
+                peak_memory=peak_memory(),
+                interrupted=fit.interrupted,
+            ),
+            notes=tuple(filter(None, notes)),
+            vectorizer=vectorized.vectorization.vectorizer,
+            copy_of=copy_of,
+            rule=fit.rule,
+            is_other=clusters.is_other,
+            _corpus=None if corpus is None or isinstance(corpus.texts, StoredTexts) else corpus,
+        )
 
 
-def read_documents(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> Source:
+def read_documents(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> SourceDocuments:
     """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
     columns = settings.truth_columns
     weighting = (settings.vectorizer or {}).get("weighting")
     reader = reader_for(settings.reader, settings.embeddings)
-    read = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
-    check_truth(columns, read.documents)
-    if wants_texts and read.corpus is None:
+    documents = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
+    check_truth(columns, documents.documents)
+    if wants_texts and documents.corpus is None:
         raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
-    return read
+    return documents
 
 
-def _judged(
-    documents: DocumentTable, evidence: ClusterEvidence, settings: RunSettings, progress: Progress
-) -> Evaluation:
-    return evaluate(
-        evidence.partition,
-        truth={column: list(map(list, documents.labels[column])) for column in settings.truth_columns} or None,
-        evidence=evidence,
-        measures=settings.measures,
-        pairwise_seconds=PAIRWISE_SECONDS if settings.measures is not None else 0.0,
-        n_threads=settings.n_threads,
-        progress=progress,
-    )
-
-
-def _resolved(read: Source, made: Vectorized, fit: Fit, wanted: Wanted, labels_from: str | None) -> dict[str, Any]:
+def _resolved(
+    documents: SourceDocuments,
+    vectorization: Vectorization,
+    fit: FittedClusters,
+    count: ClusterCount,
+    labels_from: str | None,
+) -> dict[str, Any]:
     """Return the choices made on the way."""
-    chosen = {} if made.vectorizer is None else made.vectorizer.get_params(deep=False)
+    options = {} if vectorization.vectorizer is None else vectorization.vectorizer.get_params(deep=False)
     return {
-        "n_clusters": wanted.k,
+        "n_clusters": count.k,
         "labels_from": labels_from,
-        "started_from": wanted.choice.granularity if wanted.choice is not None and fit.from_start else None,
-        "meaning": None if made.vectors.meaning is None else made.vectors.meaning.told,
+        "started_from": count.choice.granularity if count.choice is not None and fit.from_start else None,
+        "meaning": None if vectorization.vectors.meaning is None else vectorization.vectors.meaning.told,
         "stability": None if fit.stability is None else round(fit.stability, 6),
-        "languages": list(made.languages),
-        "analysis": made.analysis_told,
-        "text_columns": [] if read.corpus is None else list(read.corpus.text_columns),
-        "boilerplate": [asdict(one) for one in read.left_out[:N_KEPT]],
-        **{name: chosen[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if chosen},
+        "languages": list(vectorization.languages),
+        "analysis": vectorization.analysis_told,
+        "text_columns": [] if documents.corpus is None else list(documents.corpus.text_columns),
+        "boilerplate": [asdict(line) for line in documents.left_out[:N_KEPT]],
+        **{name: options[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if options},
     }
 
 
-def _notes(fit: Fit, k: int) -> list[str]:
+def _fit_notes(fit: FittedClusters, k: int) -> list[str]:
     notes = list(fit.left_out)
     if fit.interrupted:
         notes.append("The fit was interrupted: these are the best clusters found until then.")

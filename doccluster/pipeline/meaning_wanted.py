@@ -20,7 +20,7 @@ from doccluster.distributed.new_documents import GoingByMeaning
 from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
-from doccluster.pipeline.sources import Source
+from doccluster.pipeline.sources import SourceDocuments
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
@@ -72,13 +72,13 @@ def reader_for(reader: Mapping[str, Any] | None, embeddings: Any) -> dict[str, A
 
 
 def with_meaning(
-    read: Source,
+    source: SourceDocuments,
     settings: RunSettings,
     progress: Progress,
     encoded: EncodedRows | None = None,
     *,
     place: InFiles | None = None,
-) -> Source:
+) -> SourceDocuments:
     """Return a source with the meaning that its run asks for; what `encoded` has is not encoded again.
 
     With a place texts that lie on disk are encoded there, and the rows of the meaning stand for files.
@@ -86,21 +86,21 @@ def with_meaning(
     Raises InputError if the embeddings do not fit the documents, the encoder is not known, or there are no texts for
     it. Raises MissingDependency if the package of the encoder is not installed.
     """
-    if read.vectors is not None and isinstance(read.vectors.matrix, np.ndarray):
+    if source.vectors is not None and isinstance(source.vectors.matrix, np.ndarray):
         raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
-    known = encoded or EncodedRows()
+    encoded_before = encoded or EncodedRows()
     rows, made_by = _embedded(
-        read, settings.embeddings, settings.encoder, progress, known, settings.n_threads, place=place
+        source, settings.embeddings, settings.encoder, progress, encoded_before, settings.n_threads, place=place
     )
-    if isinstance(rows, ArrayFile) and read.corpus is not None:
-        known.keep(read.corpus.texts, made_by, opened(rows))
+    if isinstance(rows, ArrayFile) and source.corpus is not None:
+        encoded_before.keep(source.corpus.texts, made_by, opened(rows))
     meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
     meaning = replace(meaning, pooling=made_by.pooling)
-    return replace(read, meaning=meaning, meaning_weight=settings.meaning_weight)
+    return replace(source, meaning=meaning, meaning_weight=settings.meaning_weight)
 
 
 def _embedded(
-    read: Source,
+    source: SourceDocuments,
     embeddings: Any,
     encoder: Any,
     progress: Progress,
@@ -111,26 +111,26 @@ def _embedded(
 ) -> tuple[Any, Encoder]:
     """Return the rows of the documents, perhaps as files, and what made them."""
     if encoder is not None:
-        if read.corpus is None:
+        if source.corpus is None:
             remedy = "give ", Argument("embeddings")
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
         made_by = get_encoder(encoder, n_threads=n_threads)
-        if place is not None and isinstance(read.corpus.texts, StoredTexts):
-            return encode_texts(place, read.corpus.texts, encoder, encoded, progress=progress), made_by
-        rows = encoded.rows_of(read.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))
+        if place is not None and isinstance(source.corpus.texts, StoredTexts):
+            return encode_texts(place, source.corpus.texts, encoder, encoded, progress=progress), made_by
+        rows = encoded.rows_of(source.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))
         return rows, made_by
     column = column_named(embeddings)
-    if column is not None and read.corpus is not None:
-        return rows_of_column(read.corpus.column(column), column), OF_A_FILE
+    if column is not None and source.corpus is not None:
+        return rows_of_column(source.corpus.column(column), column), OF_A_FILE
     is_file = isinstance(embeddings, str | os.PathLike)
-    found = (
-        read_embeddings(Path(embeddings), max_expanded_size=read.max_expanded_size)
+    table = (
+        read_embeddings(Path(embeddings), max_expanded_size=source.max_expanded_size)
         if is_file
         else Embeddings(check_matrix(embeddings, name="embeddings"))
     )
     name = str(embeddings) if is_file else "embeddings"
-    after = () if read.corpus is None else read.corpus.skipped_after
-    return rows_of_documents(found, read.documents.ids, read.skipped, after, name=name), OF_A_FILE
+    after = () if source.corpus is None else source.corpus.skipped_after
+    return rows_of_documents(table, source.documents.ids, source.skipped, after, name=name), OF_A_FILE
 
 
 def decides_by_meaning(model: Model) -> bool:
@@ -140,7 +140,7 @@ def decides_by_meaning(model: Model) -> bool:
 
 def meaning_like(
     model: Model,
-    read: Source,
+    source: SourceDocuments,
     embeddings: Any,
     encoder: Any,
     progress: Progress,
@@ -162,7 +162,7 @@ def meaning_like(
                 remedy=("give the ", Argument("embeddings"), " of these documents"),
             )
         encoder = encoder_from(model.settings.get("directory") or ".", encoder)
-    rows, made_by = _embedded(read, embeddings, encoder, progress, EncodedRows(), n_threads, place=place)
+    rows, made_by = _embedded(source, embeddings, encoder, progress, EncodedRows(), n_threads, place=place)
     # a model that is known by its files may lie elsewhere now; of others only the name is known
     if made_by.digest != then.digest if made_by.digest else made_by.name != then.model:
         version = " in another version" if made_by.name == then.model else ""
@@ -170,13 +170,13 @@ def meaning_like(
             f"the meaning of these documents is by {made_by.name}{version}",
             remedy=f"the run's is by {then.model}: use that",
         )
-    given = check_matrix(opened(rows), name="embeddings")
-    if given.shape[1] != then.n_dimensions:
+    table = check_matrix(opened(rows), name="embeddings")
+    if table.shape[1] != then.n_dimensions:
         raise InputError(
-            f"the embeddings have {given.shape[1]:,} dimensions, those of the run {then.n_dimensions:,}",
+            f"the embeddings have {table.shape[1]:,} dimensions, those of the run {then.n_dimensions:,}",
             remedy="use the same model",
         )
-    return replace(then, rows=rows_from(then.centre, given, place or InMemory(n_threads)))
+    return replace(then, rows=rows_from(then.centre, table, place or InMemory(n_threads)))
 
 
 def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
@@ -195,8 +195,8 @@ def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
 
     def cosines(query: str) -> npt.NDArray[np.float32]:
         row = EncodedRows().rows_of([query], encoder, lambda texts: encode(encoder, texts))
-        found: npt.NDArray[np.float32] = meaning.rows @ seen_from(meaning.centre, row)[0]
-        return found
+        cosines: npt.NDArray[np.float32] = meaning.rows @ seen_from(meaning.centre, row)[0]
+        return cosines
 
     return cosines
 

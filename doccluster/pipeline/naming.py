@@ -17,7 +17,7 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
-from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
@@ -41,7 +41,7 @@ _WORD = re.compile(r"\w+")
 
 
 def name_clusters(
-    made: Vectorized,
+    vectorization: Vectorization,
     vectors: DocumentVectors,
     evidence: ClusterEvidence,
     placed: Placement,
@@ -58,30 +58,39 @@ def name_clusters(
     stand for no cluster, and do not count in its size.
     """
     partition = evidence.partition
-    if texts is None or made.vectorizer is None:
+    if texts is None or vectorization.vectorizer is None:
         described = describe_clusters(
-            vectors, partition, placement=placed, evidence=evidence, function_words=made.function_words
+            vectors, partition, placement=placed, evidence=evidence, function_words=vectorization.function_words
         )
         return vectors, without_other(described, partition, is_other)
-    vectors = in_written_forms(made, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
-    given: dict[str, Any] = {"placement": placed, "evidence": evidence, "outlets": outlets_of(documents)}
-    described = describe_texts(made, vectors, partition, texts, documents.titles, unwanted=unwanted, **given)
+    vectors = in_written_forms(vectorization, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
+    described = describe_texts(
+        vectorization,
+        vectors,
+        partition,
+        texts,
+        documents.titles,
+        unwanted=unwanted,
+        placement=placed,
+        evidence=evidence,
+        outlets=outlets_of(documents),
+    )
     return vectors, without_other(described, partition, is_other)
 
 
 def unwanted_words(
-    made: Vectorized, texts: Sequence[str] | None, copy_of: npt.NDArray[np.int64] | None
+    vectorization: Vectorization, texts: Sequence[str] | None, copy_of: npt.NDArray[np.int64] | None
 ) -> frozenset[str]:
     """Return the words that name nothing: boilerplate, writers, function words of languages without a list."""
-    if texts is None or made.vectorizer is None:
+    if texts is None or vectorization.vectorizer is None:
         return frozenset()
     once = texts if copy_of is None else PickedTexts(texts, np.unique(copy_of))
     unwanted = boilerplate_words(once) | words_of_writers(once)
-    if made.writing is None or sum(made.writing.languages.values()) >= ALL_LISTED:
+    if vectorization.writing is None or sum(vectorization.writing.languages.values()) >= ALL_LISTED:
         return unwanted
     telling = PickedTexts(once, np.flatnonzero(text_lengths(once) >= 2 * LEAST_WORDS))  # a word or two tell no language
-    found = survey_writing(telling).languages if made.languages else ()
-    lists = [load_stop_words(name) for name in {*made.languages, *found}]
+    languages = survey_writing(telling).languages if vectorization.languages else ()
+    lists = [load_stop_words(name) for name in {*vectorization.languages, *languages}]
     return unwanted.union(learned_function_words(telling, lists), *lists)
 
 
@@ -101,13 +110,15 @@ def words_of_writers(texts: Sequence[str]) -> frozenset[str]:
             continue
         headers, body = split_headers(text)
         unquoted = strip_quotes(body)
-        told = strip_footer(unquoted)
-        kept = set(unquoted.split("\n"))
-        named = [line for line in body.split("\n") if line.lstrip()[:1] not in QUOTING and line not in kept]
-        writers = " ".join([text[: len(text) - len(body)], unquoted[len(told) :], *named])
-        own = _words_in(f"{headers.get('subject', '')} {told}")
-        n_own.update(own)
-        n_elsewhere.update(_words_in(writers) - own)
+        message = strip_footer(unquoted)
+        unquoted_lines = set(unquoted.split("\n"))
+        attributions = [
+            line for line in body.split("\n") if line.lstrip()[:1] not in QUOTING and line not in unquoted_lines
+        ]
+        writers = " ".join([text[: len(text) - len(body)], unquoted[len(message) :], *attributions])
+        words = _words_in(f"{headers.get('subject', '')} {message}")
+        n_own.update(words)
+        n_elsewhere.update(_words_in(writers) - words)
     return frozenset(word for word, count in n_elsewhere.items() if count > n_own[word])
 
 
@@ -124,17 +135,17 @@ def without_other(
     sizes = np.bincount(partition.labels[~is_other], minlength=partition.n_clusters).tolist()
     return [
         replace(
-            one,
-            size=sizes[one.cluster],
-            representatives=tuple(shown for shown in one.representatives if not is_other[shown.row]),
-            borderline=tuple(near for near in one.borderline if not is_other[near.row]),
+            description,
+            size=sizes[description.cluster],
+            representatives=tuple(shown for shown in description.representatives if not is_other[shown.row]),
+            borderline=tuple(near for near in description.borderline if not is_other[near.row]),
         )
-        for one in described
+        for description in described
     ]
 
 
 def describe_texts(
-    made: Vectorized,
+    vectorization: Vectorization,
     vectors: DocumentVectors,
     partition: Partition,
     texts: Sequence[str] | None,
@@ -142,12 +153,12 @@ def describe_texts(
     *,
     unwanted: Collection[str] = frozenset(),
     max_characters: int = MAX_PHRASE_CHARACTERS,
-    **given: Any,
+    **options: Any,
 ) -> list[ClusterDescription]:
     """Describe clusters of texts: the one way in which runs, searches and browsers name clusters."""
-    words = made.function_words.union(unwanted)
-    phrases = phrases_of(made, vectors, partition, texts, titles, words, max_characters)
-    in_titles = title_counts(made, partition, titles)
+    words = vectorization.function_words.union(unwanted)
+    phrases = phrases_of(vectorization, vectors, partition, texts, titles, words, max_characters)
+    in_titles = title_counts(vectorization, partition, titles)
     return describe_clusters(
         vectors,
         partition,
@@ -156,20 +167,20 @@ def describe_texts(
         phrases=phrases,
         in_titles=in_titles,
         function_words=words,
-        **given,
+        **options,
     )
 
 
-def vectorized_of(run: Run) -> Vectorized:
+def vectorized_of(run: Run) -> Vectorization:
     """Return how the texts of a run became terms."""
     resolved = run.parameters.get("resolved")
     languages = resolved.get("languages") if isinstance(resolved, Mapping) else None
-    known = [name for name in languages or () if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
-    return Vectorized(run.vectors, run.vectorizer, tuple(known))
+    languages_with_list = [name for name in languages or () if isinstance(name, str) and name in STOP_WORD_LANGUAGES]
+    return Vectorization(run.vectors, run.vectorizer, tuple(languages_with_list))
 
 
 def phrases_of(
-    made: Vectorized,
+    vectorization: Vectorization,
     vectors: DocumentVectors,
     partition: Partition,
     texts: Sequence[str] | None,
@@ -178,7 +189,7 @@ def phrases_of(
     max_characters: int = MAX_PHRASE_CHARACTERS,
 ) -> LabelPhrases | None:
     """Return the phrases that may name clusters; None where terms are not words, or phrases already."""
-    chosen = made.vectorizer
+    chosen = vectorization.vectorizer
     if chosen is None or texts is None or vectors.terms is None:
         return None
     if chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
@@ -196,38 +207,44 @@ def phrases_of(
         column_of,
         titles=titles,
         function_words=unwanted,
-        languages=made.languages,
-        prepare=_prepare(made),
+        languages=vectorization.languages,
+        prepare=_prepare(vectorization),
         max_characters=max_characters,
     )
 
 
-def title_counts(made: Vectorized, partition: Partition, titles: Sequence[str] | None) -> TitleCounts | None:
+def title_counts(
+    vectorization: Vectorization, partition: Partition, titles: Sequence[str] | None
+) -> TitleCounts | None:
     """Return how many titles of each cluster have each term; None where less than half of the documents have one."""
-    if titles is None or made.vectorizer is None:
+    if titles is None or vectorization.vectorizer is None:
         return None
     rows = np.arange(len(titles))
     if rows.size > MAX_TITLES:
         rows = rows[:: rows.size // MAX_TITLES]
-    read = [titles[row] for row in rows.tolist()]
-    if 2 * sum(map(bool, read)) < len(read):
+    sample = [titles[row] for row in rows.tolist()]
+    if 2 * sum(map(bool, sample)) < len(sample):
         return None
-    return TitleCounts.of_titles(read, made.vectorizer.transform_counts, partition.labels[rows], partition.n_clusters)
+    return TitleCounts.of_titles(
+        sample, vectorization.vectorizer.transform_counts, partition.labels[rows], partition.n_clusters
+    )
 
 
-def in_written_forms(made: Vectorized, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:
+def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, texts: Iterable[str]) -> DocumentVectors:
     """Return the vectors with their terms as they are most often written in `texts`; the vectorizer learns it too."""
-    chosen = made.vectorizer
+    chosen = vectorization.vectorizer
     if chosen is None or callable(chosen.analyzer) or chosen.analyzer.startswith("char"):
         return vectors
-    read = (text[:PER_DOCUMENT] for text in texts)
-    forms = np.array(written_forms(chosen.display_terms_.tolist(), read, prepare=_prepare(made)), dtype=object)
+    beginnings = (text[:PER_DOCUMENT] for text in texts)
+    forms = np.array(
+        written_forms(chosen.display_terms_.tolist(), beginnings, prepare=_prepare(vectorization)), dtype=object
+    )
     chosen.display_terms_ = forms
     return vectors.shown_as(forms)
 
 
-def _prepare(made: Vectorized) -> Callable[[str], str]:
-    chosen = made.vectorizer
+def _prepare(vectorization: Vectorization) -> Callable[[str], str]:
+    chosen = vectorization.vectorizer
     assert chosen is not None  # who calls has looked
     return build_preprocessor(
         lowercase=chosen.lowercase, strip_accents=chosen.strip_accents, preprocessor=chosen.preprocessor
@@ -243,5 +260,5 @@ def _most_central(partition: Partition, placed: Placement, texts: Sequence[str])
     )
     order = np.lexsort((partition.labels, rank))
     lengths = np.minimum(text_lengths(texts), PER_DOCUMENT)[order]
-    taken: npt.NDArray[np.int64] = order[: int(np.searchsorted(np.cumsum(lengths), MAX_CHARACTERS)) + 1]
-    return taken
+    central: npt.NDArray[np.int64] = order[: int(np.searchsorted(np.cumsum(lengths), MAX_CHARACTERS)) + 1]
+    return central

@@ -13,7 +13,7 @@ from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline.fitting import Fit
+from doccluster.pipeline.fitting import FittedClusters
 from doccluster.pipeline.given_labels import fit_of_labels
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.results.document_table import DocumentTable
@@ -48,7 +48,7 @@ class News:
 class StoryFit:
     """Stories of two articles or more as clusters; `is_alone` says which documents are in none of them."""
 
-    fit: Fit
+    fit: FittedClusters
     is_alone: npt.NDArray[np.bool_]
     why: str
 

@@ -21,18 +21,18 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "pandas")
 STARTING, COMPILING = "start", "compile"
 
 
-class Stages:
+class StageClock:
     """A clock with named stages that also reports progress.
 
     The time in which code is compiled, once on a machine, counts for no stage; it is a timing of its own. So is what
-    passed since the program `began` (its imports, above all), where that is given. `ended` gets the name and the
+    passed since the program `began` (its imports, above all), where that is given. `tell` gets the name and the
     seconds of each stage when it is over.
     """
 
     def __init__(
-        self, progress: Progress, *, began: float | None = None, ended: Callable[[str, float], object] | None = None
+        self, progress: Progress, *, began: float | None = None, tell: Callable[[str, float], object] | None = None
     ) -> None:
-        self.progress, self._ended = progress, ended
+        self.progress, self._tell = progress, tell
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.timings: dict[str, float] = {}
         if began is not None:
@@ -50,14 +50,14 @@ class Stages:
             self.timings[name] = round(max(0.0, time.perf_counter() - before - compiling), 6)
             if compiling:
                 self.timings[COMPILING] = round(self.timings.get(COMPILING, 0.0) + compiling, 6)
-        if self._ended is not None:  # not of a stage that failed
-            self._ended(name, self.timings[name])
+        if self._tell is not None:  # not of a stage that failed
+            self._tell(name, self.timings[name])
 
 
 def versions(package_version: str) -> dict[str, str]:
     """Return the versions the numbers of a run depend on."""
-    found = {"doccluster": package_version, "python": platform.python_version(), "platform": platform.platform()}
-    return found | {name: metadata.version(name) for name in PACKAGES}
+    numbers = {"doccluster": package_version, "python": platform.python_version(), "platform": platform.platform()}
+    return numbers | {name: metadata.version(name) for name in PACKAGES}
 
 
 def corpus_checksum(corpus: Corpus) -> str:
@@ -68,8 +68,8 @@ def corpus_checksum(corpus: Corpus) -> str:
 
 def encoded(strings: Sequence[str]) -> Iterator[str | bytes]:
     """Return strings in UTF-8 where they lie in it already, else as they are: their checksum is the same."""
-    found: Iterator[str | bytes] = strings.encoded() if hasattr(strings, "encoded") else iter(strings)
-    return found
+    texts: Iterator[str | bytes] = strings.encoded() if hasattr(strings, "encoded") else iter(strings)
+    return texts
 
 
 def peak_memory() -> int | None:

@@ -69,15 +69,15 @@ def repeat_run(
     folder = path if path.is_dir() else path.parent
     path = _as_made(path / "run.json" if path.is_dir() else path)
     then = read_record(path, RunRecord)
-    asked = recorded_run(then.parameters, path)
-    settings = replace(asked.settings, random_state=then.provenance.seed, n_threads=n_threads)
+    recorded = recorded_run(then.parameters, path)
+    settings = replace(recorded.settings, random_state=then.provenance.seed, n_threads=n_threads)
     if settings.embeddings is not None:
-        place = str(asked.found(settings.embeddings))
+        place = str(recorded.found(settings.embeddings))
         settings = settings if column_named(place) else replace(settings, embeddings=place)
     elif settings.encoder is not None:
-        settings = replace(settings, encoder=encoder_from(asked.directory, settings.encoder))
+        settings = replace(settings, encoder=encoder_from(recorded.directory, settings.encoder))
     if settings.labels is not None:
-        settings = replace(settings, labels=str(asked.found(settings.labels)))
+        settings = replace(settings, labels=str(recorded.found(settings.labels)))
     resolved = then.parameters.get("resolved") or {}
     for what, is_lost in (
         ("embeddings", settings.embeddings is settings.encoder is None and resolved.get("meaning")),
@@ -89,7 +89,7 @@ def repeat_run(
                 remedy="call doccluster.run again",
             )
     run = make_run(
-        recorded_sources(asked, path) if source is None else source,
+        recorded_sources(recorded, path) if source is None else source,
         settings,
         output=output,
         overwrite=overwrite,
@@ -111,7 +111,9 @@ def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterato
     provenance = then.provenance
     if provenance.checksum != run.provenance.checksum:
         yield "the data are not the same: their checksums differ"
-    before, now = ((one.get("resolved") or {}).get("meaning") for one in (then.parameters, run.parameters))
+    before, now = (
+        (parameters.get("resolved") or {}).get("meaning") for parameters in (then.parameters, run.parameters)
+    )
     if before != now:
         yield "the embeddings are not the same"
     if provenance.interrupted:
@@ -119,8 +121,8 @@ def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterato
     for name, version in provenance.versions.items():
         if (now := run.provenance.versions.get(name)) != version:
             yield f"{name} was {version}, is {now}"
-    found = (run.n_documents, run.vectors.n_terms, run.n_clusters)
-    for name, value in zip(COUNTS, found, strict=True):
+    sizes = (run.n_documents, run.vectors.n_terms, run.n_clusters)
+    for name, value in zip(COUNTS, sizes, strict=True):
         if (before := getattr(then.counts, name)) != value:
             yield f"{name.removeprefix('n_')}: {before:,} then, {value:,} now"
     if not same:
@@ -152,11 +154,11 @@ def corpus_of_run(run: Run, folder: str | Path = ".") -> Corpus:
     Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts.
     """
     path = _as_made(Path(folder) / "run.json")
-    asked = recorded_run(run.parameters, path)
-    read = read_documents(recorded_sources(asked, path), asked.settings, silent, wants_texts=True)
-    assert read.corpus is not None  # it was looked for
-    if read.checksum != run.provenance.checksum:
+    recorded = recorded_run(run.parameters, path)
+    documents_read = read_documents(recorded_sources(recorded, path), recorded.settings, silent, wants_texts=True)
+    assert documents_read.corpus is not None  # it was looked for
+    if documents_read.checksum != run.provenance.checksum:
         raise InputError(
             "the documents have changed since the run: their checksums differ", remedy="make the run again"
         )
-    return read.corpus
+    return documents_read.corpus

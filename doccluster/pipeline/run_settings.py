@@ -85,16 +85,20 @@ class RunSettings:
         check_choice(self.space, SPACES, "space")
         _check_weight(self.meaning_weight)
         if self.space == "meaning" and not self.has_meaning:
-            asked = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
-            raise InputError(asked, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
+            problem = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
+            raise InputError(problem, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
 
     def as_parameters(self, source: Any) -> dict[str, Any]:
         """Return the settings as JSON values, and the source; what is in memory cannot be written down, and is None."""
-        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self) if one.name not in MAY_BE_IN_MEMORY}
+        plain = {
+            setting.name: _plain(getattr(self, setting.name))
+            for setting in fields(self)
+            if setting.name not in MAY_BE_IN_MEMORY
+        }
         for name in MAY_BE_IN_MEMORY:
-            given = getattr(self, name)
-            plain[name] = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+            value = getattr(self, name)
+            plain[name] = os.fspath(value) if isinstance(value, str | os.PathLike) else None
         return {"source": _plain_source(source), "directory": str(Path.cwd()), **plain}
 
 
@@ -118,7 +122,7 @@ def found_from(directory: str, name: str, *, beside: Sequence[Path] = ()) -> Pat
     if path.exists() or address_of(path) is not None:
         return path
     first = Path(os.path.normpath(Path(directory) / path))
-    places = [first, *(folder / known for folder in beside for known in (path, path.name))]
+    places = [first, *(folder / place for folder in beside for place in (path, path.name))]
     return next((place for place in places if place.exists()), first)
 
 
@@ -148,44 +152,46 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     end.
     """
     try:
-        known = {name: value for name, value in parameters.items() if name not in FORMER_PARAMETERS}
-        found = read_as(_Parameters, known, "parameters")
-        check_group(SourceParameters, found.reader, "reader")
-        check_group(TfidfParameters, found.vectorizer, "vectorizer")
-        _check_clustering(found.algorithm, found.clustering)
-        if any("\0" in name for name in (*(found.source or ()), found.directory or "")):
+        current = {name: value for name, value in parameters.items() if name not in FORMER_PARAMETERS}
+        recorded = read_as(_Parameters, current, "parameters")
+        check_group(SourceParameters, recorded.reader, "reader")
+        check_group(TfidfParameters, recorded.vectorizer, "vectorizer")
+        _check_clustering(recorded.algorithm, recorded.clustering)
+        if any("\0" in name for name in (*(recorded.source or ()), recorded.directory or "")):
             raise ValueError("its source or directory is not text")
     except ValueError as error:
         raise unfit(path, error) from error
-    settings = RunSettings(**{one.name: getattr(found, one.name) for one in fields(RunSettings)})
-    resolved = found.resolved or {}
+    settings = RunSettings(**{setting.name: getattr(recorded, setting.name) for setting in fields(RunSettings)})
+    resolved = recorded.resolved or {}
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
         settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
     folder = path.parent.parent if path.parent.name == BEFORE_EDITS else path.parent
-    return RecordedRun(settings, found.source or (), found.directory or ".", folder)
+    return RecordedRun(settings, recorded.source or (), recorded.directory or ".", folder)
 
 
-def _check_clustering(algorithm: str, given: Mapping[str, Any] | None) -> None:
-    """Raise ValueError unless `given` could be options of an algorithm; Python may give more than a file."""
-    for name, value in (given or {}).items():
+def _check_clustering(algorithm: str, options: Mapping[str, Any] | None) -> None:
+    """Raise ValueError unless `options` could be options of an algorithm; Python may give more than a file."""
+    for name, value in (options or {}).items():
         if not isinstance(value, str | int | float | None):
             raise ValueError(f"clustering.{name} is neither text nor a number")
     try:
-        get_algorithm(algorithm).check_options(given or {})
+        get_algorithm(algorithm).check_options(options or {})
     except InputError as error:
         raise ValueError(str(error).rstrip(".")) from error
 
 
-def check_group(kind: type, given: Any, name: str) -> None:
-    """Raise ValueError unless `given` could be settings of this kind, and its pattern for tokens is harmless."""
-    if given is None:
+def check_group(kind: type, options: Any, name: str) -> None:
+    """Raise ValueError unless `options` could be settings of this kind, and its pattern for tokens is harmless."""
+    if options is None:
         return
-    found = (
-        {option: value for option, value in given.items() if value is not None} if isinstance(given, Mapping) else given
+    set_options = (
+        {option: value for option, value in options.items() if value is not None}
+        if isinstance(options, Mapping)
+        else options
     )
-    read_as(kind, found, name)
-    if isinstance(given.get("token_pattern"), str):
-        check_safe_pattern(given["token_pattern"])
+    read_as(kind, set_options, name)
+    if isinstance(options.get("token_pattern"), str):
+        check_safe_pattern(options["token_pattern"])
 
 
 def checked_seed(random_state: Any) -> int:
@@ -241,8 +247,8 @@ def _check_measures(measures: Any, *, has_truth: bool) -> None:
 
 def _plain_source(source: Any) -> list[str] | None:
     paths = [source] if isinstance(source, str | os.PathLike) else source
-    if isinstance(paths, list | tuple) and all(isinstance(one, os.PathLike) for one in paths):
-        return [os.fspath(one) for one in paths]
+    if isinstance(paths, list | tuple) and all(isinstance(path, os.PathLike) for path in paths):
+        return [os.fspath(path) for path in paths]
     return [source] if isinstance(source, str) else None
 
 
@@ -258,20 +264,20 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
-def recorded_sources(asked: RecordedRun, record: Path) -> list[Path] | str:
+def recorded_sources(recorded: RecordedRun, record: Path) -> list[Path] | str:
     """Return the files that a run was made of, or the query, as its run.json names them.
 
     Raises InputError if it was made of texts in memory or of standard input.
     """
-    if not asked.sources:
+    if not recorded.sources:
         raise InputError(
             f"{record} is of a run on texts in memory, which cannot be read again", remedy="call doccluster.run again"
         )
-    if "-" in asked.sources:
+    if "-" in recorded.sources:
         raise InputError(
             f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
         )
-    query = query_in(asked.sources[0])
+    query = query_in(recorded.sources[0])
     if query is not None:
-        return f"{query[0]}:///{asked.found(str(query[1]))}?{query[2]}"
-    return [asked.found(name) for name in asked.sources]
+        return f"{query[0]}:///{recorded.found(str(query[1]))}?{query[2]}"
+    return [recorded.found(name) for name in recorded.sources]

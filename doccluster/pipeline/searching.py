@@ -71,8 +71,8 @@ class SearchIndex(ShortRepr):
         place = {row: place for place, row in enumerate(best_documents(scores, max(N_RERANKED, n_hits)).tolist())}
         hits = [_as_hit(self.documents, row) for row in best.tolist()]
         meaning = None if self.meaning is None else self.meaning[best]
-        found = cluster_search_results(hits, query, max_groups=max_groups, language=language, meaning=meaning)
-        return replace(found, bm25_places=tuple(place.get(row) for row in best.tolist()))
+        groups = cluster_search_results(hits, query, max_groups=max_groups, language=language, meaning=meaning)
+        return replace(groups, bm25_places=tuple(place.get(row) for row in best.tolist()))
 
     def _scores(self, query: str, ranked_by: str) -> npt.NDArray[np.float64]:
         """Return the scores by BM25, zeros where no document has a word of the query and meaning may find some."""
@@ -85,8 +85,10 @@ class SearchIndex(ShortRepr):
                 return np.zeros(len(self.documents))
             if self.cosines is None:  # documents, not a run
                 raise
-            said = str(error).removesuffix(".")
-            raise NothingUsable(f"{said}, or search the documents themselves: a run leaves some words out.") from None
+            problem = str(error).removesuffix(".")
+            raise NothingUsable(
+                f"{problem}, or search the documents themselves: a run leaves some words out."
+            ) from None
 
     def _ranked(self, query: str, scores: npt.NDArray[np.float64], n_hits: int | None, ranked_by: str) -> Integers:
         if ranked_by == "bm25":
@@ -140,7 +142,7 @@ def search(
     """
     check_positive_int(n_hits, "n_hits")
     if isinstance(source, str):
-        is_path = [isinstance(one, str) and os.path.exists(one) for one in (query, source)]  # noqa: PTH110  never raises
+        is_path = [isinstance(path, str) and os.path.exists(path) for path in (query, source)]  # noqa: PTH110  never raises
         if not isinstance(query, str) or is_path == [True, False]:
             query, source = source, query  # as people write who think of the documents first
     if not isinstance(query, str):
@@ -171,20 +173,20 @@ def open_search(
     """
     if isinstance(source, Run) or is_run_folder(source):
         return _of_run(source)
-    read = read_source(source, reader=dict(reader or {}), progress=progress)
-    if read.corpus is None:
+    documents_read = read_source(source, reader=dict(reader or {}), progress=progress)
+    if documents_read.corpus is None:
         raise InputError("the source is a matrix, which has no texts to search in; give the documents themselves.")
-    both = zip(read.corpus.column("title"), read.corpus.texts, strict=True)
+    both = zip(documents_read.corpus.column("title"), documents_read.corpus.texts, strict=True)
     texts = [text if text.startswith(title) else f"{title}\n{text}" for title, text in both]
-    made = vectorize_short_texts(texts, language, n_threads, min_df=1, dropped_terms=())  # all are found
-    if made is None or made.vectorizer is None:
+    vectorization = vectorize_short_texts(texts, language, n_threads, min_df=1, dropped_terms=())  # all are found
+    if vectorization is None or vectorization.vectorizer is None:
         raise NothingUsable("no document has a term to be found by; check the language.")
-    bm25 = Bm25Index.from_counts(made.vectors.counts, made.vectorizer)
-    return SearchIndex(read.documents, bm25, made.vectors.documents)
+    bm25 = Bm25Index.from_counts(vectorization.vectors.counts, vectorization.vectorizer)
+    return SearchIndex(documents_read.documents, bm25, vectorization.vectors.documents)
 
 
-def _of_run(given: Run | str | Path) -> SearchIndex:
-    run = load_run(given)
+def _of_run(folder: Run | str | Path) -> SearchIndex:
+    run = load_run(folder)
     if run.vectorizer is None or run.vectors.counts is None:
         raise InputError(
             "the run is of vectors without texts, so there are no words to search for; give a run of "

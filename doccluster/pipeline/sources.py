@@ -24,7 +24,7 @@ from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.pipeline.provenance import corpus_checksum
-from doccluster.pipeline.vectorizing import Vectorized, adopt_vectors, vectorize_texts
+from doccluster.pipeline.vectorizing import Vectorization, adopt_vectors, vectorize_texts
 from doccluster.results.document_table import NO_TERMS, DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.run_model import Model
@@ -45,7 +45,7 @@ N_KEPT = 200  # in run.json
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Source(ShortRepr):
+class SourceDocuments(ShortRepr):
     """What was read: documents, and either their texts (`corpus`) or their vectors, never both."""
 
     documents: DocumentTable
@@ -64,8 +64,8 @@ class Source(ShortRepr):
         if self.corpus is None:
             return ()
         encodings = self.corpus.guessed_encodings
-        told = ", ".join(f"{count:,} {name}" for name, count in encodings.items())
-        guess = f"Encodings guessed, where files do not state theirs: {told}." if told else ""
+        guesses = ", ".join(f"{count:,} {name}" for name, count in encodings.items())
+        guess = f"Encodings guessed, where files do not state theirs: {guesses}." if guesses else ""
         return tuple(filter(None, (self.corpus.dates.doubts, guess)))
 
     def vectorize(
@@ -74,7 +74,7 @@ class Source(ShortRepr):
         language: str | Sequence[str] = "auto",
         options: Mapping[str, Any] | None = None,
         n_threads: int | None = None,
-    ) -> Vectorized:
+    ) -> Vectorization:
         """Return the vectors of the documents: made of their texts, or those that were ready.
 
         `language`, `options`, `n_threads`: as for `vectorize_texts`; of a matrix only its weighting may be given, which
@@ -82,13 +82,15 @@ class Source(ShortRepr):
         """
         check_names(options or {}, parameters_of(TfidfParameters), "vectorizer")
         if self.corpus is not None:
-            made = vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
+            vectorization = vectorize_texts(self.corpus, language=language, options=options or {}, n_threads=n_threads)
         else:
-            made = adopt_vectors(self._ready, language=language, options=options)
+            vectorization = adopt_vectors(self._ready, language=language, options=options)
         if self.meaning is None:
-            return made
-        weight = self.meaning_weight or usual_weight(made.vectors.mean_words)
-        return replace(made, vectors=replace(made.vectors, meaning=replace(self.meaning, weight=weight)))
+            return vectorization
+        weight = self.meaning_weight or usual_weight(vectorization.vectors.mean_words)
+        return replace(
+            vectorization, vectors=replace(vectorization.vectors, meaning=replace(self.meaning, weight=weight))
+        )
 
     def vectorize_like(self, model: Model) -> DocumentVectors:
         """Return the vectors of the documents in the columns of a model.
@@ -119,13 +121,13 @@ def split_empty(
     is_empty = (vectors.in_space("words") if space == "words" else vectors).is_empty
     if not is_empty.any():
         return documents, documents.take(np.array([], dtype=np.int64)), vectors
-    kept, lost = np.flatnonzero(~is_empty), np.flatnonzero(is_empty)
-    if kept.size == 0:
+    filled, lost = np.flatnonzero(~is_empty), np.flatnonzero(is_empty)
+    if filled.size == 0:
         raise NothingUsable(
             f"none of the {len(documents):,} document(s) has a term left: all rows are zero",
             remedy=("of texts check the language and ", Argument("min_df"), ", of a matrix the values"),
         )
-    return documents.take(kept), documents.take(lost), vectors.take(kept)
+    return documents.take(filled), documents.take(lost), vectors.take(filled)
 
 
 def without_terms(empty: DocumentTable) -> list[Skipped]:
@@ -167,7 +169,7 @@ def read_source(
     weighting: str | None = None,
     truth: Sequence[str] = (),
     progress: Progress = silent,
-) -> Source:
+) -> SourceDocuments:
     """Open `source`: a Corpus, a matrix in memory or in a file, or anything `read_corpus` takes.
 
     `reader`: arguments of `read_corpus`, and `keep_boilerplate`; `classes` and `terms` of `read_matrix`. `weighting`:
@@ -176,14 +178,14 @@ def read_source(
     """
     check_names(reader, parameters_of(SourceParameters), "reader")
     options = {name: value for name, value in reader.items() if value is not None}
-    most = options.get("max_expanded_size", "4G")
+    max_expanded_size = options.get("max_expanded_size", "4G")
     paths = as_paths(source) or []
     single = paths[0] if len(paths) == 1 else source
     if "format" not in options:
         single = matrix_in(single)
     if is_matrix(single, format=options.get("format")):
-        return replace(_read_matrix(single, options, weighting), max_expanded_size=most)
-    mixed = [str(one) for one in paths if is_matrix(one)]
+        return replace(_read_matrix(single, options, weighting), max_expanded_size=max_expanded_size)
+    mixed = [str(path) for path in paths if is_matrix(path)]
     if mixed:
         raise InputError(f"{mixed[0]} is a matrix and cannot be read together with others", remedy="give it alone")
     for name in MATRIX_OPTIONS:
@@ -201,8 +203,10 @@ def read_source(
     checksum = corpus_checksum(corpus)
     parts = source if isinstance(source, FilesInParts) else None
     corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts)
-    read = Source(DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out)
-    return replace(read, max_expanded_size=most)
+    source_documents = SourceDocuments(
+        DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out
+    )
+    return replace(source_documents, max_expanded_size=max_expanded_size)
 
 
 def matrix_in(source: Any) -> Any:
@@ -219,16 +223,16 @@ def matrix_in(source: Any) -> Any:
     matrices = [path for path in files if is_matrix(path) and not path.is_dir()]
     if not matrices:
         return source
-    others = [path for path in files if path not in matrices and not _goes_with_matrix(path)]
+    strays = [path for path in files if path not in matrices and not _goes_with_matrix(path)]
     if len(matrices) > 1:
         raise InputError(
             f"{source} holds {len(matrices)} matrices ({matrices[0].name}, {matrices[1].name}"
             f"{', ...' if len(matrices) > 2 else ''})",
             remedy="give one of them",
         )
-    if others:
+    if strays:
         raise InputError(
-            f"{source} holds a matrix ({matrices[0].name}) next to other files ({others[0].name})",
+            f"{source} holds a matrix ({matrices[0].name}) next to other files ({strays[0].name})",
             remedy="give the matrix or the files",
         )
     return matrices[0]
@@ -238,7 +242,7 @@ def _goes_with_matrix(path: Path) -> bool:
     return path.name.lower().endswith(MATRIX_NAMES) or is_companion(path.name) or path.stem.lower() == "description"
 
 
-def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> Source:
+def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> SourceDocuments:
     unused = sorted(set(options) - {*MATRIX_OPTIONS, "format", "max_expanded_size"})
     if unused:
         raise InputError(
@@ -250,7 +254,7 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
     if not isinstance(path, DocumentVectors):
         vectors, classes = read_matrix(path, weighting=weighting or "tfidf", **names)
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
-    return Source(DocumentTable.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
+    return SourceDocuments(DocumentTable.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
 
 
 def check_truth(truth: Sequence[str], documents: DocumentTable) -> None:
@@ -271,8 +275,8 @@ def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> 
     Documents without an outlet are looked at together. Texts that lie on disk, in blocks, are written again by `parts`.
     """
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
-    known = replace(DocumentTable.from_ids(corpus.ids, {}), sources=corpus.column("source"))
-    outlets = outlets_of(known)
+    table = replace(DocumentTable.from_ids(corpus.ids, {}), sources=corpus.column("source"))
+    outlets = outlets_of(table)
     for row, outlet in enumerate(outlets):
         rows_of[outlet].append(row)
     by_outlet = {
@@ -281,7 +285,6 @@ def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> 
     repeated = {outlet: lines for outlet, lines in by_outlet.items() if lines}
     if not repeated:
         return corpus, ()
-    found = [line for lines in repeated.values() for line in lines.values()]
     titles = corpus.column("title")
     texts: Sequence[str]
     if isinstance(corpus.texts, StoredTexts):
@@ -294,23 +297,24 @@ def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> 
             for row in rows_of[outlet]:
                 cleaned[row] = without_repeated(cleaned[row], lines, title=str(titles[row]))
         texts = tuple(cleaned)
-    return corpus.with_texts(texts), tuple(sorted(found, key=lambda line: -line.n_documents))
+    left_out = [line for lines in repeated.values() for line in lines.values()]
+    return corpus.with_texts(texts), tuple(sorted(left_out, key=lambda line: -line.n_documents))
 
 
-def boilerplate_note(found: tuple[Repeated, ...]) -> str | None:
+def boilerplate_note(lines: tuple[Repeated, ...]) -> str | None:
     """Return the note of a run; None where nothing was left out.
 
     >>> note = boilerplate_note((Repeated("Gazette", "Sign up now!", 12), Repeated("Post", "Photo", 7)))
     >>> note.partition("; ")[0]
     'Removed as boilerplate: 2 lines that outlets repeat ("Sign up now!" in 12 documents, "Photo" in 7)'
     """
-    if not found:
+    if not lines:
         return None
     times: Counter[str] = Counter()
-    for one in found:
-        times[textwrap.shorten(one.text, LONGEST_SHOWN, placeholder=" …")] += one.n_documents
-    (first, count), *others = times.most_common(N_SHOWN)
-    shown = [f'"{first}" in {count:,} documents', *(f'"{text}" in {n:,}' for text, n in others)]
-    lines = "1 line" if len(found) == 1 else f"{len(found):,} lines"
-    who = "outlets repeat" if any(one.outlet for one in found) else "many documents share"
-    return f"Removed as boilerplate: {lines} that {who} ({', '.join(shown)}); --keep-boilerplate keeps them."
+    for line in lines:
+        times[textwrap.shorten(line.text, LONGEST_SHOWN, placeholder=" …")] += line.n_documents
+    (first, count), *further = times.most_common(N_SHOWN)
+    shown = [f'"{first}" in {count:,} documents', *(f'"{text}" in {n:,}' for text, n in further)]
+    n_lines = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
+    who = "outlets repeat" if any(line.outlet for line in lines) else "many documents share"
+    return f"Removed as boilerplate: {n_lines} that {who} ({', '.join(shown)}); --keep-boilerplate keeps them."

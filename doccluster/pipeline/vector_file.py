@@ -13,7 +13,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
 from doccluster.pipeline.sources import check_truth, read_source
-from doccluster.pipeline.vectorizing import Vectorized, vectorize_texts
+from doccluster.pipeline.vectorizing import Vectorization, vectorize_texts
 from doccluster.vectors import write_matrix
 
 
@@ -28,7 +28,7 @@ def write_vectors(
     vectorizer: Mapping[str, Any] | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
-) -> Vectorized:
+) -> Vectorization:
     """Write the vectors of a source to an npz file, and return them.
 
     Raises InputError if the output is there, or cannot be written, or the source is a matrix already.
@@ -42,20 +42,25 @@ def write_vectors(
         raise InputError(f"{shown_path(path)} does not end in .npz", remedy="vectors are written as npz")
     check_file(path, overwrite=overwrite)
     truth = () if classes_from is None else (classes_from,)
-    read = read_source(source, reader=reader or {}, truth=truth, progress=progress)
-    if read.corpus is None:
+    documents_read = read_source(source, reader=reader or {}, truth=truth, progress=progress)
+    if documents_read.corpus is None:
         raise InputError("the source is a matrix already", remedy="give it to `doccluster cluster`")
-    check_truth(truth, read.documents)
-    made = vectorize_texts(read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads)
-    step = max(1, sum(map(len, read.corpus.texts)) // MAX_CHARACTERS)
-    made = replace(made, vectors=in_written_forms(made, made.vectors, read.corpus.texts[::step]))
+    check_truth(truth, documents_read.documents)
+    vectorization = vectorize_texts(
+        documents_read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads
+    )
+    step = max(1, sum(map(len, documents_read.corpus.texts)) // MAX_CHARACTERS)
+    vectorization = replace(
+        vectorization,
+        vectors=in_written_forms(vectorization, vectorization.vectors, documents_read.corpus.texts[::step]),
+    )
     classes = None
     if classes_from is not None:
-        classes = [own[0] if len(own) == 1 else "" for own in read.documents.labels[classes_from]]
-    _write(path, made, classes)
-    return made
+        classes = [labels[0] if len(labels) == 1 else "" for labels in documents_read.documents.labels[classes_from]]
+    _write(path, vectorization, classes)
+    return vectorization
 
 
-def _write(path: Path, made: Vectorized, classes: list[str] | None) -> None:
-    with new_file(path) as written:
-        write_matrix(written, made.vectors, classes=classes)
+def _write(path: Path, vectorization: Vectorization, classes: list[str] | None) -> None:
+    with new_file(path) as unfinished:
+        write_matrix(unfinished, vectorization.vectors, classes=classes)

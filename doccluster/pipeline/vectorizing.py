@@ -19,7 +19,7 @@ N_SHOWN = 5  # words that are left out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Vectorized(ShortRepr):
+class Vectorization(ShortRepr):
     """The vectors, what made them, the languages whose stop words were removed, and how the texts are written."""
 
     vectors: DocumentVectors
@@ -32,21 +32,21 @@ class Vectorized(ShortRepr):
         """Which languages and scripts were found, and what was done about each: a line for each of the two."""
         if self.writing is None or self.vectorizer is None:
             return {}
-        done = f"{self._function_words_told(self.writing)}{', words stemmed' if self.vectorizer.stemming else ''}"
-        told = {"languages": f"{self.writing.languages_told()}; {done}"}
+        treatment = f"{self._function_words_told(self.writing)}{', words stemmed' if self.vectorizer.stemming else ''}"
+        lines = {"languages": f"{self.writing.languages_told()}; {treatment}"}
         if self.vectorizer.dropped_terms:
-            told["dropped"] = _spread_told(tuple(self.vectorizer.dropped_terms))
+            lines["dropped"] = _spread_told(tuple(self.vectorizer.dropped_terms))
         scripts = self.writing.scripts_told()
         if scripts and self.vectorizer.analyzer == "script":
-            told["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
-        return told
+            lines["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
+        return lines
 
     def _function_words_told(self, writing: Writing) -> str:
         assert self.vectorizer is not None  # there is none without texts
-        given = self.vectorizer.stop_words
-        if given is None:
+        stop_words = self.vectorizer.stop_words
+        if stop_words is None:
             return "stop words kept"
-        if given != stop_words_of(self.languages):
+        if stop_words != stop_words_of(self.languages):
             return "your stop words removed"
         if set(self.languages) != set(writing.languages):
             return f"stop words of {' and '.join(map(str.title, self.languages))} removed, as you asked"
@@ -66,23 +66,23 @@ def vectorizer_options(vectorizer: Any) -> Any:
         remedy = "give a TfidfVectorizer, or its arguments by name: vectorizer={'min_df': 2}"
         raise InputError("is not a vectorizer", argument="vectorizer", received=vectorizer, remedy=remedy)
     usual = inspect.signature(type(vectorizer)).parameters
-    given = vectorizer.get_params(deep=False)
-    return {name: value for name, value in given.items() if name not in usual or value is not usual[name].default}
+    arguments = vectorizer.get_params(deep=False)
+    return {name: value for name, value in arguments.items() if name not in usual or value is not usual[name].default}
 
 
 def vectorize_texts(
     corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, Any], n_threads: int | None
-) -> Vectorized:
+) -> Vectorization:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts by `choose_vectorizer`."""
     vectorizer, languages, writing = choose_vectorizer(
         corpus.texts, language=language, options=options, n_threads=n_threads
     )
-    return Vectorized(vectorize(corpus, vectorizer), vectorizer, languages, writing)
+    return Vectorization(vectorize(corpus, vectorizer), vectorizer, languages, writing)
 
 
 def adopt_vectors(
     vectors: DocumentVectors, *, language: str | Sequence[str], options: Mapping[str, Any] | None = None
-) -> Vectorized:
+) -> Vectorization:
     """Return vectors that were ready, with the languages of their terms.
 
     Raises InputError if `options` has more than a weighting: there is no text to make terms of.
@@ -94,8 +94,8 @@ def adopt_vectors(
         )
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     if language != "auto":
-        return Vectorized(vectors, None, choose_languages(language))
-    return Vectorized(vectors, None, () if names is None else tuple(guess_languages_of_terms(map(str, names))))
+        return Vectorization(vectors, None, choose_languages(language))
+    return Vectorization(vectors, None, () if names is None else tuple(guess_languages_of_terms(map(str, names))))
 
 
 def _spread_told(words: Sequence[str]) -> str:

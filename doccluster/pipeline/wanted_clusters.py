@@ -19,7 +19,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.news_stories import is_dated
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.vectorizing import Vectorized
+from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.selection import Recommendation, choose_k
@@ -33,31 +33,31 @@ SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options t
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class ClusterCount:
     """How many clusters, and what was learned on the way."""
 
     k: int
     choice: Recommendation | None = None  # where the data were asked
     smoothed: SmoothedRows | None = None
-    told: str | None = None  # where it is that of stories
+    reason: str | None = None  # a sentence, where it is the number of stories
 
     @property
     def why(self) -> str | None:
         """Why this number, in a sentence; None where it was given."""
         if self.choice is None:
-            return self.told
-        told = f"Chosen from the data: {self.choice.sentence}."
+            return self.reason
+        sentence = f"Chosen from the data: {self.choice.sentence}."
         if self.choice.k is None:
-            told += " All documents are one cluster; give a number to divide them anyway."
-        return told
+            sentence += " All documents are one cluster; give a number to divide them anyway."
+        return sentence
 
 
-def clusters_wanted(
+def count_clusters(
     settings: RunSettings, vectors: DocumentVectors, documents: DocumentTable, seed: int, progress: Progress
-) -> Wanted:
+) -> ClusterCount:
     """Return the number of clusters that was given, or what the data say."""
     if not isinstance(settings.n_clusters, str):
-        return Wanted(settings.n_clusters)
+        return ClusterCount(settings.n_clusters)
     smooths = settings.algorithm == QUALITIES["default"]
     options, names = settings.clustering or {}, SMOOTHING if smooths else ("max_memory",)
     try:
@@ -79,7 +79,7 @@ def clusters_wanted(
             received=options["max_memory"],
             remedy=("give more, or ", Argument("n_clusters")),
         ) from error
-    return Wanted(1 if choice.k is None else choice.k, choice, smoothed if smooths else None)
+    return ClusterCount(1 if choice.k is None else choice.k, choice, smoothed if smooths else None)
 
 
 def recommended(
@@ -101,8 +101,8 @@ def recommended(
     rows, counts = vectors.documents.unit, vectors.counts
     smoothed = None
     if rows.shape[0] <= min(MOST_DOCUMENTS, max_documents or MOST_DOCUMENTS):
-        asked: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
-        parameters = DocumentParameters(n_clusters=1, **asked, **(smoothing or {}))
+        common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
+        parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
         smoothed = smooth_documents(rows, counts, parameters, meaning=vectors.meaning)
     choice = choose_k(
         vectors.documents,
@@ -122,7 +122,7 @@ def recommended(
 
 def with_examples(
     choice: Recommendation,
-    made: Vectorized,
+    vectorization: Vectorization,
     vectors: DocumentVectors,
     texts: Sequence[str] | None,
     documents: DocumentTable,
@@ -138,7 +138,7 @@ def with_examples(
         is_outside = labels != sizes.argmax()
         places = np.flatnonzero(~is_outside | (np.arange(labels.size) % max(1, labels.size // N_OTHERS) == 0))
         largest = describe_texts(
-            made,
+            vectorization,
             vectors.take(places),
             Partition.from_labels(is_outside[places].astype(np.int64)),
             None if texts is None else PickedTexts(texts, places),
@@ -148,8 +148,8 @@ def with_examples(
             n_documents=0,
         )[0]
         if largest.label_terms:
-            seen = sizes.sum() / labels.size
-            examples[name] = largest.label, round(sizes.max() / (seen if seen < MOST_ALONE else 1))
+            share_seen = sizes.sum() / labels.size
+            examples[name] = largest.label, round(sizes.max() / (share_seen if share_seen < MOST_ALONE else 1))
     return replace(choice, examples=examples)
 
 
@@ -163,5 +163,5 @@ def reason_for_subtopics(documents: DocumentTable) -> str | None:
     outlets = outlets_of(documents)
     names = {outlets.values[code] for code in np.unique(outlets.codes)} if isinstance(outlets, CodedColumn) else outlets
     n_outlets = len(set(filter(None, names)))
-    come = f" and come from {n_outlets:,} outlets" if n_outlets > 1 else ""
-    return f"because the documents are dated{come}"
+    origin = f" and come from {n_outlets:,} outlets" if n_outlets > 1 else ""
+    return f"because the documents are dated{origin}"

@@ -23,7 +23,7 @@ from doccluster.base.short_repr import ShortRepr
 from doccluster.base.unfinished import finished_file
 from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm
-from doccluster.clustering.task import Task
+from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError, SchemaError
 from doccluster.geometry import Documents
 from doccluster.geometry.partition import Partition
@@ -237,7 +237,9 @@ def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: in
             if corpus.meaning is not None and clusterer.takes_two_spaces:
                 name, options = algorithm_of(clusterer.estimator)
                 k = min(n_clusters, matrix.shape[0])
-                task = Task(Documents(corpus.matrix), corpus.counts, k, seed, options, 1, meaning=corpus.meaning)
+                task = ClusteringTask(
+                    Documents(corpus.matrix), corpus.counts, k, seed, options, 1, meaning=corpus.meaning
+                )
                 labels = get_algorithm(name).find_clusters(task).labels
             else:
                 labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)

@@ -51,7 +51,7 @@ def values() -> dict[str, object]:
     [
         *("Corpus", "Document", "Run", "DocumentTable", "DocumentVectors", "Partition", "Evaluation", "Provenance"),
         *("ClusterDescription", "Score", "Measure", "Choice", "Recommendation"),
-        *("LabelledCorpus", "Inspection", "Source", "Vectorized"),
+        *("LabelledCorpus", "Inspection", "SourceDocuments", "Vectorization"),
     ],
 )
 def test_a_value_is_shown_in_one_to_three_lines(values, name):

@@ -26,7 +26,7 @@ from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_
 from doccluster.clustering.k_means.refinement import refine_start
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents
-from doccluster.clustering.task import Found, Task
+from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
 
@@ -264,7 +264,7 @@ def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.
     return weights
 
 
-def find_spherical(task: Task) -> Found:
+def find_spherical(task: ClusteringTask) -> ClusteringResult:
     """Return the best of the starts; on Ctrl-C the best so far, where there is one."""
     settings = {name: value for name, value in task.options.items() if value is not None}
     parameters = SphericalParameters(
@@ -273,7 +273,7 @@ def find_spherical(task: Task) -> Found:
     return found_by(partial(spherical_k_means, task.documents, parameters))
 
 
-def found_by(fit_now: Callable[[], SphericalFit]) -> Found:
+def found_by(fit_now: Callable[[], SphericalFit]) -> ClusteringResult:
     """Return the clusters that a fit finds; on Ctrl-C the best so far, where there is one."""
     interrupted = False
     try:
@@ -283,4 +283,4 @@ def found_by(fit_now: Callable[[], SphericalFit]) -> Found:
             raise
         fit, interrupted = stopped.so_far, True
     starts = (fit.labels, *fit.other_labels)
-    return Found(fit.labels, fit.centroids, starts=starts, notes=fit.notes, interrupted=interrupted)
+    return ClusteringResult(fit.labels, fit.centroids, starts=starts, notes=fit.notes, interrupted=interrupted)

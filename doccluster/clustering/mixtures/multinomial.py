@@ -70,7 +70,7 @@ class Multinomials:
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class SettledMixture:
     """Where expectation maximisation ended: its parameters, the labels under them, and how many rounds it took.
 
     The labels are those of the most probable clusters under these parameters, so predicting the same documents again
@@ -95,7 +95,7 @@ def settle_labels(
     soft: bool = False,
     n_threads: int | None = None,
     progress: Progress = silent,
-) -> Settled:
+) -> SettledMixture:
     """Return a partition moved from given labels to the nearest optimum of a multinomial mixture.
 
     `counts`: csr array of shape (n_documents, n_terms), values >= 0. `labels`: int array of shape (n_documents,),
@@ -123,7 +123,7 @@ def settle(
     max_iter: int,
     tol: float,
     progress: Progress,
-) -> Settled:
+) -> SettledMixture:
     """Return where fitting and labelling in turn end, wherever that is done.
 
     `label` returns labels and what `fit` makes of them the next parameters; `begun` are such.
@@ -137,7 +137,7 @@ def settle(
         now = found
         progress("settle", number, max_iter)
         if settled or number >= max_iter:
-            return Settled(parameters, now, number, settled)
+            return SettledMixture(parameters, now, number, settled)
 
 
 def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:

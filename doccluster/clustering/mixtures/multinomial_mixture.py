@@ -19,10 +19,10 @@ from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.estimating import fit_estimator
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.linear_rule import LinearRule, capped
-from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, Settled, settle_labels
+from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, SettledMixture, settle_labels
 from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
-from doccluster.clustering.task import Found, Task
+from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import InputError, NothingUsable
 
 Floats = npt.NDArray[np.float64]
@@ -125,12 +125,12 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         self.log_likelihood_, self.n_iter_, self.converged_ = value, best.n_iter, best.converged
         return self
 
-    def _best_start(self, counts: Any, k: int) -> tuple[Settled, float]:
+    def _best_start(self, counts: Any, k: int) -> tuple[SettledMixture, float]:
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         n_starts = self.n_init if isinstance(self.init, str) else 1
         rows = shared_term_rows(counts, k, n_threads=self.n_threads).rows
-        best: tuple[Settled, float] | None = None
+        best: tuple[SettledMixture, float] | None = None
         for start in range(n_starts):
             progress("start", start, n_starts)
             found = settle_labels(
@@ -211,7 +211,7 @@ def _non_negative(matrix: Any) -> Any:
     return counts
 
 
-def find_multinomials(task: Task) -> Found:
+def find_multinomials(task: ClusteringTask) -> ClusteringResult:
     """Return the clusters of a mixture of the counts, or of the weighted rows where there are none."""
     has_counts = task.counts is not None
 

@@ -17,7 +17,7 @@ from doccluster.base.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeds import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
-from doccluster.clustering.mixtures.multinomial import Multinomials, Settled, settle_labels
+from doccluster.clustering.mixtures.multinomial import Multinomials, SettledMixture, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
     Graph,
     cells_of,
@@ -298,7 +298,7 @@ class DocumentWork:
         """Return the best of the starts, for rows that were checked at the door or made here."""
         return spherical_k_means(Documents(points), parameters)
 
-    def settle(self, counts: Any, labels: Labels) -> Settled:
+    def settle(self, counts: Any, labels: Labels) -> SettledMixture:
         """Return the labels and the mixture where expectation maximisation ends."""
         asked = self.parameters
         return settle_labels(counts, labels, asked.n_clusters, n_threads=asked.n_threads, progress=self.progress)

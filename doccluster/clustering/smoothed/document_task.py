@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from doccluster.clustering.smoothed.document_clusters import DocumentFit, DocumentParameters, cluster_documents
-from doccluster.clustering.task import Found, Task
+from doccluster.clustering.task import ClusteringResult, ClusteringTask
 
 
-def find_documents(task: Task, quality: str) -> Found:
+def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
     """Return the clusters of a quality; on Ctrl-C the best so far, where there are some."""
     settings = {name: value for name, value in task.options.items() if value is not None}
     parameters = DocumentParameters(
@@ -27,8 +27,8 @@ def find_documents(task: Task, quality: str) -> Found:
     return replace(found_of(fit), from_start=start is not None)
 
 
-def found_of(fit: DocumentFit) -> Found:
+def found_of(fit: DocumentFit) -> ClusteringResult:
     """Return a fit as any algorithm returns it."""
     rule = None if fit.mixture is None else fit.mixture.rule
     told = fit.left_out, fit.notes, fit.interrupted
-    return Found(fit.labels, None, rule, fit.starts, *told)
+    return ClusteringResult(fit.labels, None, rule, fit.starts, *told)
