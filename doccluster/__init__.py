@@ -37,15 +37,15 @@ _HOMES = {
     "choose_k": "doccluster.pipeline.choosing:choose_clusters",
     "compare": "doccluster.pipeline.comparing:compare_sources",
     "inspect": "doccluster.pipeline.inspecting:inspect_source",
-    "search": "doccluster.pipeline.searching",
-    "browse": "doccluster.pipeline.browsing:open_browser",
+    "search": "doccluster.retrieval.searching",
+    "browse": "doccluster.retrieval.browsing:open_browser",
     "explain": "doccluster.pipeline.explaining",
     "label": "doccluster.pipeline.editing:label_cluster",
     "merge": "doccluster.pipeline.editing:merge_clusters",
     "undo": "doccluster.pipeline.editing",
     "rerun": "doccluster.pipeline.repeating:repeat_run",
     "diff": "doccluster.streams.diff",
-    "cluster_search_results": "doccluster.pipeline.grouping_hits",
+    "cluster_search_results": "doccluster.retrieval.grouping",
     "load_run": "doccluster.results.run_folder",
     "write_report": "doccluster.report",
     "InlineReport": "doccluster.report",
@@ -59,7 +59,7 @@ _loaded, __dir__ = offer(__name__, _HOMES)
 
 def __getattr__(name: str) -> Any:
     value = _loaded(name)
-    if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.streams.diff")):
+    if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.retrieval.", "doccluster.streams.diff")):
         return value
     from doccluster.base.parameter_fields import at_the_door
 
@@ -84,12 +84,12 @@ if TYPE_CHECKING:
     from doccluster.pipeline import assigning, browsing, choosing, comparing, editing, inspecting, main_line, repeating
     from doccluster.pipeline.editing import undo as undo
     from doccluster.pipeline.explaining import explain as explain
-    from doccluster.pipeline.grouping_hits import cluster_search_results as cluster_search_results
-    from doccluster.pipeline.searching import search as search
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
     from doccluster.results.run_folder import load_run as load_run
+    from doccluster.retrieval.grouping import cluster_search_results as cluster_search_results
+    from doccluster.retrieval.searching import search as search
     from doccluster.selection import tendency as tendency
     from doccluster.streams import StoryStream as StoryStream
     from doccluster.streams.diff import diff as diff

@@ -14,10 +14,10 @@ from doccluster.corpus import Corpus
 from doccluster.errors import InputError, MissingDependency
 from doccluster.geometry import nearest_neighbours
 from doccluster.geometry.neighbours import joined_graph
-from doccluster.pipeline.browsing import open_browser
 from doccluster.pipeline.repeating import repeat_run
-from doccluster.pipeline.searching import open_search
 from doccluster.results.run_model import load_model
+from doccluster.retrieval.browsing import open_browser
+from doccluster.retrieval.searching import open_search
 from doccluster.vectors import write_matrix
 from doccluster.vectors.encoders import get_encoder
 from doccluster.vectors.meaning import meaning_of

@@ -20,10 +20,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from doccluster.cli.output import write_error
 from doccluster.errors import DocclusterError, InputError
-from doccluster.report.page import POLICY, render_browse_page
+from doccluster.report.page import POLICY
+from doccluster.retrieval.browsing import render_browse_page
 
 if TYPE_CHECKING:
-    from doccluster.pipeline.browsing import Browser
+    from doccluster.retrieval.browsing import Browser
 
 SECONDS = 10.0  # for the whole of a request, and again for taking the answer
 LOOPBACK = "127.0.0.1"

@@ -33,8 +33,8 @@ from doccluster.cli.verb import Verb
 from doccluster.errors import DocclusterError, InputError
 
 if TYPE_CHECKING:
-    from doccluster.pipeline.browsing import Browser
     from doccluster.retrieval import GroupedHits
+    from doccluster.retrieval.browsing import Browser
 
 SHOWN = 3  # hits of a group in the terminal; --json has all
 LISTED = 20
@@ -93,7 +93,7 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     with progress_shown(quiet=as_json) as progress:
         grouped_hits = _found(words, given, progress)
     if output is not None:
-        from doccluster.report.page import write_search_page
+        from doccluster.retrieval.searching import write_search_page
 
         write_search_page(grouped_hits, output)
     if as_json:
@@ -106,9 +106,9 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
 
 
 def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> GroupedHits:
-    from doccluster.pipeline.grouping_hits import cluster_search_results
-    from doccluster.pipeline.searching import search
     from doccluster.retrieval import read_hits
+    from doccluster.retrieval.grouping import cluster_search_results
+    from doccluster.retrieval.searching import search
 
     if given["hits"] is not None:
         if len(words) > 1:
@@ -160,7 +160,7 @@ def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **gi
     The collection is scattered into clusters, each shown with its label and three titles. Gather the clusters that look
     right: their documents are scattered again. Type help for what else there is. Commands are read from standard input.
     """
-    from doccluster.pipeline.browsing import open_browser
+    from doccluster.retrieval.browsing import open_browser
 
     if port is not None and not serve:
         raise click.UsageError("--port is for --serve.")

@@ -1,15 +1,14 @@
-"""What every page is made with, and three pages without scripts: of a search, of browsing, of what has changed."""
+"""What every page is made with, and the page of what has changed."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,9 +18,6 @@ from doccluster.base.table_markup import visible
 from doccluster.base.version import __version__
 from doccluster.errors import InputError
 from doccluster.report.wording import counted, decimal, one_line, safe_link, with_code
-
-if TYPE_CHECKING:
-    from doccluster.retrieval import GroupedHits
 
 # of the page of browsing: nothing is loaded, and forms go back to where the page came from
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
@@ -92,47 +88,6 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
             f"the {what} cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
         ) from error
     return target
-
-
-def write_search_page(result: GroupedHits, path: str | os.PathLike[str]) -> Path:
-    """Write grouped search results as one self-contained page, groups on the left, and return its path.
-
-    Raises InputError if the file cannot be written.
-    """
-    page = rendered(
-        "search.html",
-        query=result.query,
-        hits=result.hits,
-        groups=result.named_groups,
-        n_groups=len(result.groups),
-        copy_of=result.copy_of,
-        copies=Counter(result.copy_of.values()),
-        bm25_places=result.bm25_places,
-        style=page_part("report.css") + page_part("search.css"),
-    )
-    return write_page(page, path, what="page")
-
-
-def render_browse_page(
-    cards: Sequence[Any],
-    path: str,
-    token: str,
-    *,
-    message: str = "",
-    number: int = 0,
-    first: int = 1,
-    listed: Sequence[str] | None = None,
-    following: int = 0,
-) -> str:
-    """Return the page of some clusters with a box to choose each, or with `listed` the documents of one.
-
-    `path` says what was done so far, `message` what went wrong with the last request, `token` proves that a request
-    comes from this page. Listed are documents of the cluster `number`, from the place `first`; `following` is that of
-    the next one, 0 if all are shown.
-    """
-    page_values: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
-    listing: dict[str, Any] = {"number": number, "first": first, "listed": listed, "following": following}
-    return rendered("browse.html", n_documents=sum(card.size for card in cards), **page_values, **listing)
 
 
 def render_changes(difference: Any) -> str:

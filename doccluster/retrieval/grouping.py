@@ -1,12 +1,9 @@
-"""Groups of search results, a number that follows from the texts, and Scatter: documents in a few clusters, fast.
-
-Up to 5,000 documents are scattered by spherical k-means. Of more, a sample of 5,000 is, and all are assigned to its
-centroids in two passes. That is Buckshot (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214) with
-k-means in place of agglomeration, which leaves most documents of a text collection in one cluster.
-"""
+"""Search results, of `search` or of any engine, in groups with labels; how many groups follows from the texts."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +14,16 @@ from scipy import sparse
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import check_positive_int, unit_rows
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
-from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
-from doccluster.errors import InputError
+from doccluster.corpus import Corpus
+from doccluster.corpus.duplicates import find_near_duplicates
+from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import as_documents, latent_semantic_space, nearest_neighbours, smoothed_rows
 from doccluster.geometry.neighbours import joined_graph
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import rows_that_fit_none
+from doccluster.pipeline.naming import describe_texts
+from doccluster.pipeline.vectorizing import Vectorization, vectorize_texts
+from doccluster.retrieval.hits import MAX_HITS, GroupedHits, HitGroup, SearchHit, as_hits
 
 OTHER = -1  # the label of what fits no group
 N_COMPONENTS = 100
@@ -35,9 +37,10 @@ CUT_AT = 0.65
 NEARER_THAN_ANY = 0.95
 ON_ONE_THING = 0.3  # groups nearer than this are joined, however alike all hits are
 MIN_GROUP_SIZE = 2
-FULL_UP_TO = 5_000
-N_STARTS = 3
-N_PASSES = 2
+
+MAX_GROUPS = 10
+_WORD = re.compile(r"\w+")
+RARE_TERMS_FROM = 20  # hits; from this number on, a term of a single hit says nothing of a group
 
 Integers = npt.NDArray[np.int64]
 
@@ -125,73 +128,144 @@ def _largest(labels: npt.NDArray[np.int64], max_groups: int) -> npt.NDArray[np.i
     return renamed[labels]
 
 
-def scatter(
-    rows: Any,
-    members: npt.ArrayLike | None = None,
-    n_clusters: int = 10,
+def cluster_search_results(
+    hits: Iterable[SearchHit | Mapping[str, Any] | str],
+    query: str = "",
     *,
-    random_state: int = 0,
-    n_threads: int | None = None,
-) -> list[Integers]:
-    """Return some documents in clusters, the largest first; the same seed gives the same clusters.
+    max_groups: int = MAX_GROUPS,
+    language: str | Sequence[str] = "auto",
+    meaning: npt.NDArray[np.float32] | None = None,
+    cut_at: float | None = None,
+    n_threads: int | None = 1,
+) -> GroupedHits:
+    """Return search results in groups: hits on one thing together, with a label.
 
     Parameters
     ----------
-    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
-        Documents without terms come into the first cluster.
-    members : int array, optional
-        The documents to cluster, all by default.
-    n_clusters : int
-        The most; fewer if there are fewer documents with terms.
-    random_state : int
+    hits : iterable of SearchHit, of mappings with `title`, `snippet`, `url` and `id`, or of texts
+        Best first.
+    query : str
+        Its words are in every hit and say nothing of a group: they take no part and stand in no label.
+    max_groups : int
+        The most groups; how many there are follows from the hits.
+    language : str or sequence of str
+        As for `run_pipeline`.
+    meaning : array of shape (n_hits, n_dimensions), unit rows, optional
+        What the hits mean: they are grouped by it beside their words.
+    cut_at : float in 0..1, optional
+        Groups with a larger mean distance are not joined: the lower, the finer. By default it follows from the hits
+        (`doccluster.retrieval.group_rows`).
     n_threads : int, optional
-        Changes no result.
+        Changes no result; a second thread costs more than it saves on so few texts.
 
     Returns
     -------
-    list of int64 arrays
-        The documents of each cluster, ascending.
+    GroupedHits
 
     Raises
     ------
     InputError
-        If there is no document.
+        If a hit has another form, or there are more than 10,000.
+    NothingUsable
+        If there are no hits, or none has a text.
 
     Examples
     --------
-    >>> rows = sparse.csr_array([[1.0, 0, 0], [0.8, 0.6, 0], [0, 0, 1], [1, 0, 0]])
-    >>> [own.tolist() for own in scatter(rows, [0, 1, 2], 2)]
-    [[0, 1], [2]]
+    >>> cats = ["the jaguar is a large cat of the rain forest", "jaguar, a cat that hunts in the forest"]
+    >>> cars = ["jaguar cars of Coventry: engine and price", "used jaguar cars, price by engine"]
+    >>> found = cluster_search_results(cats + cars, "jaguar")
+    >>> [(group.label, group.documents) for group in found.groups]
+    [('cat, forest', (0, 1)), ('cars, engine, price', (2, 3))]
     """
-    check_positive_int(n_clusters, "n_clusters")
-    rows = as_documents(rows, name="rows").matrix
-    chosen = np.arange(rows.shape[0]) if members is None else np.unique(np.asarray(members, dtype=np.int64))
-    if chosen.size == 0:
-        raise InputError("there is no document to scatter; choose at least one cluster.")
-    chosen_rows = rows if chosen.size == rows.shape[0] else rows[chosen]
-    parameters = SphericalParameters(n_clusters, n_init=N_STARTS, random_state=random_state, n_threads=n_threads)
-    labels = _labels(sparse.csr_array(chosen_rows), n_clusters, parameters)
-    clusters = (chosen[labels == label] for label in range(int(labels.max()) + 1))
-    return sorted(
-        (members for members in clusters if members.size), key=lambda members: (-members.size, int(members[0]))
+    checked = as_hits(hits)
+    if cut_at is not None and not 0 <= cut_at <= 1:
+        raise InputError(f"cut_at={cut_at!r}  is not a distance of groups; give a number from 0 to 1.")
+    check_positive_int(max_groups, "max_groups")
+    if not checked:
+        raise NothingUsable("there are no hits to group; give at least one.")
+    if len(checked) > MAX_HITS:
+        raise InputError(f"{len(checked):,} hits were given; give at most {MAX_HITS:,}, the best ones.")
+    texts = [hit.text for hit in checked]
+    if not any(texts):
+        raise NothingUsable("no hit has a title or a snippet; give hits with texts.")
+    copy_of = _copies(texts)
+    shown = np.array([place for place, text in enumerate(texts) if text and place not in copy_of], dtype=np.int64)
+    vectorization = vectorize_short_texts([texts[place] for place in shown.tolist()], language, n_threads)
+    labels = np.full(len(checked), OTHER, dtype=np.int64)
+    groups: list[HitGroup] = []
+    if vectorization is not None:
+        vectorization = _without_query(vectorization, query)
+        shown_meaning = None if meaning is None else meaning[shown]
+        labels[shown] = group_rows(
+            vectorization.vectors.matrix, max_groups, meaning=shown_meaning, cut_at=cut_at, n_threads=n_threads
+        )
+        for copy, first in copy_of.items():
+            labels[copy] = labels[first]
+        groups = _described(vectorization, labels, shown, checked, query, n_threads)
+    ungrouped = tuple(np.flatnonzero(labels == OTHER).tolist())
+    return GroupedHits(query, checked, tuple(groups), ungrouped, copy_of)
+
+
+def _copies(texts: Sequence[str]) -> dict[int, int]:
+    """Return the near-copies: the position of each, and that of the first of its kind."""
+    groups = find_near_duplicates(texts)
+    return {copy: group[0] for group in groups for copy in group[1:] if texts[copy]}
+
+
+def vectorize_short_texts(
+    texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, **options: Any
+) -> Vectorization | None:
+    """Return the vectors of texts, with options for short ones; None without a term."""
+    corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
+    rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
+    chosen = {"min_df": rare, "sublinear_tf": True, **options}
+    try:
+        return vectorize_texts(corpus, language=language, options=chosen, n_threads=n_threads)
+    except NothingUsable:
+        return None
+
+
+def _without_query(vectorization: Vectorization, query: str) -> Vectorization:
+    """Return the vectors with nothing in the columns of the words of a query."""
+    if vectorization.vectorizer is None or not query.strip():
+        return vectorization
+    stays = np.ones(vectorization.vectors.n_terms)
+    stays[vectorization.vectorizer.transform([query]).indices] = 0
+    matrix = sparse.csr_array(vectorization.vectors.matrix.multiply(stays[np.newaxis, :]))
+    matrix.eliminate_zeros()
+    return replace(vectorization, vectors=replace(vectorization.vectors, matrix=unit_rows(matrix, warn=False)))
+
+
+def _described(
+    vectorization: Vectorization,
+    labels: npt.NDArray[np.int64],
+    shown: npt.NDArray[np.int64],
+    hits: Sequence[SearchHit],
+    query: str,
+    n_threads: int | None,
+) -> list[HitGroup]:
+    inside = np.flatnonzero(labels[shown] != OTHER)
+    if inside.size == 0:
+        return []
+    vectors, grouped_hits = vectorization.vectors.take(inside), [hits[place] for place in shown[inside].tolist()]
+    partition = Partition.from_labels(labels[shown][inside])
+    described = describe_texts(
+        vectorization,
+        vectors,
+        partition,
+        [hit.text for hit in grouped_hits],
+        [hit.title for hit in grouped_hits],
+        unwanted=frozenset(_WORD.findall(query.lower())),
+        n_documents=0,
+        n_threads=n_threads,
     )
-
-
-def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParameters) -> Integers:
-    """Return the cluster of each row, of many by way of a sample; those without terms are in cluster 0."""
-    labels = np.zeros(rows.shape[0], dtype=np.int64)
-    filled = np.flatnonzero(np.diff(rows.indptr))
-    k = min(n_clusters, filled.size)
-    if k < 2:
-        return labels
-    if filled.size < rows.shape[0]:
-        rows = sparse.csr_array(rows[filled])
-    settings = replace(parameters, n_clusters=k)
-    if filled.size <= FULL_UP_TO:
-        labels[filled] = spherical_k_means(rows, settings).labels
-        return labels
-    sample = np.sort(np.random.default_rng(parameters.random_state).choice(filled.size, FULL_UP_TO, replace=False))
-    centroids = spherical_k_means(sparse.csr_array(rows[sample]), settings).centroids
-    passes = replace(settings, n_clusters=centroids.shape[0], init=centroids, max_iter=N_PASSES, tol=0)
-    labels[filled] = spherical_k_means(rows, passes).labels
-    return labels
+    groups = []
+    for description in described:
+        rows = vectors.matrix[partition.members(description.cluster)]
+        direction = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
+        score = float(np.linalg.norm(direction))  # the sum of the cosines to the centroid
+        documents = tuple(np.flatnonzero(labels == description.cluster).tolist())
+        groups.append(
+            HitGroup(description.label, tuple(term.term for term in description.descriptive), score, documents)
+        )
+    return groups

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from doccluster.pipeline.grouping_hits import cluster_search_results
-from doccluster.pipeline.searching import open_search
 from doccluster.retrieval import SearchHit
+from doccluster.retrieval.grouping import cluster_search_results
+from doccluster.retrieval.searching import open_search
 from experiments.benchmarks.harness import ROOT, Session, row
 from experiments.benchmarks.made_text import text_file
 from experiments.search_results.ambient import read_ambient

@@ -33,9 +33,9 @@ import pandas as pd
 from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus
 from doccluster.measures import score
-from doccluster.pipeline.grouping_hits import cluster_search_results
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit
+from doccluster.retrieval.grouping import cluster_search_results
 from doccluster.text.stemming import build_stemmer
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 from doccluster.vectors.encoders import encode, get_encoder

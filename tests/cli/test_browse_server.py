@@ -16,7 +16,7 @@ import pytest
 
 from doccluster.cli.browse_server import LOOPBACK, MOST_BYTES, BrowseServer
 from doccluster.corpus import Corpus
-from doccluster.pipeline.browsing import open_browser
+from doccluster.retrieval.browsing import open_browser
 from tests.report.hostile import HOSTILE
 
 TEXTS = ["herring boats", "boats in the harbour", "harbour herring", "rye bread", "bread oven", "oven rye"]

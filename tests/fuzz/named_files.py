@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from doccluster.pipeline.grouping_hits import cluster_search_results
 from doccluster.retrieval import read_hits
+from doccluster.retrieval.grouping import cluster_search_results
 from doccluster.streams.polling.subscribing import subscriptions
 from tests.fuzz.campaign import Target, scratch_folder
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from doccluster.cli.browse_server import LOOPBACK, BrowseServer
-from doccluster.pipeline.browsing import open_browser
+from doccluster.retrieval.browsing import open_browser
 from tests.fuzz.campaign import Target
 
 TOKEN, HOST = "the-token", f"{LOOPBACK}:8000"

@@ -9,10 +9,9 @@ from scipy import sparse
 from doccluster import load_sample
 from doccluster.base.validation import unit_rows
 from doccluster.errors import InputError, NothingUsable
-from doccluster.pipeline.grouping_hits import cluster_search_results
-from doccluster.pipeline.searching import open_search, search
 from doccluster.retrieval import group_rows
-from doccluster.retrieval.grouping import OTHER
+from doccluster.retrieval.grouping import OTHER, cluster_search_results
+from doccluster.retrieval.searching import open_search, search
 from doccluster.vectors.defaults import choose_vectorizer
 
 THINGS = {

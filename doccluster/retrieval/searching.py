@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,14 +17,15 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import ShortRepr
 from doccluster.base.validation import check_positive_int
 from doccluster.errors import InputError, NothingUsable
-from doccluster.pipeline.grouping_hits import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.pipeline.meaning_wanted import meaning_of_queries
 from doccluster.pipeline.sources import read_source
+from doccluster.report.page import page_part, rendered, write_page
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
-from doccluster.retrieval import Bm25Index, GroupedHits, SearchHit, rerank
-from doccluster.retrieval.ranking import N_RERANKED, best_documents, joined_ranks
+from doccluster.retrieval.grouping import MAX_GROUPS, cluster_search_results, vectorize_short_texts
+from doccluster.retrieval.hits import GroupedHits, SearchHit
+from doccluster.retrieval.ranking import N_RERANKED, Bm25Index, best_documents, joined_ranks, rerank
 
 N_HITS = 100
 RANKINGS = ("neighbours", "bm25", "meaning")
@@ -206,3 +208,22 @@ def _as_hit(documents: DocumentTable, row: int) -> SearchHit:
     title = documents.titles[row]
     snippet = documents.excerpts[row].removeprefix(title).strip()
     return SearchHit(title=title, snippet=snippet, url=documents.links[row], id=documents.ids[row])
+
+
+def write_search_page(result: GroupedHits, path: str | os.PathLike[str]) -> Path:
+    """Write grouped search results as one self-contained page, groups on the left, and return its path.
+
+    Raises InputError if the file cannot be written.
+    """
+    page = rendered(
+        "search.html",
+        query=result.query,
+        hits=result.hits,
+        groups=result.named_groups,
+        n_groups=len(result.groups),
+        copy_of=result.copy_of,
+        copies=Counter(result.copy_of.values()),
+        bm25_places=result.bm25_places,
+        style=page_part("report.css") + page_part("search.css"),
+    )
+    return write_page(page, path, what="page")

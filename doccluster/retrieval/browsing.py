@@ -1,12 +1,14 @@
 """Browsing a collection without a query: scatter it into clusters, gather some of them, scatter again.
 
-Scatter/Gather (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214).
+Scatter/Gather (Cutting, Karger, Pedersen and Tukey 1992, doi:10.1145/133160.133214). Up to 5,000 documents are
+scattered by spherical k-means. Of more, a sample of 5,000 is, and all are assigned to its centroids in two passes. That
+is their Buckshot with k-means in place of agglomeration, which leaves most documents of texts in one cluster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from scipy import sparse
 from doccluster.base.progress import Progress, silent
 from doccluster.base.short_repr import cut
 from doccluster.base.validation import check_positive_int
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
@@ -23,10 +26,10 @@ from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
+from doccluster.report.page import POLICY, rendered
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
-from doccluster.retrieval import scatter
 from doccluster.retrieval.hits import OTHER_LABEL
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 
@@ -36,6 +39,10 @@ LEAST = 2  # documents of a cluster, on average
 N_FOUND = 1_000  # documents of a search that are gathered, the best ones
 N_DESCRIBED = 5_000  # documents, evenly spaced, of which the labels and titles of a scatter are made
 MAX_PHRASE_CHARACTERS = 300_000  # of their beginnings, in which phrases are looked for
+
+FULL_UP_TO = 5_000
+N_STARTS = 3
+N_PASSES = 2
 
 Integers = npt.NDArray[np.int64]
 
@@ -186,9 +193,9 @@ class Browser:
         rows = self._unit if members.size == labels.size else self._unit.take(members)
         fits_none = rows_that_fit_none(rows, labels[members], n_threads=self._n_threads)
         labels[members[fits_none]] = len(clusters)
-        *clusters, rest_of_rows = (members[labels[members] == number] for number in range(len(clusters) + 1))
+        *clusters, unplaced = (members[labels[members] == number] for number in range(len(clusters) + 1))
         cards = self._described(sorted(clusters, key=lambda members: -members.size))
-        return (*cards, Card(len(cards) + 1, rest_of_rows, OTHER_LABEL, ())) if rest_of_rows.size else cards
+        return (*cards, Card(len(cards) + 1, unplaced, OTHER_LABEL, ())) if unplaced.size else cards
 
     def _described(self, clusters: list[Integers]) -> tuple[Card, ...]:
         """Return the cards of clusters, described by evenly spaced documents of each."""
@@ -258,3 +265,97 @@ def _evenly(members: Integers, count: int) -> Integers:
     if count >= members.size:
         return members
     return members[np.arange(count) * members.size // count]
+
+
+def scatter(
+    rows: Any,
+    members: npt.ArrayLike | None = None,
+    n_clusters: int = 10,
+    *,
+    random_state: int = 0,
+    n_threads: int | None = None,
+) -> list[Integers]:
+    """Return some documents in clusters, the largest first; the same seed gives the same clusters.
+
+    Parameters
+    ----------
+    rows : Documents or a csr array of shape (n_documents, n_terms), unit rows
+        Documents without terms come into the first cluster.
+    members : int array, optional
+        The documents to cluster, all by default.
+    n_clusters : int
+        The most; fewer if there are fewer documents with terms.
+    random_state : int
+    n_threads : int, optional
+        Changes no result.
+
+    Returns
+    -------
+    list of int64 arrays
+        The documents of each cluster, ascending.
+
+    Raises
+    ------
+    InputError
+        If there is no document.
+
+    Examples
+    --------
+    >>> rows = sparse.csr_array([[1.0, 0, 0], [0.8, 0.6, 0], [0, 0, 1], [1, 0, 0]])
+    >>> [own.tolist() for own in scatter(rows, [0, 1, 2], 2)]
+    [[0, 1], [2]]
+    """
+    check_positive_int(n_clusters, "n_clusters")
+    rows = as_documents(rows, name="rows").matrix
+    chosen = np.arange(rows.shape[0]) if members is None else np.unique(np.asarray(members, dtype=np.int64))
+    if chosen.size == 0:
+        raise InputError("there is no document to scatter; choose at least one cluster.")
+    chosen_rows = rows if chosen.size == rows.shape[0] else rows[chosen]
+    parameters = SphericalParameters(n_clusters, n_init=N_STARTS, random_state=random_state, n_threads=n_threads)
+    labels = _labels(sparse.csr_array(chosen_rows), n_clusters, parameters)
+    clusters = (chosen[labels == label] for label in range(int(labels.max()) + 1))
+    return sorted(
+        (members for members in clusters if members.size), key=lambda members: (-members.size, int(members[0]))
+    )
+
+
+def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParameters) -> Integers:
+    """Return the cluster of each row, of many by way of a sample; those without terms are in cluster 0."""
+    labels = np.zeros(rows.shape[0], dtype=np.int64)
+    filled = np.flatnonzero(np.diff(rows.indptr))
+    k = min(n_clusters, filled.size)
+    if k < 2:
+        return labels
+    if filled.size < rows.shape[0]:
+        rows = sparse.csr_array(rows[filled])
+    settings = replace(parameters, n_clusters=k)
+    if filled.size <= FULL_UP_TO:
+        labels[filled] = spherical_k_means(rows, settings).labels
+        return labels
+    sample = np.sort(np.random.default_rng(parameters.random_state).choice(filled.size, FULL_UP_TO, replace=False))
+    centroids = spherical_k_means(sparse.csr_array(rows[sample]), settings).centroids
+    passes = replace(settings, n_clusters=centroids.shape[0], init=centroids, max_iter=N_PASSES, tol=0)
+    labels[filled] = spherical_k_means(rows, passes).labels
+    return labels
+
+
+def render_browse_page(
+    cards: Sequence[Any],
+    path: str,
+    token: str,
+    *,
+    message: str = "",
+    number: int = 0,
+    first: int = 1,
+    listed: Sequence[str] | None = None,
+    following: int = 0,
+) -> str:
+    """Return the page of some clusters with a box to choose each, or with `listed` the documents of one.
+
+    `path` says what was done so far, `message` what went wrong with the last request, `token` proves that a request
+    comes from this page. Listed are documents of the cluster `number`, from the place `first`; `following` is that of
+    the next one, 0 if all are shown.
+    """
+    page_values: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
+    listing: dict[str, Any] = {"number": number, "first": first, "listed": listed, "following": following}
+    return rendered("browse.html", n_documents=sum(card.size for card in cards), **page_values, **listing)
