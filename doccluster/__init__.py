@@ -81,13 +81,14 @@ if TYPE_CHECKING:
     from doccluster.measures import list_measures as list_measures
     from doccluster.measures import make_scorer as make_scorer
     from doccluster.measures import score as score
-    from doccluster.pipeline import assigning, browsing, choosing, comparing, editing, inspecting, main_line, repeating
+    from doccluster.pipeline import assigning, choosing, comparing, editing, inspecting, main_line, repeating
     from doccluster.pipeline.editing import undo as undo
     from doccluster.pipeline.explaining import explain as explain
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report
     from doccluster.results.run_folder import load_run as load_run
+    from doccluster.retrieval import browsing
     from doccluster.retrieval.grouping import cluster_search_results as cluster_search_results
     from doccluster.retrieval.searching import search as search
     from doccluster.selection import tendency as tendency
