@@ -17,7 +17,7 @@ from doccluster.report.stream_page import render_front_page
 from doccluster.streams.database import reading
 from doccluster.streams.feed_out import feed_of
 from doccluster.streams.front_page import front_page
-from doccluster.streams.lookup import stories_with, story_told
+from doccluster.streams.tables import stories_with, story_told
 
 LEAST_OF_A_TOKEN, MOST_OF_A_TOKEN = 20, 200  # letters
 WITH_SCRIPT = f"{POLICY}; script-src 'unsafe-inline'"  # the page's own

@@ -14,31 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import (
-    json_option,
-    overwrite_option,
-    print_json,
-    print_json_lists,
-    progress_shown,
-    say,
-    say_fact,
-)
+from doccluster.base.new_folder import check_file
+from doccluster.cli import store_upkeep, story_verbs
+from doccluster.cli.console import overwrite_option, print_json, print_json_lists, progress_shown, say, say_fact
 from doccluster.cli.output import write_out
 from doccluster.cli.source_options import reader_arguments, reader_options
-from doccluster.cli.store_upkeep import (
-    backup_command,
-    check_command,
-    prune_command,
-    rebuild_command,
-    store_option,
-    upgrade_command,
-)
-from doccluster.cli.story_verbs import COMMANDS
+from doccluster.cli.store_verb import store_verb, write_whole
 from doccluster.cli.values import checked
-from doccluster.cli.verb import Verb
 from doccluster.errors import DocclusterWarning
+from doccluster.streams.database import reading
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import DAY, parse_duration
+from doccluster.streams.tables import changes, check_export, records, write_export
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
@@ -63,9 +50,8 @@ def _command(_context: click.Context, _option: click.Parameter, value: str | Non
     return value
 
 
-@stream_command.command("poll", cls=Verb, short_help="Poll the feeds of a list, and place new articles.")
+@store_verb("poll", "Poll the feeds of a list, and place new articles.")
 @click.argument("feeds", nargs=-1, required=True, metavar="LIST...")
-@store_option
 @click.option("--follow", is_flag=True, help="Keep polling, each feed when it is due, until interrupted.")
 @click.option(
     "--force",
@@ -93,7 +79,6 @@ def _command(_context: click.Context, _option: click.Parameter, value: str | Non
     metavar="COMMAND",
     help="A program to begin for each thing that happens to a story, with a line of JSON on its standard input.",
 )
-@json_option
 def poll_command(
     feeds: tuple[str, ...],
     store: str,
@@ -113,7 +98,7 @@ def poll_command(
     what it prints does not matter. An event whose command fails is sent again by the next poll.
     """
     from doccluster.streams import StoryStream
-    from doccluster.streams.polling.options import PollOptions
+    from doccluster.streams.polling.poller import PollOptions
 
     options = PollOptions(spacing=spacing)
     with progress_shown(quiet=as_json) as progress, StoryStream(store) as stream:
@@ -166,9 +151,8 @@ def _days(seconds: int) -> str:
     return f"{seconds // DAY:,} day{'s' * (seconds >= 2 * DAY)}"
 
 
-@stream_command.command("replay", cls=Verb, short_help="Feed dated documents from files, in the order of their dates.")
+@store_verb("replay", "Feed dated documents from files, in the order of their dates.")
 @click.argument("sources", nargs=-1, required=True, metavar="FILE...")
-@store_option
 @click.option(
     "--batch",
     default="1h",
@@ -178,7 +162,6 @@ def _days(seconds: int) -> str:
     help="The time between two polls: what is dated within one step comes in together (30m, 1h, 1d).",
 )
 @reader_options
-@json_option
 def replay_command(
     sources: tuple[str, ...],
     store: str,
@@ -229,8 +212,7 @@ def _print_replayed(done: Replayed, store: str) -> None:
     say(f"  {store}")
 
 
-@stream_command.command("export", cls=Verb, short_help="Write documents, stories and lineage as csv files.")
-@store_option
+@store_verb("export", "Write documents, stories and lineage as csv files.")
 @click.option("-o", "--output", metavar="DIR", help="The folder for the three csv files.")
 @click.option(
     "--since",
@@ -239,7 +221,6 @@ def _print_replayed(done: Replayed, store: str) -> None:
 )
 @click.option("--at", metavar="TIME", help="The store at this moment, such as 2026-03-02T08:00:00Z; now by default.")
 @overwrite_option
-@json_option
 def export_command(
     store: str, output: str | None, since: str | None, at: str | None, overwrite: bool, as_json: bool
 ) -> None:
@@ -249,8 +230,6 @@ def export_command(
     --since, for programs that follow a store, each line is a row that is new or has changed; the first one names the
     batch to ask from the next time.
     """
-    from doccluster.streams.database import reading
-    from doccluster.streams.export import changes, check_export, records, write_export
 
     if (output is None) == (since is None):
         raise click.UsageError("give --output for all of the store, or --since for what has changed.")
@@ -271,8 +250,7 @@ def export_command(
     say(f"  {'  '.join(map(str, done.files))}")
 
 
-@stream_command.command("report", cls=Verb, short_help="Write the front page.")
-@store_option
+@store_verb("report", "Write the front page.")
 @click.option(
     "-o", "--output", required=True, metavar="PAGE.html", help="The page to write; an earlier one is replaced."
 )
@@ -281,23 +259,19 @@ def export_command(
     metavar="WHEN",
     help="What came in after this moment or batch (a number) is new. By default, a day before the last batch.",
 )
-@json_option
 def report_command(store: str, output: str, since: str | None, as_json: bool) -> None:
     """Write the front page: open stories by weight and outlets, what is new and grown, and what has ended.
 
     It is one file that can be read without its script, and loads nothing from the network.
     """
-    from doccluster.base.new_folder import check_file, new_file
     from doccluster.report.stream_page import render_front_page
-    from doccluster.streams.database import reading
     from doccluster.streams.front_page import front_page
 
     check_file(Path(output), overwrite=True)
     with reading(Path(store)) as connection:
         page = front_page(connection, since=since, name=store)
         rendered = render_front_page(page)
-    with new_file(Path(output)) as beside:
-        beside.write_text(rendered, encoding="utf-8", newline="\n")
+    write_whole(Path(output), rendered)
     if as_json:
         print_json({"report": output, "n_open": page.n_open, "facts": dict(page.facts)})
     else:
@@ -305,13 +279,9 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
 
 
 # a stream takes texts as they are
-replay_command.params = [one for one in replay_command.params if one.name != "keep_boilerplate"]
+replay_command.params = [option for option in replay_command.params if option.name != "keep_boilerplate"]
 for command in (
-    *COMMANDS,
-    check_command,
-    upgrade_command,
-    rebuild_command,
-    prune_command,
-    backup_command,
+    *(poll_command, replay_command, export_command, report_command),
+    *(*story_verbs.COMMANDS, *store_upkeep.COMMANDS),
 ):
     stream_command.add_command(command)

@@ -98,6 +98,22 @@ def in_universal_time(iso: str) -> str:
     return iso
 
 
+def as_moment(date: str) -> int | None:
+    """Return an ISO 8601 date as seconds since 1970; a date without a zone is in universal time, None if it is none.
+
+    >>> as_moment("1970-01-02"), as_moment("1970-01-01T01:00:00+01:00"), as_moment("soon")
+    (86400, 0, None)
+    """
+    if len(date) in (4, 7) and date.replace("-", "").isdigit():
+        date = (date + "-01-01")[:10]
+    try:
+        moment = dt.datetime.fromisoformat(date)
+    except ValueError:
+        return None
+    moment = moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
+    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
+
+
 def date_value(value: Any) -> Any:
     """Return the value that stands for a date; None for NaN, NaT and blanks."""
     while isinstance(value, Mapping) and len(value) == 1:  # {"$date": {"$numberLong": ...}}, as MongoDB writes JSON

@@ -12,6 +12,7 @@ from doccluster.base.packed_strings import MadeItems
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
+from doccluster.corpus.dates import as_moment
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.fitting import FittedClusters
 from doccluster.pipeline.given_labels import fit_of_labels
@@ -19,8 +20,7 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import days_of, doubt, outlets_of
 from doccluster.stories import NewsArticles, find_stories
-from doccluster.stories.cleaning import outlet_of
-from doccluster.streams.article import as_moment, body_of
+from doccluster.stories.cleaning import body_of, outlet_of
 from doccluster.vectors import DocumentVectors
 
 LEAST_OUTLETS = 3

@@ -85,6 +85,16 @@ class _Outlet:
         return any(len(title & other) < OTHER_TITLE * len(title | other) for other in others)
 
 
+def title_end(title: str) -> str:
+    """Return the end of a title that may be the name of its outlet, with its dash; "" if it has none.
+
+    >>> title_end("Ferry aground off Skerrow - The Daily Tide")
+    ' - The Daily Tide'
+    """
+    end = _TITLE_END.search(title)
+    return end.group() if end else ""
+
+
 class Cleaner:
     """Takes titles and texts in the order of time, and leaves out what their outlets repeat."""
 
@@ -116,6 +126,11 @@ class Cleaner:
         if is_wall:
             return title, ""
         return title, _without(text, [(spans[place][0], spans[place + size - 1][1]) for place in repeated])
+
+
+def body_of(title: str, text: str) -> str:
+    """Return a text without the title that it begins with."""
+    return text[len(title) :].lstrip() if title and text.startswith(title) else text
 
 
 def _count_down(counts: Counter[Any], key: Any) -> None:

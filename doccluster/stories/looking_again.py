@@ -167,6 +167,14 @@ class Desk:
                 one.earlier, one.likeness = one.earlier[is_other], one.likeness[is_other]
         return self.articles.pop(number)
 
+    def leave_out(self, words: Collection[str]) -> None:
+        """Leave words out of all articles, which turn out to be function words, and link these anew."""
+        terms = [self.numbers_of_terms[word] for word in words if word in self.numbers_of_terms]
+        for article in self.articles.values():
+            is_other = ~np.isin(article.terms, terms)
+            article.terms, article.counts = article.terms[is_other], article.counts[is_other]
+        self.n_when_linked = 0
+
     def crowd(self) -> Crowd:
         """Return the window and the bars of today."""
         times = np.sort([one.time for one in self.articles.values()]).astype(np.int64)

@@ -59,7 +59,7 @@ class WordReader:
     def __init__(self) -> None:
         self.languages: defaultdict[str, Counter[str]] = defaultdict(Counter)  # of the articles so far, by outlet
         self._function_words = function_words()
-        self._stop_words = {
+        self.stop_words = {
             "": frozenset[str](),
             **dict(zip(LANGUAGES, self._function_words.lists, strict=True)),
         }
@@ -75,16 +75,20 @@ class WordReader:
         for (_, _, outlet), language in zip(rows, languages, strict=True):
             if language:
                 self.languages[outlet][language] += 1
-        usual = sum(self.languages.values(), Counter[str]())
-        most = _commonest(usual)
+        most = self.main_language
         return [
             self._words(title, text, pair, language or _commonest(self.languages.get(outlet)) or most)
             for (title, text, outlet), pair, language in zip(rows, tokens, languages, strict=True)
         ]
 
+    @property
+    def main_language(self) -> str:
+        """The language of most articles so far, "" where none was told."""
+        return _commonest(sum(self.languages.values(), Counter[str]()))
+
     def _words(self, title: str, text: str, tokens: tuple[list[str], list[str]], language: str) -> ArticleWords:
         in_title, in_text = tokens
-        stop_words = self._stop_words[language]
+        stop_words = self.stop_words[language]
         counted = Counter((*in_title * TITLE_TIMES, *in_text))
         words = tuple(word for word in counted if word not in stop_words)
         names = _names_in(title) | _names_in(text[:MOST_CHARACTERS])

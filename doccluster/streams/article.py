@@ -1,23 +1,31 @@
-"""A dated article, as the stream takes it, and the one rule for dates that cannot be."""
+"""A dated article, as the stream takes it: dates that cannot be, and a key that it has wherever it is met."""
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.blocks import row_blocks
 from doccluster.corpus import Corpus
+from doccluster.corpus.dates import as_moment
 from doccluster.corpus.stored_texts import AT_A_TIME, StoredTexts, texts_at
-from doccluster.streams.identity import document_key
+from doccluster.stories.cleaning import body_of
 
 EARLIEST = int(dt.datetime(1990, 1, 1, tzinfo=dt.UTC).timestamp())  # older than any feed; a date before it is a mistake
 SLACK = 3600  # seconds that a clock may be ahead
 BEGINNING = 300  # characters of a text that stand for it where there is no title
 Moment = int  # seconds since 1970-01-01T00:00Z
+# parameters that say where a reader came from, never which article it is
+_TRACKING = re.compile(r"^(utm_\w+|fbclid|gclid|cmpid|cmp|ref|source|ftag|ncid|icid|mc_[ce]id|at_\w+)$", re.IGNORECASE)
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,7 @@ class Article:
     Attributes
     ----------
     key : str
-        The same wherever the article is met; see `identity.document_key`.
+        The same wherever the article is met; see `document_key`.
     id : str
         What its source calls it.
     time : int
@@ -45,22 +53,6 @@ class Article:
     source: str
     link: str
     guid: str
-
-
-def as_moment(date: str) -> Moment | None:
-    """Return an ISO 8601 date as seconds since 1970; a date without a zone is in universal time, None if it is none.
-
-    >>> as_moment("1970-01-02"), as_moment("1970-01-01T01:00:00+01:00"), as_moment("soon")
-    (86400, 0, None)
-    """
-    if len(date) in (4, 7) and date.replace("-", "").isdigit():
-        date = (date + "-01-01")[:10]
-    try:
-        moment = dt.datetime.fromisoformat(date)
-    except ValueError:
-        return None
-    moment = moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
-    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
 def as_text(moment: Moment) -> str:
@@ -126,6 +118,49 @@ def article(*, time: Moment, id: str, date: str, title: str, text: str, source: 
     return Article(key, id or link or key, time, date, title, body, source, link, guid)
 
 
-def body_of(title: str, text: str) -> str:
-    """Return a text without the title that it begins with."""
-    return text[len(title) :].lstrip() if title and text.startswith(title) else text
+def normal_link(link: str) -> str:
+    """Return the one form of the addresses under which a page is known: "" unless it is an address of the web.
+
+    The scheme, a leading ``www.``, the port of the scheme, the fragment, parameters that only track readers, and a
+    slash at the end make no difference.
+
+    >>> normal_link("HTTP://www.Example.org:80/a/?utm_source=feed&id=7#top")
+    'example.org/a?id=7'
+    """
+    try:
+        parts = urlsplit(link.strip())
+        host = (parts.hostname or "").removeprefix("www.")
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        return ""
+    if parts.scheme.lower() not in _DEFAULT_PORTS or not host:
+        return ""
+    port = "" if port == _DEFAULT_PORTS[parts.scheme.lower()] else port
+    kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.match(pair[0])]
+    return urlunsplit(("", "", f"{host}{port}{parts.path.rstrip('/')}", urlencode(kept), ""))
+
+
+def text_hash(title: str, text: str) -> str:
+    """Return the key that two articles of the same words share: case and white space make no difference."""
+    return _digest(" ".join(title.casefold().split()), " ".join(text.casefold().split()))
+
+
+def document_key(*, link: str, guid: str, source: str, title: str, text: str) -> str:
+    """Return the key of an article: of its link, else of its guid within its source, else of its words."""
+    address = normal_link(link)
+    if address:
+        return _digest("link", address)
+    return _digest("guid", source, guid) if guid else _digest("text", text_hash(title, text))
+
+
+def story_id(founding_key: str, attempt: int = 0) -> str:
+    """Return the id of the story that a document founds; the same stream gives the same ids.
+
+    `attempt` tells apart the stories one document founds again after a split.
+    """
+    return base64.b32encode(blake2b(f"{founding_key}:{attempt}".encode(), digest_size=5).digest()).decode().lower()
+
+
+def _digest(*parts: str) -> str:
+    joined = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return blake2b(joined, digest_size=10).hexdigest()

@@ -1,88 +1,190 @@
-"""Is a store sound? Its file and tables, its references, what it keeps of the stream, and that its history is whole."""
+"""Is a store sound? SQLite looks at its file, tables and references; the rest is what only this program knows."""
 
 from __future__ import annotations
 
+import heapq
+import re
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
-from doccluster.streams.check_contents import CONTENTS, Finding
-from doccluster.streams.check_rules import RULES
-from doccluster.streams.schema import VERSION, make_tables
+from doccluster.streams.article import BEGINNING, document_key, story_id, text_hash
+from doccluster.streams.schema import VERSION, make_tables, shape_of
 
-_SCHEMA = "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"
-_COLUMNS = {
-    "table": 'SELECT name, type, "notnull", pk FROM pragma_table_info(?)',
-    "index": "SELECT name FROM pragma_index_info(?)",
+# which check finds it, and a query of what is wrong
+_RULES = {
+    "placed": "SELECT 'document ' || doc_id || ' was placed, and is in no story, or in another than its lineage begins"
+    " with' FROM document d WHERE number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM lineage e WHERE e.doc_id = d.doc_id"
+    " AND e.event IN ('born', 'grew') AND e.story_id = d.first_story AND e.batch_id = d.batch_id)",
+    "sighting": "SELECT 'document ' || doc_id || ' was never met' FROM document"
+    " WHERE doc_id NOT IN (SELECT doc_id FROM sighting)",
+    "family": "SELECT 'document ' || doc_id || ' is of a family that there is not' FROM document d WHERE number > 0"
+    " AND family NOT IN (SELECT number FROM document f WHERE f.number = f.family)",
+    "version": "SELECT 'document ' || doc_id || ' has not the versions that it should have' FROM document d WHERE"
+    " (SELECT COUNT(*) FROM document_version v WHERE v.doc_id = d.doc_id AND v.version < d.n_versions)"
+    " NOT IN (n_versions - 1, IIF(number IS NULL, n_versions - 1, 0))",  # of old ones they are deleted
+    "lead": "SELECT 'story ' || story_id || ' is not named by the article that is said to' FROM story s"
+    " WHERE (state <> 'merged' OR lead <> 0) AND NOT EXISTS (SELECT 1 FROM document d WHERE d.number = s.lead AND"
+    " d.doc_id = (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id ORDER BY l.from_batch DESC LIMIT 1))"
+    " UNION SELECT 'story ' || m.story_id || ' has no name in batch ' || m.from_batch FROM membership m WHERE NOT"
+    " EXISTS (SELECT 1 FROM story_lead l WHERE l.story_id = m.story_id AND l.from_batch <= m.from_batch)"
+    " UNION SELECT 'story ' || story_id || ' is named by an article that was not in it' FROM story_lead l"
+    " WHERE NOT EXISTS (SELECT 1 FROM membership m WHERE m.doc_id = l.doc_id AND m.story_id = l.story_id"
+    " AND m.from_batch <= l.from_batch AND (m.to_batch IS NULL OR m.to_batch > l.from_batch))",
+    "lineage": "SELECT 'story ' || story_id || ' is ' || state || ', by its lineage it is not' FROM story s"
+    " WHERE (state <> 'merged' AND (state = 'closed') <> (SELECT COUNT(*) FROM lineage e WHERE e.event = 'closed'"
+    " AND e.story_id = s.story_id)) OR (state <> 'merged') <> (SELECT COALESCE(SUM(IIF(event = 'merged', -1, 1)), 0)"
+    " FROM lineage e WHERE (e.event = 'born' AND e.story_id = s.story_id)"
+    " OR (e.event IN ('split', 'merged') AND e.other_id = s.story_id)) UNION SELECT 'line ' || seq || ' names a story"
+    " that there is not' FROM lineage WHERE other_id <> '' AND other_id NOT IN (SELECT story_id FROM story)",
+    "feed": "SELECT 'feed ' || feed_id || ' leaves out hours or days that there are not' FROM feed"
+    " WHERE NOT (json_valid(skip_hours) AND json_valid(skip_days))",
+    "correction": "SELECT 'correction ' || batch_id || ' names documents that there are not' FROM correction c WHERE"
+    " EXISTS (SELECT 1 FROM (SELECT value FROM json_each(c.documents) UNION SELECT value FROM json_each(c.together)"
+    " UNION SELECT value FROM json_each(c.apart)) WHERE value NOT IN (SELECT doc_id FROM document WHERE number > 0))",
 }
+_META = frozenset(
+    (
+        *("settings", "next_number", "desks", "languages", "models", "confirmed", "n_edits", "late", "untold"),
+        *("retention", "pruned_day"),
+    )
+)
+_HASH = re.compile("[0-9a-f]{20}")
+_TEXTS = """
+SELECT doc_id, n_versions, number IS NOT NULL, doc_key, source, link, guid, title, plain(text), text_hash FROM document
+"""
+_VERSIONS = "SELECT doc_id, version, title, plain(text), text_hash FROM document_version"
+_LINES = """
+SELECT doc_id, 0, batch_id, event, story_id, other_id FROM lineage WHERE event IN ('born', 'grew', 'moved')
+ORDER BY doc_id, batch_id, seq
+"""
+_ROWS = "SELECT doc_id, 1, from_batch, to_batch, story_id, '' FROM membership ORDER BY doc_id, from_batch"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a store: which check found it, and what."""
+
+    check: str
+    detail: str
 
 
 def check_store(connection: sqlite3.Connection) -> list[Finding]:
-    """Return the faults of the file, tables, references and rows, and where the lineage does not give the rest."""
-    found = _findings("integrity", _file_findings, connection) + _findings("tables", _table_findings, connection)
+    """Return the faults of a store: of its file and tables, else of references, rows, texts and its history."""
+    found = _findings("integrity", _file_faults, connection) + _findings("tables", _table_faults, connection)
     if found:  # what is said of rows would only follow from that
         return found
-    found = _findings("reference", _reference_findings, connection)
-    for name, query in RULES:
-        found += _findings(name, lambda one, name=name, query=query: _rows(one, name, query), connection)  # type: ignore[misc]
-    for name, look in CONTENTS.items():
+    looks: dict[str, Callable[[sqlite3.Connection], Iterator[str]]] = {
+        "reference": _reference_faults, "text": _text_faults, "memory": _memory_faults, "lineage": _history_faults,
+    }  # fmt: skip
+    for name, look in looks.items():
         found += _findings(name, look, connection)
+    for name, query in _RULES.items():
+        found += _findings(name, lambda one, query=query: (told for (told,) in one.execute(query)), connection)  # type: ignore[misc]
     return found
 
 
 def _findings(
-    name: str, look: Callable[[sqlite3.Connection], Iterator[Finding]], connection: sqlite3.Connection
+    name: str, look: Callable[[sqlite3.Connection], Iterator[str]], connection: sqlite3.Connection
 ) -> list[Finding]:
     """Return the findings of one look; what it cannot read is a finding too."""
     found = []
     try:
-        for one in look(connection):
-            found.append(one)  # stays, also where the next one cannot be read
+        for fault in look(connection):
+            found.append(Finding(name, fault))  # stays, also where the next one cannot be read
     except Exception as error:  # noqa: BLE001  no list of what damaged rows raise is ever complete
         found.append(Finding(name, f"it cannot be read: {' '.join(str(error).split()) or type(error).__name__}"))
     return found
 
 
-def _file_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
     for (said,) in connection.execute("PRAGMA integrity_check"):
         if said != "ok":
-            yield Finding("integrity", " ".join(str(said).split()))
+            yield " ".join(str(said).split())
 
 
-def _table_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _table_faults(connection: sqlite3.Connection) -> Iterator[str]:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version < VERSION:
-        yield Finding("tables", f"they are of version {version}; `doccluster stream upgrade` makes them {VERSION}")
+        yield f"they are of version {version}; `doccluster stream upgrade` makes them {VERSION}"
         return
     with closing(sqlite3.connect(":memory:")) as fresh:
         make_tables(fresh)
-        wanted = _shape(fresh)
-    there = _shape(connection)
-    for one in sorted({*wanted, *there}):
-        if one not in there:
-            yield Finding("tables", f"there is no {one}")
-        elif one not in wanted:
-            yield Finding("tables", f"the {one} is not one of a store")
-        elif there[one] != wanted[one]:
-            yield Finding("tables", f"the {one} has other columns")
-    for name in (one.partition(" ")[2] for one in wanted if one in there and one.startswith("table ")):
-        for _ in connection.execute(f"SELECT * FROM {name}"):  # reads every text, which has to be one
-            pass
+        wanted = shape_of(fresh)
+    there = shape_of(connection)
+    yield from (f"the {name} is not as in a store" for name in wanted | there if wanted.get(name) != there.get(name))
+    for name in wanted.keys() & there.keys():
+        if name.startswith("table "):
+            for _ in connection.execute(f"SELECT * FROM {name.removeprefix('table ')}"):
+                pass  # reads every text, which has to be one
 
 
-def _shape(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
-    return {
-        f"{kind} {name}": connection.execute(_COLUMNS[kind], (name,)).fetchall() if kind in _COLUMNS else []
-        for kind, name in connection.execute(_SCHEMA).fetchall()
-    }
-
-
-def _reference_findings(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _reference_faults(connection: sqlite3.Connection) -> Iterator[str]:
     for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
-        where = "a row" if row is None else f"row {row}"
-        yield Finding("reference", f"{where} of {table} refers to nothing in {other}")
+        yield f"{'a row' if row is None else f'row {row}'} of {table} refers to nothing in {other}"
 
 
-def _rows(connection: sqlite3.Connection, name: str, query: str) -> Iterator[Finding]:
-    for (detail,) in connection.execute(query):
-        yield Finding(name, str(detail))
+def _text_faults(connection: sqlite3.Connection) -> Iterator[str]:
+    firsts: dict[int, tuple[str, str]] = {}
+    for doc_id, version, title, text, kept_hash in connection.execute(_VERSIONS):
+        if version == 1:
+            firsts[doc_id] = (title, text)
+        if text_hash(title, text) != kept_hash:
+            yield f"version {version} of document {doc_id} has not the text that it came with"
+    for doc_id, n_versions, is_placed, key, source, link, guid, title, text, kept_hash in connection.execute(_TEXTS):
+        is_whole = text_hash(title, text) == kept_hash
+        is_cut = not text or (not title and len(text) <= BEGINNING)
+        if not is_whole and not (is_placed and is_cut and _HASH.fullmatch(kept_hash)):
+            yield f"document {doc_id} has not the text that it came with"
+        first = firsts.get(doc_id) if n_versions > 1 else (title, text) if is_whole else None
+        if first is not None and key not in (
+            document_key(link=link, guid=guid, source=source, title=first[0], text=first[1]),
+            document_key(link="", guid="", source="", title=first[0], text=first[1]),  # its link was another's
+        ):
+            yield f"document {doc_id} has a key that is not its own"
+    keys = {key for (key,) in connection.execute("SELECT doc_key FROM document")}
+    for name, founder, born in connection.execute("SELECT story_id, founder, born FROM story"):
+        if founder not in keys or name not in (story_id(founder), story_id(founder, born)):
+            yield f"story {name} has an id that is not of a founder"
+
+
+def _memory_faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield what a batch cannot go on from; where it cannot be read, the error says why."""
+    from doccluster.streams.store import read_meta, restored
+
+    for key in sorted(read_meta(connection).keys() - _META):
+        yield f"{key!r} is nothing that is kept"
+    n_placed = restored(connection).next_number - 1
+    (n_numbers, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
+    if not n_placed == n_numbers == (highest or 0):
+        yield f"the next number is {n_placed + 1}, with {n_numbers} documents placed"
+
+
+def _history_faults(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield where the lineage, folded from the start, does not give the membership at every batch, and the sizes."""
+    sizes: Counter[str] = Counter()
+    lines, rows = connection.execute(_LINES), connection.execute(_ROWS)
+    for doc_id, own in groupby(heapq.merge(lines, rows, key=itemgetter(0)), key=itemgetter(0)):
+        story, stories, kept = "", {}, []
+        for _, is_row, batch, *told in own:
+            if is_row:
+                kept.append((batch, told[0], told[1]))
+                continue
+            event, after, before = told
+            if story != before:
+                yield f"document {doc_id} is in {story or 'no story'} when it has {event}"
+            story = stories[batch] = after
+        ends = [*list(stories)[1:], None]
+        folded = [(batch, end, name) for (batch, name), end in zip(stories.items(), ends, strict=True)]
+        if kept != folded:
+            yield f"document {doc_id} was not in the stories, or not as long, as by its lineage"
+        sizes[story] += 1
+    for name, n_documents in connection.execute("SELECT story_id, n_documents FROM story WHERE state <> 'merged'"):
+        if sizes.pop(name, 0) != n_documents:
+            yield f"story {name} has not the {n_documents} documents of its row"
+    for name in sizes:
+        yield f"story {name} has documents, and has ended in another or is not there"

@@ -1,55 +1,165 @@
 """A batch of articles into stories: read, compared with the last days, put to stories, and these looked at again.
 
-Nothing here knows of a store or of the network. The result of a batch says all that has changed.
+The result of a batch says all that has changed; `store` writes it.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Protocol
 
 from doccluster.stories.cleaning import REMEMBERED, Cleaner, outlet_of
-from doccluster.stories.crowd import DAY
+from doccluster.stories.crowd import DAY, WINDOW
 from doccluster.stories.looking_again import Bonds, Desk, DeskArticle, Move
 from doccluster.stories.words import ArticleWords, WordReader
-from doccluster.streams.article import Article, Moment
-from doccluster.streams.changes import BatchResult, Event, StoryPlacement, Turn
+from doccluster.streams.article import Article, Moment, story_id
 from doccluster.streams.clock import StreamClock
-from doccluster.streams.identity import story_id
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.story import Story
 
 LEADS = 20  # newest members among which the one that names a story is chosen
 LEAD_MARGIN = 1.25  # by which another one has to be better than the one that names it
+# what the store keeps of a story that is not told by its documents, besides its id and state
+STORY_FIELDS = ("founder", "born", "language", "parent", "lead", "led_at", "changed", "touched")
+_OUTLET = "SELECT title, plain(text) FROM document WHERE outlet = ? AND number > 0 ORDER BY number DESC LIMIT ?"
 
 
-class Past(Protocol):
-    """What a store knows of the stream besides what is in memory."""
+@dataclass(slots=True)
+class Story:
+    """A living story.
 
-    def articles_of(self, outlet: str, n: int) -> Iterable[tuple[str, str]]:
-        """Return the titles and texts of the last n articles of an outlet, in the order in which they were placed."""
+    Attributes
+    ----------
+    founder : str
+        The key of the article that it is named after.
+    born : int
+        When it was founded: the time of its founder, or what the clock said at a split.
+    parent : str
+        The story that it was split off.
+    lead, led_at : int
+        The number of the article that names the story, and when it was chosen.
+    changed : int
+        When articles went from it to another story, or came from one.
+    touched : int
+        What the stream's clock said when an article came to it last, whatever its date; the date if that is later.
+    members : set of int
+        The numbers of its articles that later ones are compared with.
+    """
 
-    def has_story(self, name: str) -> bool:
-        """Return whether there is, or was, a story of an id."""
+    id: str
+    founder: str
+    born: Moment
+    language: str
+    parent: str = ""
+    lead: int = 0
+    led_at: int = 0
+    changed: Moment = 0
+    touched: Moment = 0
+    n_documents: int = 0
+    members: set[int] = field(default_factory=set)
 
 
-class NoPast:
-    """A stream that is all in memory."""
+def read_stories(connection: sqlite3.Connection, condition: str, *values: str) -> list[Story]:
+    """Return the stories of a store that meet a condition, without their members, the oldest first."""
+    names = ", ".join(STORY_FIELDS)
+    rows = connection.execute(
+        f"SELECT story_id, n_documents, {names} FROM story WHERE {condition} ORDER BY born, story_id", values
+    )
+    return [
+        Story(name, **dict(zip(STORY_FIELDS, fields, strict=True)), n_documents=n_documents)
+        for name, n_documents, *fields in rows
+    ]
 
-    def articles_of(self, outlet: str, n: int) -> Iterable[tuple[str, str]]:
-        """Return nothing."""
-        return ()
 
-    def has_story(self, name: str) -> bool:
-        """Return False."""
-        return False
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to a story.
+
+    Attributes
+    ----------
+    event : str
+        born, grew, merged, split, moved, closed, renamed or pinned. (The store writes a line `moved` for each document
+        that goes to another story.)
+    story, other : str
+        For `merged` the story that goes on and the one that ended; for `split` the story and the new one.
+    n_documents : int
+        How many documents it is about.
+    similarity : float
+        The mean likeness with the other articles of the story.
+    numbers : tuple of int
+        The articles that came in, or went to another story.
+    reason : str
+        Why they did.
+    """
+
+    when: Moment
+    event: str
+    story: str
+    other: str = ""
+    n_documents: int = 0
+    similarity: float = 0.0
+    numbers: tuple[int, ...] = ()
+    reason: str = ""
+
+    @property
+    def target(self) -> str:
+        """The story that its articles went to."""
+        return self.other if self.event == "split" else self.story
+
+    @property
+    def source(self) -> str:
+        """The story that they came from, "" for new ones."""
+        return self.story if self.event == "split" else self.other
+
+
+@dataclass(frozen=True, slots=True)
+class StoryPlacement:
+    """A new article; `similarity` is its mean likeness with the others of its story, None of the first one."""
+
+    article: Article
+    language: str
+    outlet: str
+    similarity: float | None
+    placed: DeskArticle
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """All that a batch has changed.
+
+    Attributes
+    ----------
+    placements : list of StoryPlacement
+        The new articles, in the order of the stream.
+    events : list of Event
+    stories : dict of id to (Story, str)
+        Stories that have changed, and their states: open, closed or merged.
+    linked : dict of number to DeskArticle
+        Articles whose words or links are others than before.
+    forgotten : list of int
+        The numbers of articles that later ones are not compared with any more.
+    language : str
+        That of all articles so far, if it could not be told before.
+    """
+
+    placements: list[StoryPlacement] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    stories: dict[str, tuple[Story, str]] = field(default_factory=dict)
+    linked: dict[int, DeskArticle] = field(default_factory=dict)
+    forgotten: list[int] = field(default_factory=list)
+    language: str = ""
 
 
 class Clusterer:
     """The state of a stream in memory.
+
+    Parameters
+    ----------
+    settings : StreamSettings, optional
+    store : sqlite3.Connection, optional
+        Where the texts of earlier articles are, and the names of earlier stories.
 
     Attributes
     ----------
@@ -61,7 +171,7 @@ class Clusterer:
         What an editor has said.
     """
 
-    def __init__(self, settings: StreamSettings | None = None, past: Past | None = None) -> None:
+    def __init__(self, settings: StreamSettings | None = None, store: sqlite3.Connection | None = None) -> None:
         self.settings = settings or StreamSettings()
         self.clock = StreamClock()
         self.desks: defaultdict[str, Desk] = defaultdict(Desk)
@@ -70,12 +180,12 @@ class Clusterer:
         self.reader = WordReader()
         self.next_number = 1
         self.outlets: dict[str, int] = {"": 0}
-        self._past: Past = past or NoPast()
-        self._cleaner, self._is_read = Cleaner(), {""}
+        self._store = store
         self._key_of: dict[int, str] = {}
         self._language_of: dict[int, str] = {}
         self._story_of_group: dict[str, str] = {}
         self._stay: set[int] = set()  # articles whose texts are gone
+        self.forget_cleaning()
 
     @property
     def time(self) -> Moment:
@@ -100,34 +210,30 @@ class Clusterer:
         self.clock = self.clock.moved(now, is_sure=is_sure)
         result = BatchResult()
         again = [(number, article) for number, article in edited if self._can_be_refiled(number)]
-        taken = [self._take_out(number) for number, _ in again]
-        read = self._read([article for _, article in again] + list(articles))
+        formers = {number: self.desks[self._language_of[number]].remove(number) for number, _ in again}
+        numbered = again + list(enumerate(articles, self.next_number))
+        read = self._read([article for _, article in numbered])
+        self._adopt_language(result)
         waiting: defaultdict[str, list[DeskArticle]] = defaultdict(list)
-        for (number, _), former, (words, outlet) in zip(again, taken, read, strict=False):
-            waiting[words.language].append(self._desk_article(number, former.time, words, outlet, former))
-        placed = []
-        for article, (words, outlet) in zip(articles, read[len(again) :], strict=True):
-            one = self._desk_article(self.next_number, article.time, words, outlet)
-            self._key_of[one.number] = article.key
-            placed.append((article, words.language, outlet, one))
-            waiting[words.language].append(one)
-            self.next_number += 1
+        for (number, article), (words, outlet) in zip(numbered, read, strict=True):
+            desk_article = self._desk_article(number, article, words, outlet, formers.get(number))
+            waiting[words.language].append(desk_article)
+            if number >= self.next_number:
+                result.placements.append(StoryPlacement(article, words.language, outlet, None, desk_article))
+        self.next_number += len(articles)
         similarity: dict[int, float] = {}
-        formers = {number: former.story for (number, _), former in zip(again, taken, strict=True)}
         for language, new in waiting.items():
             similarity |= self._place(language, new, mates, formers, result)
-        for article, language, outlet, one in placed:
-            like = similarity.get(one.number)
-            result.placements.append(StoryPlacement(article, language, outlet, one.story, like, one))
+        result.placements = [replace(one, similarity=similarity.get(one.placed.number)) for one in result.placements]
         self._close_ended(result)
         self.choose_leads(result)
-        for desk in self.desks.values():
-            self._let_go(desk.forget(self.time, desk.crowd().window), result)
+        for language, wait in self._waits().items():
+            self._let_go(self.desks[language].forget(self.time, wait), result)
         return result
 
     def forget_cleaning(self) -> None:
         """Read what outlets repeat anew when it is needed next: texts have changed."""
-        self._cleaner, self._is_read = Cleaner(), {""}
+        self._cleaner, self._cleaned_outlets = Cleaner(), {""}
 
     def has_ended_stories(self, now: Moment, *, is_sure: bool = False) -> bool:
         """Return whether a story would be closed now."""
@@ -140,41 +246,39 @@ class Clusterer:
         language = self._language_of.get(number)
         return None if language is None else self.desks[language].articles[number]
 
-    def take_known(self, language: str, one: DeskArticle, key: str) -> None:
+    def take_known(self, language: str, article: DeskArticle, key: str) -> None:
         """Take in an article that was placed before."""
-        self.desks[language].articles[one.number] = one
-        self._language_of[one.number], self._key_of[one.number] = language, key
-        if one.story in self.stories:
-            self.stories[one.story].members.add(one.number)
+        self.desks[language].articles[article.number] = article
+        self._language_of[article.number], self._key_of[article.number] = language, key
+        if article.story in self.stories:
+            self.stories[article.story].members.add(article.number)
 
     def add_known(self, articles: Sequence[tuple[int, int, str, Article]]) -> dict[int, DeskArticle]:
         """Take in articles that were placed by another rule: number, family and story of each; they are only linked."""
-        read = self._read([article for *_, article in articles])
         waiting: defaultdict[str, list[DeskArticle]] = defaultdict(list)
+        read = self._read([article for *_, article in articles])
         for (number, family, story, article), (words, outlet) in zip(articles, read, strict=True):
-            one = self._desk_article(number, article.time, words, outlet)
-            one.family, one.story = family, story
-            self._language_of[number], self._key_of[number] = words.language, article.key
-            waiting[words.language].append(one)
+            desk_article = self._desk_article(number, article, words, outlet)
+            desk_article.family, desk_article.story = family, story
+            waiting[words.language].append(desk_article)
         linked: dict[int, DeskArticle] = {}
         for language, new in waiting.items():
-            linked |= {one.number: one for one in self.desks[language].add(new)}
+            linked |= {article.number: article for article in self.desks[language].add(new)}
             self.desks[language].looked_at = self.time
         return linked
 
-    def turn(self, numbers: Sequence[int], source: Story, target: Story, event: Event, result: BatchResult) -> None:
+    def turn(self, event: Event, source: Story, target: Story, result: BatchResult) -> None:
         """Let articles go from a story to another, and record it."""
-        for number in numbers:
-            one = self.article(number)
-            if one is not None:
-                one.story = target.id
+        for number in event.numbers:
+            article = self.article(number)
+            if article is not None:
+                article.story = target.id
                 source.members.discard(number)
                 target.members.add(number)
-        source.n_documents -= len(numbers)
-        target.n_documents += len(numbers)
+        source.n_documents -= len(event.numbers)
+        target.n_documents += len(event.numbers)
         source.changed = target.changed = self.time
         target.touched = max(target.touched, source.touched)
-        result.turns.append(Turn(source.id, target.id, tuple(numbers)))
         result.events.append(event)
         for story in (source, target):
             state = "merged" if not story.n_documents else "open" if story.id in self.stories else "closed"
@@ -182,16 +286,12 @@ class Clusterer:
         if not source.n_documents:
             self.stories.pop(source.id, None)
 
-    def found(self, number: int, language: str, key: str, *, is_new: bool, parent: str = "") -> Story:
-        """Return a new story that is named after an article; one that was placed before names it by the moment too."""
-        article, born = self.article(number), self.time
-        if is_new and article is not None:
-            born, name = article.time, story_id(key)
-        else:
+    def new_story(self, key: str, language: str, born: Moment, *, parent: str = "") -> Story:
+        """Return a new story that is named after an article: one that was split off by the moment too."""
+        name = story_id(key, attempt=born if parent else 0)
+        while parent and (name in self.stories or self._was_story(name)):
+            born -= 1
             name = story_id(key, attempt=born)
-            while name in self.stories or self._past.has_story(name):
-                born -= 1
-                name = story_id(key, attempt=born)
         self.stories[name] = Story(name, key, born, language, parent=parent)
         return self.stories[name]
 
@@ -209,62 +309,82 @@ class Clusterer:
                 story.lead = best
             story.led_at = self.time
 
+    def _was_story(self, name: str) -> bool:
+        if self._store is None:
+            return False
+        return self._store.execute("SELECT 1 FROM story WHERE story_id = ?", (name,)).fetchone() is not None
+
     def _read(self, articles: Sequence[Article]) -> list[tuple[ArticleWords, str]]:
+        """Return the words and the outlet of each article."""
         outlets = [outlet_of(article.source) for article in articles]
         for outlet in dict.fromkeys(outlets):
-            if outlet not in self._is_read:
-                self._is_read.add(outlet)
-                for title, text in self._past.articles_of(outlet, REMEMBERED):
+            if outlet not in self._cleaned_outlets and self._store is not None:
+                for title, text in self._store.execute(_OUTLET, (outlet, REMEMBERED)).fetchall()[::-1]:
                     self._cleaner.clean(title, text, outlet)
+            self._cleaned_outlets.add(outlet)
         cleaned = [
             (*self._cleaner.clean(article.title, article.text, outlet), outlet)
             for article, outlet in zip(articles, outlets, strict=True)
         ]
         return list(zip(self.reader.read(cleaned), outlets, strict=True))
 
+    def _adopt_language(self, result: BatchResult) -> None:
+        """Count what came in before the first article that tells its language to the language of the stream."""
+        language = self.reader.main_language
+        if not language or "" not in self.desks or language in self.desks:
+            return
+        desk = self.desks[language] = self.desks.pop("")
+        desk.leave_out(self.reader.stop_words[language])
+        self._language_of = dict.fromkeys(self._language_of, language)
+        for story in self.stories.values():
+            story.language = language
+        result.language, result.linked = language, dict(desk.articles)
+
     def _desk_article(
-        self, number: int, time: Moment, words: ArticleWords, outlet: str, former: DeskArticle | None = None
+        self, number: int, article: Article, words: ArticleWords, outlet: str, former: DeskArticle | None = None
     ) -> DeskArticle:
         terms = self.desks[words.language].numbered(words.words, is_counted=former is None)
         place = self.outlets.setdefault(outlet, len(self.outlets))
-        self._language_of[number] = words.language
-        return DeskArticle(number, time, place, terms, words.counts, family=0 if former is None else former.family)
+        self._language_of[number], self._key_of[number] = words.language, article.key
+        if former is None:
+            return DeskArticle(number, article.time, place, terms, words.counts)
+        return DeskArticle(number, former.time, place, terms, words.counts, family=former.family)
 
     def _place(
         self,
         language: str,
         new: list[DeskArticle],
         mates: Mapping[str, str],
-        formers: Mapping[int, str],
+        formers: Mapping[int, DeskArticle],
         result: BatchResult,
     ) -> dict[int, float]:
         """Put new articles of a language to stories, and look again; return how like they are to the others there."""
         desk = self.desks[language]
-        result.linked |= {one.number: one for one in desk.add(new)}
-        for one in new:
-            first = desk.articles.get(one.copy_of)
-            one.family = one.family or (first.family if first is not None else one.number)
+        result.linked |= {article.number: article for article in desk.add(new)}
+        for article in new:
+            original = desk.articles.get(article.copy_of)
+            article.family = article.family or (original.family if original is not None else article.number)
         self._put_with_mates(new, mates, result)
         bonds = replace(self.bonds, fixed=self.bonds.fixed | self._stay) if self._stay else self.bonds
         crowd = desk.crowd()
-        newest = max(one.time for one in new)  # an archive is read as if its articles had come in then
+        newest = max(article.time for article in new)  # an archive is read as if its articles had come in then
         now = newest if newest < self.time - 2 * crowd.window else self.time
         is_due = abs(now - desk.looked_at) >= self.settings.look_every
-        own = {story.id for story in self.stories.values() if story.language == language}
-        for one in new:  # what was edited is put to a story as if it had come in
-            one.story = "" if one.number in formers else one.story
-        moves = desk.look(now, crowd, own, bonds, None if is_due else [one.number for one in new])
+        stories = {story.id for story in self.stories.values() if story.language == language}
+        moves = desk.look(now, crowd, stories, bonds, None if is_due else [article.number for article in new])
         if is_due:
             desk.looked_at = now
-        return self._follow([replace(move, former=formers.get(move.number, move.former)) for move in moves], result)
+        edited = {number: former.story for number, former in formers.items()}
+        return self._follow([replace(move, former=edited.get(move.number, move.former)) for move in moves], result)
 
     def _put_with_mates(self, new: Sequence[DeskArticle], mates: Mapping[str, str], result: BatchResult) -> None:
         """Put articles whose texts are gone to the stories of their groups, where they stay."""
-        groups = {one.number: mates[self._key_of[one.number]] for one in new if self._key_of[one.number] in mates}
-        for number, group in groups.items():
-            story = self.stories.get(self._story_of_group.get(group, ""))
-            self._story_of_group[group] = self._enter(number, story, 0.0, result).id
-            self._stay.add(number)
+        for article in new:
+            group = mates.get(self._key_of[article.number])
+            if group is not None:
+                story = self.stories.get(self._story_of_group.get(group, ""))
+                self._story_of_group[group] = self._enter(article.number, story, 0.0, result).id
+                self._stay.add(article.number)
 
     def _follow(self, moves: Sequence[Move], result: BatchResult) -> dict[int, float]:
         """Do what a look has found; return how like new articles are to the others of the stories that they join."""
@@ -272,19 +392,19 @@ class Clusterer:
         for move in moves:
             groups[move.former, move.story, move.founder].append(move)
         founded: dict[int, Story] = {}
-        for (former, _, founder), several in groups.items():
-            if any(move.number == founder for move in several):
+        for (former, _, founder), group in groups.items():
+            if any(move.number == founder for move in group):
                 if former:
-                    founded[founder] = self._split_off(several, founder, self.stories[former], result)
+                    founded[founder] = self._split_off(group, founder, self.stories[former], result)
                 else:
                     founded[founder] = self._enter(founder, None, 0.0, result)
         similarity: dict[int, float] = {}
-        for (former, name, founder), several in groups.items():
+        for (former, name, founder), group in groups.items():
             target = founded[founder] if founder else self.stories[name]
             if former:
-                self._join(several, self.stories[former], target, result)
+                self._join(group, self.stories[former], target, result)
                 continue
-            for move in several:
+            for move in group:
                 if move.number != founder:
                     self._enter(move.number, target, move.likeness, result)
                     similarity[move.number] = move.likeness
@@ -292,17 +412,16 @@ class Clusterer:
 
     def _enter(self, number: int, story: Story | None, likeness: float, result: BatchResult) -> Story:
         """Put a new article to a story, or let it found one."""
-        one = self.article(number)
-        assert one is not None
+        article = self.article(number)
+        assert article is not None
         event = "born" if story is None else "grew"
-        if story is None:
-            story = self.found(number, self._language_of[number], self._key_of[number], is_new=True)
-        one.story = story.id
+        story = story or self.new_story(self._key_of[number], self._language_of[number], article.time)
+        article.story = story.id
         story.members.add(number)
         story.n_documents += 1
-        story.touched = max(story.touched, self.time, one.time)
+        story.touched = max(story.touched, self.time, article.time)
         result.stories[story.id] = story, "open"
-        result.events.append(Event(one.time, event, story.id, "", 1, likeness, number))
+        result.events.append(Event(article.time, event, story.id, "", 1, likeness, (number,)))
         return story
 
     def _split_off(self, moves: Sequence[Move], founder: int, source: Story, result: BatchResult) -> Story:
@@ -310,78 +429,70 @@ class Clusterer:
         if source.n_documents == len(moves):
             self._join(moves, source, source, result)
             return source
-        key = self._key_of[founder]
-        story = self.found(founder, source.language, key, is_new=False, parent=source.id)
+        story = self.new_story(self._key_of[founder], source.language, self.time, parent=source.id)
         story.touched = source.touched
         self._turn("split", moves, source, story, result)
         return story
 
     def _join(self, moves: Sequence[Move], source: Story, target: Story, result: BatchResult) -> None:
-        """Take articles of a story to another one that is there."""
-        if source is target:  # articles that were read again stay where they were
+        """Take articles of a story to another one that is there; those that were read again can stay."""
+        if source is target:
             for move in moves:
-                one = self.article(move.number)
-                assert one is not None
-                one.story = source.id
+                article = self.article(move.number)
+                assert article is not None
+                article.story = source.id
             return
-        rest = [move for move in moves if move.number not in target.members]
-        if rest:
-            self._turn("merged" if source.n_documents == len(rest) else "moved", rest, source, target, result)
+        moves = [move for move in moves if move.number not in target.members]
+        if moves:
+            self._turn("merged" if source.n_documents == len(moves) else "moved", moves, source, target, result)
 
-    def _turn(self, event: str, moves: Sequence[Move], source: Story, target: Story, result: BatchResult) -> None:
-        likeness, former = (
-            sum(values) / len(moves)
-            for values in ([move.likeness for move in moves], [move.former_likeness for move in moves])
-        )
+    def _turn(self, name: str, moves: Sequence[Move], source: Story, target: Story, result: BatchResult) -> None:
+        likeness = sum(move.likeness for move in moves) / len(moves)
+        former = sum(move.former_likeness for move in moves) / len(moves)
         reason = f"{likeness:.2f} like the articles there, {former:.2f} like those of the former story"
-        pair = (source.id, target.id) if event == "split" else (target.id, source.id)
-        line = Event(self.time, event, *pair, len(moves), likeness, reason=reason)
-        self.turn([move.number for move in moves], source, target, line, result)
+        pair = (source.id, target.id) if name == "split" else (target.id, source.id)
+        numbers = tuple(move.number for move in moves)
+        self.turn(Event(self.time, name, *pair, len(moves), likeness, numbers, reason), source, target, result)
 
     def _can_be_refiled(self, number: int) -> bool:
         """Return whether an article that was edited is still compared, has no copies, and no editor has placed it."""
-        one = self.article(number)
-        if one is None or one.story not in self.stories or number in self.bonds.fixed:
+        article = self.article(number)
+        if article is None or article.story not in self.stories or number in self.bonds.fixed:
             return False
-        members = self.stories[one.story].members
-        others = (self.article(other) for other in members if other != number)
-        return all(other is None or other.family != one.family for other in others)
-
-    def _take_out(self, number: int) -> DeskArticle:
-        return self.desks[self._language_of[number]].remove(number)
+        others = (self.article(member) for member in self.stories[article.story].members if member != number)
+        return all(other is None or other.family != article.family for other in others)
 
     def _waits(self) -> dict[str, int]:
         """Return after how long without an article a story ends, by language."""
-        return {language: desk.crowd().window for language, desk in self.desks.items()}
+        return {language: desk.crowd().window if desk.articles else WINDOW for language, desk in self.desks.items()}
 
     def _close_ended(self, result: BatchResult) -> None:
         """Close the stories to which no article can come any more, each at the moment when that was so."""
         waits = self._waits()
-        ended = [story for story in self.stories.values() if story.touched + waits[story.language] <= self.time]
-        for story in sorted(ended, key=lambda story: (story.touched, story.id)):
-            del self.stories[story.id]
-            result.stories[story.id] = story, "closed"
+        for story in sorted(self.stories.values(), key=lambda story: (story.touched, story.id)):
             when = story.touched + waits[story.language]
-            result.events.append(Event(when, "closed", story.id, n_documents=story.n_documents))
+            if when <= self.time:
+                del self.stories[story.id]
+                result.stories[story.id] = story, "closed"
+                result.events.append(Event(when, "closed", story.id, n_documents=story.n_documents))
 
     def _let_go(self, numbers: Sequence[int], result: BatchResult) -> None:
         for number in numbers:
             result.linked.pop(number, None)
             del self._key_of[number], self._language_of[number]
-        gone = set(numbers)
-        for story in self.stories.values() if gone else ():
-            story.members -= gone
+        for story in self.stories.values() if numbers else ():
+            story.members.difference_update(numbers)
         result.forgotten += numbers
 
     def _worth(self, story: Story) -> dict[int, float]:
         """Return how much the newest articles of a story say of it: how like they are to one another, halved by day."""
-        members = [one for number in story.members if (one := self.article(number)) is not None]
-        newest = sorted(members, key=lambda one: (-one.time, -one.number))[:LEADS]
-        worth: Counter[int] = Counter({one.number: 0.0 for one in newest})
-        for one in newest:
-            for near, likeness in zip(one.earlier.tolist(), one.likeness.tolist(), strict=True):
+        members = [article for number in story.members if (article := self.article(number)) is not None]
+        newest = sorted(members, key=lambda article: (-article.time, -article.number))[:LEADS]
+        worth: Counter[int] = Counter({article.number: 0.0 for article in newest})
+        for article in newest:
+            for near, likeness in zip(article.earlier.tolist(), article.likeness.tolist(), strict=True):
                 if near in worth:
                     worth[near] += likeness
-                    worth[one.number] += likeness
+                    worth[article.number] += likeness
         last = newest[0].time
-        return {one.number: worth[one.number] * 2.0 ** ((one.time - last) / DAY) for one in newest}
+        return {article.number: worth[article.number] * 2.0 ** ((article.time - last) / DAY) for article in newest}

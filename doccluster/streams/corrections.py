@@ -15,17 +15,13 @@ from fnmatch import fnmatchcase
 
 from doccluster.errors import InputError
 from doccluster.stories.looking_again import Bonds
-from doccluster.streams.changes import BatchResult, Event
-from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.story import STORY_FIELDS, Story
+from doccluster.streams.clusterer import BatchResult, Clusterer, Event, Story, read_stories
+from doccluster.streams.database import read_column
 
 MUTED_BY = ("title", "outlet")
-_TOLD = {"rename": "renamed", "pin": "pinned"}
-_ACTIVE = """
-SELECT verb, documents, together, apart, text FROM correction
-WHERE batch_id <= ?1 AND (undone IS NULL OR undone > ?1) ORDER BY batch_id
-"""
-_NOW = 1 << 62  # above the number of every batch
+_EVENTS = {"rename": "renamed", "pin": "pinned"}
+_COLUMNS = "verb, documents, together, apart, text"
+ALL_BATCHES = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -53,7 +49,7 @@ class Correction:
     @classmethod
     def of_row(cls, verb: str, documents: str, together: str, apart: str, text: str) -> Correction:
         """Return a correction as the store keeps it."""
-        lists = [tuple(map(int, json.loads(one))) for one in (documents, together, apart)]
+        lists = [tuple(map(int, json.loads(column))) for column in (documents, together, apart)]
         return cls(verb, lists[0], lists[1], lists[2], text)
 
 
@@ -64,52 +60,49 @@ def correction_of(
 
     Raises InputError for a name that the store does not know, or where there is nothing to correct.
     """
-    for story in stories:
-        _check_story(connection, story)
+    states = {story: _state_of(connection, story) for story in stories}
     if verb in ("rename", "pin"):
         return Correction(verb, (_lead_of(connection, stories[0]),), text=" ".join(text.split()))
     if verb == "mute":
         return Correction(verb, text=_pattern(text))
     if verb == "merge":
-        distinct = list(dict.fromkeys(stories))
-        if len(distinct) < 2:
-            raise InputError(f"{distinct[0]} is one story; give two or more.")
+        if len(states) < 2:
+            raise InputError(f"{stories[0]} is one story; give two or more.")
         # articles still come to the one that is open
-        goal = next((story for story in distinct if _state_of(connection, story) == "open"), distinct[0])
-        ended = [story for story in distinct if story != goal]
-        return Correction(verb, _documents_of(connection, ended), _documents_of(connection, [goal]))
+        goal = next((story for story, state in states.items() if state == "open"), stories[0])
+        sources = [story for story in states if story != goal]
+        return Correction(verb, _documents_of(connection, sources), _documents_of(connection, [goal]))
     named = [_document_named(connection, name) for name in documents]
-    sources = [story for story in _documents_by_story(connection, named) if verb == "split" or story != stories[0]]
+    sources = [story for story in _numbers_by_story(connection, named) if verb == "split" or story != stories[0]]
     if not sources or (verb == "split" and sources != [stories[0]]):
         where = f"not all in story {stories[0]}" if verb == "split" else f"in story {stories[0]} already"
         raise InputError(f"these documents are {where}; `doccluster stream show` lists the documents of a story.")
-    chosen = _with_copies(connection, named)
-    rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
-    if verb == "split" and not rest:  # they part copies
+    chosen, everything = _with_copies(connection, named), _documents_of(connection, sources)
+    if verb == "split" and set(everything) <= set(chosen):  # they part copies
         chosen = tuple(dict.fromkeys(named))
-        rest = tuple(one for one in _documents_of(connection, sources) if one not in chosen)
-    if verb == "split":
-        if not rest:
-            raise InputError(f"these are all documents of story {stories[0]}; name some of them.")
-        return Correction(verb, chosen, apart=rest)
-    return Correction(verb, chosen, (_lead_of(connection, stories[0]),), rest)
+    stays = tuple(document for document in everything if document not in chosen)
+    if verb == "move":
+        return Correction(verb, chosen, (_lead_of(connection, stories[0]),), stays)
+    if not stays:
+        raise InputError(f"these are all documents of story {stories[0]}; name some of them.")
+    return Correction(verb, chosen, apart=stays)
 
 
 def apply(
     connection: sqlite3.Connection, clusterer: Clusterer, correction: Correction, result: BatchResult
 ) -> BatchResult:
     """Bring stories to what a correction says; return, in `result`, what has changed, which is not written yet."""
-    moving = _documents_by_story(connection, correction.documents)
-    apart = _documents_by_story(connection, correction.apart)
-    beside = _documents_by_story(connection, correction.together)
-    if correction.verb in ("rename", "pin"):
-        event = Event(clusterer.time, _TOLD[correction.verb], next(iter(moving)), n_documents=1)
-        result.events.append(event)
+    moving, beside, apart = (
+        _numbers_by_story(connection, documents)
+        for documents in (correction.documents, correction.together, correction.apart)
+    )
+    if correction.verb in _EVENTS:
+        result.events.append(Event(clusterer.time, _EVENTS[correction.verb], next(iter(moving)), n_documents=1))
     elif beside and not apart.keys() & beside.keys():
         goal = _story(connection, clusterer, next(iter(beside)))
         for name, numbers in moving.items():
             if name != goal.id:
-                _take(connection, clusterer, result, numbers, _story(connection, clusterer, name), goal)
+                _take(clusterer, result, numbers, _story(connection, clusterer, name), goal)
     else:
         new: Story | None = None
         for name in moving.keys() & apart.keys():
@@ -119,10 +112,10 @@ def apply(
                 raise InputError(f"story {name} cannot be parted like this: none of its documents would stay.")
             is_new = new is None
             if new is None:
-                key = _key_of(connection, numbers[0])
-                new = clusterer.found(numbers[0], source.language, key, is_new=False, parent=source.id)
+                (key,) = read_column(connection, "SELECT doc_key FROM document WHERE number = ?", numbers[0])
+                new = clusterer.new_story(key, source.language, clusterer.time, parent=source.id)
                 new.touched = source.touched
-            _take(connection, clusterer, result, numbers, source, new, is_new=is_new)
+            _take(clusterer, result, numbers, source, new, is_new=is_new)
     clusterer.choose_leads(result)
     return result
 
@@ -131,20 +124,21 @@ def inverse(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) ->
     """Take the documents that a batch has moved back to the stories they were in; return what has changed."""
     result = BatchResult()
     moved: dict[str, list[int]] = defaultdict(list)
-    for old, doc_id in connection.execute(
+    for former, document in connection.execute(
         "SELECT other_id, doc_id FROM lineage WHERE batch_id = ? AND event = 'moved' ORDER BY seq", (batch,)
     ):
-        moved[old].append(doc_id)
-    for old, documents in moved.items():
-        is_ended = _state_of(connection, old) == "merged"
-        target = _story(connection, clusterer, old)
-        if is_ended and not _was_closed(connection, old):
-            clusterer.stories[old] = target
-        for name, numbers in _documents_by_story(connection, documents).items():
-            if name != old:  # where they are now: the story that they were taken to can have merged
-                source = _story(connection, clusterer, name)
-                _take(connection, clusterer, result, numbers, source, target, is_new=is_ended)
-                is_ended = False
+        moved[former].append(document)
+    for former, documents in moved.items():
+        target = _story(connection, clusterer, former)
+        has_ended = not target.n_documents
+        if has_ended and not read_column(
+            connection, "SELECT 1 FROM lineage WHERE story_id = ? AND event = 'closed'", former
+        ):
+            clusterer.stories[former] = target
+        for name, numbers in _numbers_by_story(connection, documents).items():
+            if name != former:  # where they are now: the story that they were taken to can have merged
+                _take(clusterer, result, numbers, _story(connection, clusterer, name), target, is_new=has_ended)
+                has_ended = False
     clusterer.choose_leads(result)
     return result
 
@@ -155,8 +149,7 @@ def last_correction(connection: sqlite3.Connection) -> tuple[int, Correction]:
     Raises InputError if there is none.
     """
     row = connection.execute(
-        "SELECT batch_id, verb, documents, together, apart, text FROM correction WHERE undone IS NULL"
-        " ORDER BY batch_id DESC LIMIT 1"
+        f"SELECT batch_id, {_COLUMNS} FROM correction WHERE undone IS NULL ORDER BY batch_id DESC LIMIT 1"
     ).fetchone()
     if row is None:
         raise InputError("there is no correction to take back.")
@@ -171,19 +164,24 @@ def keep(connection: sqlite3.Connection, batch: int, correction: Correction, und
     )
 
 
-def active(connection: sqlite3.Connection, batch: int = _NOW) -> list[Correction]:
+def active(connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> list[Correction]:
     """Return the corrections that hold, or held after a batch, in the order in which they were made."""
-    return [Correction.of_row(*row) for row in connection.execute(_ACTIVE, (batch,))]
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM correction WHERE batch_id <= ?1 AND (undone IS NULL OR undone > ?1) ORDER BY batch_id",
+        (batch,),
+    )
+    return [Correction.of_row(*row) for row in rows]
 
 
 def bonds_of(connection: sqlite3.Connection) -> Bonds:
     """Return the documents, by their numbers, that the corrections keep where they are, together and apart."""
     bonds = Bonds()
-    for one in active(connection):
-        if one.verb not in ("merge", "split", "move"):
+    for correction in active(connection):
+        if correction.verb not in ("merge", "split", "move"):
             continue
         documents, together, apart = (
-            set(_numbers_of(connection, chosen)) for chosen in (one.documents, one.together, one.apart)
+            {number for group in _numbers_by_story(connection, chosen).values() for number in group}
+            for chosen in (correction.documents, correction.together, correction.apart)
         )
         bonds.fixed |= documents | together | apart
         if together:
@@ -195,30 +193,34 @@ def bonds_of(connection: sqlite3.Connection) -> Bonds:
 
 def stories_apart(connection: sqlite3.Connection) -> set[frozenset[str]]:
     """Return the pairs of stories that corrections have taken apart."""
-    pairs = set()
-    for one in active(connection):
-        moved, rest = (_documents_by_story(connection, documents) for documents in (one.documents, one.apart))
-        pairs |= {frozenset((story, other)) for story in moved for other in rest if story != other}
-    return pairs
+    return {
+        frozenset((story, other))
+        for correction in active(connection)
+        for story in _numbers_by_story(connection, correction.documents)
+        for other in _numbers_by_story(connection, correction.apart)
+        if story != other
+    }
 
 
-def names_at(connection: sqlite3.Connection, verb: str, batch: int = _NOW) -> dict[str, str]:
+def names_at(connection: sqlite3.Connection, verb: str, batch: int = ALL_BATCHES) -> dict[str, str]:
     """Return the stories that are renamed (or pinned), with the texts that go with it."""
     return {
-        story: one.text
-        for one in active(connection, batch)
-        if one.verb == verb
-        for story in _documents_by_story(connection, one.documents, batch)
+        story: correction.text
+        for correction in active(connection, batch)
+        if correction.verb == verb
+        for story in _numbers_by_story(connection, correction.documents, batch)
     }
 
 
 def muting(connection: sqlite3.Connection) -> Callable[[str, str], bool]:
     """Return whether an article of a title and an outlet is muted, as a function."""
-    told = [one.text.casefold().partition("=") for one in active(connection) if one.verb == "mute"]
+    patterns = [
+        correction.text.casefold().partition("=") for correction in active(connection) if correction.verb == "mute"
+    ]
 
     def is_muted(title: str, outlet: str) -> bool:
         values = {"title": " ".join(title.casefold().split()), "outlet": outlet.casefold()}
-        return any(fnmatchcase(values[name], pattern) for name, _, pattern in told)
+        return any(fnmatchcase(values[name], pattern) for name, _, pattern in patterns)
 
     return is_muted
 
@@ -232,7 +234,6 @@ def _pattern(text: str) -> str:
 
 
 def _take(
-    connection: sqlite3.Connection,
     clusterer: Clusterer,
     result: BatchResult,
     numbers: Sequence[int],
@@ -242,58 +243,41 @@ def _take(
     is_new: bool = False,
 ) -> None:
     """Take documents of a story to another one."""
-    is_whole = len(numbers) == source.n_documents
-    event = "merged" if is_whole else "split" if is_new else "moved"
-    pair = (source.id, target.id) if event == "split" else (target.id, source.id)
-    line = Event(clusterer.time, event, *pair, len(numbers), 1.0, reason="an editor has said so")
-    clusterer.turn(numbers, source, target, line, result)
+    name = "merged" if len(numbers) == source.n_documents else "split" if is_new else "moved"
+    pair = (source.id, target.id) if name == "split" else (target.id, source.id)
+    event = Event(clusterer.time, name, *pair, len(numbers), 1.0, tuple(numbers), "an editor has said so")
+    clusterer.turn(event, source, target, result)
 
 
 def _story(connection: sqlite3.Connection, clusterer: Clusterer, name: str) -> Story:
     """Return a story, open or not; one that had become part of another has no documents."""
     if name in clusterer.stories:
         return clusterer.stories[name]
-    n_documents, *values = connection.execute(
-        f"SELECT (SELECT COUNT(*) FROM membership m WHERE m.story_id = s.story_id AND m.to_batch IS NULL),"
-        f" {', '.join(STORY_FIELDS)} FROM story s WHERE story_id = ?",
-        (name,),
-    ).fetchone()
-    story = Story(name, **dict(zip(STORY_FIELDS, values, strict=True)), n_documents=n_documents)
+    (story,) = read_stories(connection, "story_id = ?", name)
     rows = connection.execute(
-        "SELECT d.number FROM membership m JOIN document d USING (doc_id) WHERE m.story_id = ? AND m.to_batch IS NULL"
-        " AND d.words IS NOT NULL",
+        "SELECT d.number, d.words IS NOT NULL FROM membership m JOIN document d USING (doc_id)"
+        " WHERE m.story_id = ? AND m.to_batch IS NULL",
         (name,),
-    )
-    story.members = {number for (number,) in rows}
-    if not n_documents:
+    ).fetchall()
+    story.n_documents, story.members = len(rows), {number for number, is_compared in rows if is_compared}
+    if not rows:
         story.lead = story.led_at = 0
     return story
 
 
-def _key_of(connection: sqlite3.Connection, number: int) -> str:
-    (key,) = connection.execute("SELECT doc_key FROM document WHERE number = ?", (number,)).fetchone()
-    return str(key)
-
-
-def _was_closed(connection: sqlite3.Connection, story: str) -> bool:
-    rows = connection.execute("SELECT 1 FROM lineage WHERE story_id = ? AND event = 'closed'", (story,))
-    return rows.fetchone() is not None
-
-
-def _state_of(connection: sqlite3.Connection, story: str) -> str | None:
-    row = connection.execute("SELECT state FROM story WHERE story_id = ?", (story,)).fetchone()
-    return None if row is None else str(row[0])
-
-
-def _check_story(connection: sqlite3.Connection, name: str) -> None:
-    state = _state_of(connection, name)
-    if state is None:
+def _state_of(connection: sqlite3.Connection, name: str) -> str:
+    """Return whether a story is open or closed."""
+    states = read_column(connection, "SELECT state FROM story WHERE story_id = ?", name)
+    if not states:
         raise InputError(f"there is no story {name!r}; `doccluster stream list` shows those that there are.")
-    if state == "merged":
-        (into,) = connection.execute(
-            "SELECT story_id FROM lineage WHERE other_id = ? AND event = 'merged' ORDER BY seq DESC", (name,)
-        ).fetchone()
-        raise InputError(f"story {name} has become part of story {into}; name that one.")
+    if states == ["merged"]:
+        into = read_column(
+            connection,
+            "SELECT story_id FROM lineage WHERE other_id = ? AND event = 'merged' ORDER BY seq DESC LIMIT 1",
+            name,
+        )
+        raise InputError(f"story {name} has become part of story {into[0]}; name that one.")
+    return str(states[0])
 
 
 def _document_named(connection: sqlite3.Connection, name: str) -> int:
@@ -310,49 +294,45 @@ def _document_named(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _lead_of(connection: sqlite3.Connection, story: str) -> int:
-    (doc_id,) = connection.execute(
-        "SELECT doc_id FROM story_lead WHERE story_id = ? ORDER BY from_batch DESC", (story,)
-    ).fetchone()
-    return int(doc_id)
+    """Return the document that names a story."""
+    statement = "SELECT doc_id FROM story_lead WHERE story_id = ? ORDER BY from_batch DESC LIMIT 1"
+    return int(read_column(connection, statement, story)[0])
 
 
 def _documents_of(connection: sqlite3.Connection, stories: Iterable[str]) -> tuple[int, ...]:
-    rows = connection.execute(
-        "SELECT doc_id FROM membership WHERE to_batch IS NULL AND story_id IN (SELECT value FROM json_each(?))"
-        " ORDER BY doc_id",
-        (json.dumps(list(stories)),),
+    return tuple(
+        read_column(
+            connection,
+            "SELECT doc_id FROM membership WHERE to_batch IS NULL AND story_id IN (SELECT value FROM json_each(?))"
+            " ORDER BY doc_id",
+            json.dumps(list(stories)),
+        )
     )
-    return tuple(doc_id for (doc_id,) in rows)
 
 
 def _with_copies(connection: sqlite3.Connection, documents: Sequence[int]) -> tuple[int, ...]:
     """Return documents with their copies in the same stories, which go with them."""
-    rows = connection.execute(
-        "SELECT o.doc_id FROM membership o JOIN document d ON d.doc_id = o.doc_id WHERE o.to_batch IS NULL AND"
-        " (o.story_id, d.family) IN (SELECT m.story_id, c.family FROM json_each(?) JOIN document c ON c.doc_id = value"
-        " JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL) ORDER BY o.doc_id",
-        (json.dumps(documents),),
+    return tuple(
+        read_column(
+            connection,
+            "SELECT o.doc_id FROM membership o JOIN document d ON d.doc_id = o.doc_id WHERE o.to_batch IS NULL AND"
+            " (o.story_id, d.family) IN (SELECT m.story_id, c.family FROM json_each(?) JOIN document c ON"
+            " c.doc_id = value JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL) ORDER BY o.doc_id",
+            json.dumps(documents),
+        )
     )
-    return tuple(doc_id for (doc_id,) in rows)
 
 
-def _numbers_of(connection: sqlite3.Connection, documents: Iterable[int]) -> list[int]:
-    rows = connection.execute(
-        "SELECT d.number FROM json_each(?) JOIN document d ON d.doc_id = value", (json.dumps(list(documents)),)
-    )
-    return [number for (number,) in rows]
-
-
-def _documents_by_story(
-    connection: sqlite3.Connection, documents: Iterable[int], batch: int = _NOW
+def _numbers_by_story(
+    connection: sqlite3.Connection, documents: Iterable[int], batch: int = ALL_BATCHES
 ) -> dict[str, list[int]]:
     """Return the numbers of documents by the stories they are in, or were in after a batch."""
-    found: dict[str, list[int]] = defaultdict(list)
+    numbers: dict[str, list[int]] = defaultdict(list)
     for story, number in connection.execute(
         "SELECT m.story_id, d.number FROM json_each(?1) JOIN document d ON d.doc_id = value"
         " JOIN membership m ON m.doc_id = value AND m.from_batch <= ?2 AND (m.to_batch IS NULL OR m.to_batch > ?2)"
         " ORDER BY key",
         (json.dumps(list(documents)), batch),
     ):
-        found[story].append(number)
-    return found
+        numbers[story].append(number)
+    return numbers

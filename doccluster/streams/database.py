@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from doccluster.base.file_names import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
-from doccluster.streams.check import check_store
 from doccluster.streams.schema import VERSION, make_tables, version_of
 
 try:
@@ -85,10 +85,10 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def changing(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a store that is there to write to it; errors come out as in `reading`."""
+def changing(path: Path, *, oldest: int = VERSION) -> Iterator[sqlite3.Connection]:
+    """Open a store that is there, of version `oldest` at least, to write to it; errors come out as in `reading`."""
     check_is_there(path)
-    connection, lock = open_to_write(path)
+    connection, lock = open_to_write(path, oldest=oldest)
     try:
         with described(path, connection):
             yield connection
@@ -119,6 +119,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def read_column(connection: sqlite3.Connection, statement: str, *values: object) -> list[Any]:
+    """Return the first column of what a statement finds."""
+    return [row[0] for row in connection.execute(statement, values)]
 
 
 def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -175,17 +180,17 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
     What a writer that was killed left half done is undone in the store, or in a copy where nothing can be written.
     """
-    for mode in ("ro", "rw"):
-        try:
-            with ExitStack() as stack:
-                connection = stack.enter_context(closing(_connect(f"{path.resolve().as_uri()}?mode={mode}")))
-                connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()  # the first look undoes it
-                stack.pop_all()
-                return connection
-        except sqlite3.OperationalError as error:
-            problem = error
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOTHING_WRITTEN:
-                raise
+    try:
+        with ExitStack() as stack:
+            # where CHECKs are to be looked at too, not read-only, which it is all the same where it has to be
+            connection = stack.enter_context(closing(_connect(f"{path.resolve().as_uri()}?mode=rw")))
+            connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()  # the first look undoes it
+            stack.pop_all()
+            return connection
+    except sqlite3.OperationalError as error:
+        problem = error
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOTHING_WRITTEN:
+            raise
     try:
         with tempfile.TemporaryDirectory() as folder:
             for end in ("", "-journal", "-wal"):
@@ -230,6 +235,8 @@ def described(path: Path, connection: sqlite3.Connection | None = None) -> Itera
     except UnicodeDecodeError as error:  # of a name in the schema, which SQLite repeats in a message
         raise _damaged(path, "it holds text that is not UTF-8") from error
     except Exception as error:
+        from doccluster.streams.check import check_store  # which reads a store as others do
+
         findings = [] if connection is None else check_store(connection)
         if not findings:
             raise

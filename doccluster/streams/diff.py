@@ -18,9 +18,8 @@ from doccluster.base.file_names import usable_path
 from doccluster.base.short_repr import cut
 from doccluster.errors import InputError
 from doccluster.results.record import Run
-from doccluster.streams.corrections import names_at
 from doccluster.streams.database import reading
-from doccluster.streams.tables import batch_at, label_of
+from doccluster.streams.tables import StoryNames, batch_at
 
 SURVIVE, PART = 0.5, 0.25
 KINDS = ("merged", "split", "appeared", "vanished", "grew", "shrank", "changed", "stayed")
@@ -73,7 +72,7 @@ class Difference:
     @property
     def is_same(self) -> bool:
         """Whether both sides hold the same documents in the same clusters, unedited."""
-        return all(one.kind == "stayed" for one in self.changes) and not self.edited
+        return all(change.kind == "stayed" for change in self.changes) and not self.edited
 
     def __repr__(self) -> str:
         changes = ", ".join(f"{count:,} {kind}" for kind, count in self.counts().items() if count)
@@ -218,10 +217,6 @@ def side_of(connection: sqlite3.Connection, name: str, *, at: str | None = None,
         " WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) ORDER BY d.number",
         {"batch": batch},
     ).fetchall()
-    leads = connection.execute(
-        "SELECT story_id, doc_id FROM story_lead WHERE from_batch <= ? ORDER BY from_batch", (batch,)
-    ).fetchall()
-    labels = {story: label_of(connection, doc_id) for story, doc_id in dict(leads).items()}
-    labels.update(names_at(connection, "rename", batch))
-    clusters = {document: story for document, story, _ in rows}
+    clusters, names = {document: story for document, story, _ in rows}, StoryNames(connection, batch)
+    labels = {story: names.name_of(story) for story in dict.fromkeys(clusters.values())}
     return Side(name, clusters, labels, {document: text for document, _, text in rows})

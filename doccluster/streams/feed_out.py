@@ -6,13 +6,11 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 from xml.etree import ElementTree
 
 from doccluster.report.wording import counted, one_line, safe_link
 from doccluster.streams.article import as_text
-from doccluster.streams.export import records
-from doccluster.streams.tables import batch_at
+from doccluster.streams.tables import Row, batch_at, has_words, records
 
 MOST_ENTRIES = 100
 MOST_TITLES = 10  # of a story's newest documents in its entry
@@ -38,41 +36,38 @@ def feed_of(connection: sqlite3.Connection, words: Sequence[str] = (), *, name: 
         Whether it is a JSON Feed instead of Atom.
     """
     _, now = batch_at(connection, None)
-    rows = records(connection)
-    own: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    for document in rows["documents"]:
-        own[document["story"]].append(document)
-    updated = {story: as_text(moment) for story, moment in connection.execute(_UPDATED)}
-    entries: list[dict[str, Any]] = [
-        {**story, "updated": updated[str(story["id"])], "own": own[story["id"]][::-1]}
-        for story in rows["stories"]
-        if story["documents"] and has_words(words, str(story["label"]), [one["title"] for one in own[story["id"]]])
+    tables = records(connection)
+    documents: dict[str, list[Row]] = defaultdict(list)
+    for document in tables["documents"]:
+        documents[document["story"]].append(document)
+    updated = dict(connection.execute(_UPDATED))
+    entries = [
+        {**story, "updated": as_text(updated[story["id"]]), "articles": articles[::-1]}
+        for story in tables["stories"]
+        if (articles := documents[story["id"]])
+        and has_words(words, story["label"], [article["title"] for article in articles])
     ]
-    entries.sort(key=lambda one: (one["documents"] > 1, one["updated"], one["id"]), reverse=True)
+    entries.sort(key=lambda entry: (entry["documents"] > 1, entry["updated"], entry["id"]), reverse=True)
     write = _json_feed if is_json else _atom
-    return write([_entry(one) for one in entries[:MOST_ENTRIES]], name, as_text(now or 0))
+    return write([_entry(entry) for entry in entries[:MOST_ENTRIES]], name, as_text(now or 0))
 
 
-def has_words(words: Sequence[str], label: str, titles: Sequence[str]) -> bool:
-    """Return whether all words are in the name of a story, or all in one of some titles."""
-    return any(all(word.casefold() in text.casefold() for word in words) for text in (label, *titles))
-
-
-def _entry(story: dict[str, Any]) -> dict[str, str]:
-    told = f"{counted(story['documents'], 'article')} from {counted(max(1, story['outlets']), 'outlet')}"
-    lines = [one_line(f"{one['title']} ({one['source']})", TITLE) for one in story["own"][:MOST_TITLES]]
+def _entry(story: Row) -> dict[str, str]:
+    extent = f"{counted(story['documents'], 'article')} from {counted(max(1, story['outlets']), 'outlet')}"
+    articles = story["articles"]
+    lines = [one_line(f"{article['title']} ({article['source']})", TITLE) for article in articles[:MOST_TITLES]]
     return {
         "id": f"urn:doccluster:story:{story['id']}",
         "title": one_line(story["label"] or story["id"], TITLE),
-        "url": next((link for one in story["own"] if (link := safe_link(one["link"]))), ""),
+        "url": next((link for article in articles if (link := safe_link(article["link"]))), ""),
         "date_published": story["born"],
         "date_modified": story["updated"],
-        "content_text": "\n".join([told, *lines]),
+        "content_text": "\n".join([extent, *lines]),
     }
 
 
 def _json_feed(entries: list[dict[str, str]], name: str, now: str) -> str:
-    items = [{key: value for key, value in one.items() if value} for one in entries]
+    items = [{key: value for key, value in entry.items() if value} for entry in entries]
     feed = {"version": "https://jsonfeed.org/version/1.1", "title": name, "items": items}
     return json.dumps(feed, indent=1, ensure_ascii=False) + "\n"
 
@@ -83,11 +78,11 @@ def _atom(entries: list[dict[str, str]], name: str, now: str) -> str:
         ElementTree.SubElement(feed, tag).text = text
     ElementTree.SubElement(ElementTree.SubElement(feed, "author"), "name").text = "doccluster"
     tags = {"id": "id", "title": "title", "published": "date_published", "updated": "date_modified"}
-    for one in entries:
-        entry = ElementTree.SubElement(feed, "entry")
+    for entry in entries:
+        element = ElementTree.SubElement(feed, "entry")
         for tag, key in {**tags, "content": "content_text"}.items():
-            ElementTree.SubElement(entry, tag).text = one[key]
-        if one["url"]:
-            ElementTree.SubElement(entry, "link", href=one["url"])
+            ElementTree.SubElement(element, tag).text = entry[key]
+        if entry["url"]:
+            ElementTree.SubElement(element, "link", href=entry["url"])
     ElementTree.indent(feed, " ")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(feed, encoding="unicode") + "\n"

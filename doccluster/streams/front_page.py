@@ -12,21 +12,20 @@ from doccluster.report.stream_page import FrontPage, StoryLine
 from doccluster.report.wording import one_line
 from doccluster.streams.article import Moment, as_text
 from doccluster.streams.corrections import muting, names_at, stories_apart
-from doccluster.streams.settings import DAY, StreamSettings
-from doccluster.streams.store import settings_of
+from doccluster.streams.database import read_column
+from doccluster.streams.settings import DAY
+from doccluster.streams.store import last_batch, settings_of
 from doccluster.streams.story_lines import (
     PageContext,
     StoryArticle,
     compact_stories,
-    headline_of,
-    lead_of,
+    is_column,
     moment_told,
     span_of,
     story_line,
 )
-from doccluster.streams.story_pieces import pieces_of
-from doccluster.streams.tables import batch_since
-from doccluster.streams.title_columns import is_column
+from doccluster.streams.story_words import pieces_of
+from doccluster.streams.tables import StoryNames, batch_since
 
 N_CARDS = 10
 MOST_STORIES = 200
@@ -35,7 +34,7 @@ MOST_ENDED = 30
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
 SELECT m.story_id, d.doc_id, d.published, d.family, d.source, d.title, SUBSTR(plain(d.text), 1, 800), d.link,
-    d.batch_id, s.language, d.number = s.lead
+    d.batch_id, s.language, d.outlet, d.number = s.lead
 FROM story s CROSS JOIN membership m ON m.story_id = s.story_id AND m.to_batch IS NULL
 CROSS JOIN document d ON d.doc_id = m.doc_id
 WHERE {} ORDER BY d.number
@@ -63,40 +62,31 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     name : str
         The path of the store, by which a browser tells its pages from those of others.
     """
-    last = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
-    if last is None:
+    last, now = last_batch(connection)
+    if not last:
         return FrontPage("nothing has come in yet", "the beginning", troubles=_troubles(connection))
-    now = int(last[1])
     since_batch, since_moment = batch_since(connection, since, now)
-    members, settings = _members(connection, _OPEN), settings_of(connection) or StreamSettings()
-    pinned, renamed = names_at(connection, "pin"), names_at(connection, "rename")
-    ranked = _ordered(members, pinned, now, settings.half_life)
-    spans = {story: (min(one.time for one in own), max(one.time for one in own)) for story, own in members.items()}
+    members, closed = _members(connection, _OPEN), _members(connection, _ENDED)
+    pinned, half_life = names_at(connection, "pin"), settings_of(connection).half_life
+    ranked = _ordered(members, pinned, now, half_life)
+    times = {story: [article.time for article in articles] for story, articles in (members | closed).items()}
+    spans = {story: (min(times[story]), max(times[story])) for story in ranked}
     n_pinned = sum(story in pinned for story in ranked)
     pieces = pieces_of(connection, ranked, spans, n_first=n_pinned, apart=stories_apart(connection))
-    together = {story: [one for name in (story, *own) for one in members[name]] for story, own in pieces.items()}
-    ordered = _ordered(together, pinned, now, settings.half_life)
-    ended = _members(connection, _ENDED)
-    shown, rest = ordered[:MOST_STORIES], ordered[MOST_STORIES:]
-    first = max(min((one.time for story in shown for one in together[story]), default=now), now - 14 * DAY)
-    page = PageContext(
-        connection,
-        members | ended,
-        {story: renamed.get(story) or headline_of(lead_of(own)) for story, own in (members | ended).items()},
-        pieces,
-        _events_after(connection, since_batch),
-        (first, now),
-        since_batch,
-        settings,
-    )
+    together = {lead: [article for story in (lead, *pieces[lead]) for article in members[story]] for lead in pieces}
+    ordered = _ordered(together, pinned, now, half_life)
+    shown, unlisted = ordered[:MOST_STORIES], ordered[MOST_STORIES:]
+    first = max(min((article.time for story in shown for article in together[story]), default=now), now - 14 * DAY)
+    names, events = StoryNames(connection), _events_after(connection, since_batch)
+    page = PageContext(connection, members | closed, names, pieces, events, (first, now), since_batch, half_life)
     columns = [story for story in shown if story not in pinned and is_column(connection, together[story])]
-    singles = [one for one in shown if len(together[one]) == 1 and one not in pinned and one not in columns]
-    many = [one for one in shown if one not in singles and one not in columns]
-    articles = [article for own in members.values() for article in own]
-    (n_ended,) = connection.execute("SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1").fetchone()
+    singles = [story for story in shown if len(together[story]) == 1 and story not in pinned and story not in columns]
+    stories = [story for story in shown if story not in singles and story not in columns]
+    articles = [article for group in members.values() for article in group]
+    (n_ended,) = read_column(connection, "SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1")
 
-    def lines(stories: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
-        return tuple(story_line(page, story, is_card=are_cards) for story in stories)
+    def lines(names: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
+        return tuple(story_line(page, name, is_card=are_cards) for name in names)
 
     return FrontPage(
         moment=moment_told(now),
@@ -108,20 +98,20 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         facts=(
             ("articles in open stories", len(articles)),
             ("new articles", sum(article.batch > since_batch for article in articles)),
-            ("new stories", sum(page.events[story]["born"] > 0 for story in members)),
+            ("new stories", sum(events[story]["born"] > 0 for story in members)),
             ("outlets", len({article.source for article in articles if article.source})),
         ),
-        cards=lines(many[:N_CARDS], are_cards=True),
-        lines=lines(many[N_CARDS:]),
-        singles=lines(sorted(singles, key=lambda story: (-members[story][0].time, story))),
+        cards=lines(stories[:N_CARDS], are_cards=True),
+        lines=lines(stories[N_CARDS:]),
+        singles=lines(sorted(singles, key=lambda story: (-times[story][0], story))),
         columns=lines(columns),
-        rest=compact_stories(page, rest),
-        n_rest=sum(1 + len(pieces[story]) for story in rest),
+        rest=compact_stories(page, unlisted),
+        n_rest=sum(1 + len(pieces[story]) for story in unlisted),
         period=(span_of(first, first), span_of(now, now)),
-        ended=lines(sorted(ended, key=lambda story: (-max(article.time for article in ended[story]), story))),
+        ended=lines(sorted(closed, key=lambda story: (-max(times[story]), story))),
         n_ended=n_ended,
         troubles=_troubles(connection),
-        outlets=tuple(sorted({one_line(one.source, 60) for one in articles if one.source})),
+        outlets=tuple(sorted({article.voice for article in articles if article.source})),
         languages=tuple(sorted({code for story in members if (code := page.language_of(story))})),
     )
 
@@ -130,7 +120,7 @@ def _ordered(
     articles: Mapping[str, Sequence[StoryArticle]], pinned: Container[str], now: Moment, half_life: float
 ) -> list[str]:
     """Return stories by rank, the pinned ones first."""
-    ranks = {story: _rank(own, now, half_life) for story, own in articles.items()}
+    ranks = {story: _rank(members, now, half_life) for story, members in articles.items()}
     return sorted(ranks, key=lambda story: (story not in pinned, -ranks[story], story))
 
 
@@ -139,9 +129,9 @@ def _members(connection: sqlite3.Connection, condition: str) -> dict[str, list[S
     members: dict[str, list[StoryArticle]] = defaultdict(list)
     is_muted = muting(connection)
     for story, *values in connection.execute(_MEMBERS.format(condition)):
-        one = StoryArticle(*values)
-        if not is_muted(one.title, one.source):
-            members[story].append(one)
+        article = StoryArticle(*values)
+        if not is_muted(article.title, article.source):
+            members[story].append(article)
     return members
 
 
@@ -151,19 +141,19 @@ def _rank(articles: Sequence[StoryArticle], now: Moment, half_life: float) -> fl
     An outlet that repeats itself is one voice; where no outlet is known, each text is.
     """
     newest: dict[str | int, Moment] = {}
-    for one in articles:
-        voice = one.source or one.family
-        newest[voice] = max(one.time, newest.get(voice, one.time))
+    for article in articles:
+        voice = article.source or article.family
+        newest[voice] = max(article.time, newest.get(voice, article.time))
     return math.fsum(2.0 ** (-max(0, now - time) / half_life) for time in newest.values()) * math.log1p(len(newest))
 
 
 def _events_after(connection: sqlite3.Connection, batch: int) -> Mapping[str, Counter[str]]:
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    events: dict[str, Counter[str]] = defaultdict(Counter)
     for story, event, count in connection.execute(
         "SELECT story_id, event, SUM(n_documents) FROM lineage WHERE batch_id > ? GROUP BY 1, 2", (batch,)
     ):
-        found[story][event] = count
-    return found
+        events[story][event] = count
+    return events
 
 
 def _troubles(connection: sqlite3.Connection) -> tuple[tuple[str, str, str], ...]:

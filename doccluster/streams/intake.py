@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from doccluster.stories.cleaning import outlet_of
 from doccluster.stories.words import MOST_CHARACTERS
-from doccluster.streams.article import BEGINNING, Article, Moment
+from doccluster.streams.article import BEGINNING, Article, Moment, document_key, text_hash
 from doccluster.streams.database import packed
-from doccluster.streams.identity import document_key, text_hash
 
 SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
 YOUNG = 86400  # seconds from its date on in which an article that is edited is filed anew

@@ -8,24 +8,17 @@ from contextlib import contextmanager
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment
-from doccluster.streams.changes import BatchResult
 from doccluster.streams.clock import StreamClock
+from doccluster.streams.clusterer import BatchResult
 from doccluster.streams.corrections import Correction, apply, bonds_of, correction_of, inverse, keep, last_correction
 from doccluster.streams.database import transaction
 from doccluster.streams.diff import compare_sides, side_of
 from doccluster.streams.rebuilding import rebuilt
-from doccluster.streams.restoring import restored
-from doccluster.streams.store import edited_articles, read_meta, waiting_articles, write_batch
+from doccluster.streams.store import edited_articles, read_meta, restored, waiting_articles, write_batch
 
 
 class KeptStories:
-    """The stories of a store, as its last batch left them.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        A store that is open to be written to.
-    """
+    """The stories of a store that is open to be written to, as its last batch left them."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -53,9 +46,8 @@ class KeptStories:
         What was edited much is filed anew.
         """
         waiting, edited = waiting_articles(self._connection), edited_articles(self._connection)
-        if not (waiting or edited) and (
-            kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)
-        ):
+        is_idle = kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)
+        if is_idle and not waiting and not edited:
             return 0
         if self._n_edits != self._count_edits():
             self._clusterer.forget_cleaning()
@@ -80,9 +72,9 @@ class KeptStories:
     def undo(self) -> Correction:
         """Take the last correction back; what it moved is again where it was, and the correction holds no more."""
         with self.writing():
-            made, correction = last_correction(self._connection)
-            taken = self._write_edit(inverse(self._connection, self._clusterer, made))
-            self._connection.execute("UPDATE correction SET undone = ? WHERE batch_id = ?", (taken, made))
+            batch, correction = last_correction(self._connection)
+            undone = self._write_edit(inverse(self._connection, self._clusterer, batch))
+            self._connection.execute("UPDATE correction SET undone = ? WHERE batch_id = ?", (undone, batch))
             self._clusterer.bonds = bonds_of(self._connection)
         return correction
 
@@ -92,10 +84,10 @@ class KeptStories:
         Stories keep the ids that they had after batch `known`.
         """
         with rebuilt(self._connection, known) as (copy, lost):
-            found = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))
+            difference = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))
             copy.backup(self._connection)
         self._clusterer = restored(self._connection)
-        return sum(one.kind != "stayed" for one in found.changes), lost
+        return sum(change.kind != "stayed" for change in difference.changes), lost
 
     def _write_edit(self, result: BatchResult) -> int:
         return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")

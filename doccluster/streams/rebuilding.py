@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -11,27 +10,14 @@ from itertools import groupby
 from operator import itemgetter
 
 from doccluster.errors import InputError
-from doccluster.streams.article import Article
-from doccluster.streams.changes import BatchResult
-from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.corrections import Correction, apply, bonds_of, keep
+from doccluster.streams.article import Article, story_id, text_hash
+from doccluster.streams.clusterer import BatchResult, Clusterer
+from doccluster.streams.corrections import ALL_BATCHES, Correction, apply, bonds_of, keep
 from doccluster.streams.database import copied, transaction
-from doccluster.streams.identity import story_id, text_hash
-from doccluster.streams.model import model_version
-from doccluster.streams.restoring import StoredPast
-from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import ARTICLE, settings_of, write_batch, write_meta
+from doccluster.streams.store import ARTICLE, settings_of, with_model, write_batch, write_meta
 
-# what clustering has made of the documents
-_MADE = (
-    "correction",
-    "membership",
-    "lineage",
-    "story_lead",
-    "story",
-    "term",
-    "batch",
-)  # by clustering, in an order to go
+# what clustering has made of the documents, in an order in which it can go
+_CLUSTERING = ("correction", "membership", "lineage", "story_lead", "story", "term", "batch")
 _UNPLACED = """
 UPDATE document SET batch_id = NULL, number = NULL, language = '', family = NULL, first_story = NULL,
     similarity = NULL, words = NULL, links = NULL, background = 0, is_edited = 0
@@ -46,7 +32,6 @@ _IN_TIME = """
 SELECT batch_id, moment, kind, clock FROM batch
 ORDER BY CASE kind WHEN 'edit' THEN MAX(moment) OVER (ORDER BY batch_id) ELSE moment END, batch_id
 """
-ALL_BATCHES = 1 << 62
 _STORIES = "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND IFNULL(to_batch, ?1 + 1) > ?1"
 
 
@@ -63,30 +48,32 @@ def rebuilt(connection: sqlite3.Connection, known: int = ALL_BATCHES) -> Iterato
         with transaction(copy):
             copy.execute("PRAGMA defer_foreign_keys = ON")
             copy.execute(_UNPLACED)
-            for table in _MADE:
+            for table in _CLUSTERING:
                 copy.execute(f"DELETE FROM {table}")
             stays = "'settings', 'confirmed', 'retention', 'n_edits'"
             copy.execute(f"DELETE FROM meta WHERE key NOT IN ({stays})")
-            write_meta(copy, models=json.dumps({"1": model_version()}))
+            write_meta(copy, models=with_model({}, 1))
             lost = _place_again(connection, copy)
             _keep_ids(connection, copy, known)
         yield copy, lost
 
 
-def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
+def _place_again(former: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]:
+    """Place the documents of a store into its copy; return the corrections that this cannot follow."""
     lost = []
-    clusterer = Clusterer(settings_of(old) or StreamSettings(), StoredPast(copy))
-    corrections = {row[0]: row[1:] for row in old.execute("SELECT * FROM correction")}
-    rows = old.execute(
+    clusterer = Clusterer(settings_of(former), copy)
+    corrections = {row[0]: row[1:] for row in former.execute("SELECT * FROM correction")}
+    rows = former.execute(
         "SELECT doc_key, story_id, title, plain(text), text_hash FROM document JOIN membership USING (doc_id)"
         " WHERE to_batch IS NULL AND number IS NOT NULL"
     )
-    mates = {key: story for key, story, title, text, kept in rows if text_hash(title, text) != kept}  # it was deleted
-    rows = old.execute(
+    # articles whose texts were deleted
+    mates = {key: story for key, story, title, text, full_hash in rows if text_hash(title, text) != full_hash}
+    rows = former.execute(
         "SELECT batch_id, doc_id FROM document WHERE batch_id IS NOT NULL ORDER BY batch_id, published, doc_key"
     )
-    documents = {batch: [doc_id for _, doc_id in own] for batch, own in groupby(rows, key=itemgetter(0))}
-    order = old.execute(_IN_TIME).fetchall()
+    documents = {batch: [document for _, document in group] for batch, group in groupby(rows, key=itemgetter(0))}
+    order = former.execute(_IN_TIME).fetchall()
     numbers = {batch: number for number, (batch, *_) in enumerate(order, 1)}
     for batch, moment, kind, clock in order:
         result = BatchResult()
@@ -98,7 +85,9 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
             except InputError as error:
                 lost.append(f"{correction.verb} in batch {batch:,}: {error}")
         elif kind != "edit":
-            articles = [Article(*old.execute(_ARTICLE, (one,)).fetchone()) for one in documents.get(batch, ())]
+            articles = [
+                Article(*former.execute(_ARTICLE, (document,)).fetchone()) for document in documents.get(batch, ())
+            ]
             result = clusterer.run_batch(articles, moment, is_sure=moment == clock, mates=mates)
         write_batch(copy, clusterer, result, moment, kind)
         if correction is not None:
@@ -107,26 +96,27 @@ def _place_again(old: sqlite3.Connection, copy: sqlite3.Connection) -> list[str]
     return lost
 
 
-def _keep_ids(old: sqlite3.Connection, copy: sqlite3.Connection, known: int) -> None:
+def _keep_ids(former: sqlite3.Connection, copy: sqlite3.Connection, known: int) -> None:
     """Give the new stories the ids of those that they go on from; one of an id that was another's gets a new one."""
-    before, after = (dict(one.execute(_STORIES, (batch,))) for one, batch in ((old, known), (copy, ALL_BATCHES)))
-    sizes, shared = Counter(before.values()), Counter((before[one], after[one]) for one in after if one in before)
-    founders = {name: own for name, *own in old.execute("SELECT story_id, founder, born FROM story")}
+    before, after = (dict(one.execute(_STORIES, (batch,))) for one, batch in ((former, known), (copy, ALL_BATCHES)))
+    sizes = Counter(before.values())
+    shared = Counter((before[document], after[document]) for document in after if document in before)
+    founders = {name: fields for name, *fields in former.execute("SELECT story_id, founder, born FROM story")}
     heirs: dict[str, str] = {}
-    for (former, new), count in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0])):
-        if new not in heirs and 2 * count > sizes[former]:
-            heirs[new] = former
-    taken, names = {*founders, *heirs.values()}, {}
+    for (name, new), count in sorted(shared.items(), key=lambda pair: (-pair[1], pair[0])):
+        if new not in heirs and 2 * count > sizes[name]:
+            heirs[new] = name
+    in_use, names = {*founders, *heirs.values()}, {}
     for name, founder, born in copy.execute("SELECT story_id, founder, born FROM story ORDER BY story_id").fetchall():
         names[name] = heirs.get(name, name)
         if name in heirs:
             copy.execute("UPDATE story SET founder = ?, born = ? WHERE story_id = ?", (*founders[heirs[name]], name))
-        elif name in taken and (name in heirs.values() or name in sizes):
-            while names[name] in taken:
+        elif name in in_use and (name in heirs.values() or name in sizes):
+            while names[name] in in_use:
                 names[name] = story_id(founder, attempt=born)
-                born -= names[name] in taken
+                born -= names[name] in in_use
             copy.execute("UPDATE story SET born = ? WHERE story_id = ?", (born, name))
-            taken.add(names[name])
+            in_use.add(names[name])
     copy.execute("CREATE TEMPORARY TABLE renamed (former TEXT PRIMARY KEY, name TEXT)")
     copy.executemany("INSERT INTO renamed VALUES (?, '~' || ?)", [pair for pair in names.items() if pair[0] != pair[1]])
     for table, column in _IDS:  # two may change their names with one another

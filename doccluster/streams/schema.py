@@ -2,70 +2,58 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 from doccluster.errors import SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
-VERSION = 8
+VERSION = 9
 OLDEST = 6  # stores from this version on can be brought up to date
-# what makes the tables of an older version those of this one; `upgrading` fills them
-UPGRADE = """
-DROP INDEX document_vectors;
-DROP INDEX document_shingles;
-DROP INDEX story_living;
-ALTER TABLE document DROP COLUMN vectors;
-ALTER TABLE document DROP COLUMN shingles;
-ALTER TABLE document DROP COLUMN in_sums;
-ALTER TABLE document DROP COLUMN margin;
-ALTER TABLE document ADD COLUMN outlet TEXT NOT NULL DEFAULT '';
-ALTER TABLE document ADD COLUMN words BLOB;
-ALTER TABLE document ADD COLUMN links BLOB;
-ALTER TABLE document ADD COLUMN background REAL NOT NULL DEFAULT 0;
-ALTER TABLE story DROP COLUMN split_checked;
-ALTER TABLE story DROP COLUMN is_forgotten;
-ALTER TABLE lineage ADD COLUMN reason TEXT NOT NULL DEFAULT '';
-DROP TABLE term;
-CREATE TABLE term (
-    language TEXT NOT NULL, number INTEGER NOT NULL, term TEXT NOT NULL, n_articles INTEGER NOT NULL,
-    PRIMARY KEY (language, number)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX term_words ON term (language, term);
-CREATE INDEX document_words ON document (number) WHERE words IS NOT NULL;
-CREATE INDEX document_outlet ON document (outlet, number) WHERE number IS NOT NULL;
-CREATE INDEX story_state ON story (state);
-"""
+WORDS_SINCE = 8  # stores from this version on keep the words of articles, and count terms by language
 
-TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+# what a column of the tables below holds
+_KINDS = {
+    "STRING": "TEXT NOT NULL",
+    "COUNT": "INTEGER NOT NULL CHECK ({0} >= 0)",
+    # seconds since 1970, of a date with a year of four digits
+    "MOMENT": "INTEGER NOT NULL CHECK ({0} BETWEEN -62135596800 AND 253370764800)",
+    "LIKENESS": "REAL CHECK ({0} BETWEEN -4 AND 4)",  # centring can bring the likeness of two texts above 1
+}
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value STRING) STRICT, WITHOUT ROWID;
 
 -- one clustering of what had come in: the moments at which the partition changed
 CREATE TABLE batch (
-    batch_id INTEGER PRIMARY KEY, moment INTEGER NOT NULL, kind TEXT NOT NULL, n_documents INTEGER NOT NULL,
-    clock INTEGER NOT NULL DEFAULT 0
+    batch_id INTEGER PRIMARY KEY, moment MOMENT, kind TEXT NOT NULL CHECK (kind IN ('poll', 'replay', 'edit')),
+    n_documents COUNT, clock MOMENT
 ) STRICT;
 
 CREATE TABLE feed (
-    feed_id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, category TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('active', 'failing', 'gone')), etag TEXT NOT NULL, last_modified TEXT NOT NULL,
-    body_hash TEXT NOT NULL, interval_s INTEGER NOT NULL, next_poll_at INTEGER NOT NULL, failures INTEGER NOT NULL,
-    redirect_to TEXT NOT NULL, redirect_seen INTEGER NOT NULL, last_ok_at INTEGER NOT NULL,
-    last_full_at INTEGER NOT NULL, last_asked_at INTEGER NOT NULL, reason TEXT NOT NULL
+    feed_id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title STRING, category STRING,
+    state TEXT NOT NULL CHECK (state IN ('active', 'failing', 'gone')), etag STRING, last_modified STRING,
+    body_hash STRING, interval_s INTEGER NOT NULL CHECK (interval_s BETWEEN 1 AND 864000), next_poll_at MOMENT,
+    failures INTEGER NOT NULL CHECK (failures BETWEEN 0 AND 1000000), redirect_to STRING,
+    redirect_seen INTEGER NOT NULL CHECK (redirect_seen BETWEEN 0 AND 1000), last_ok_at MOMENT, last_full_at MOMENT,
+    last_asked_at MOMENT, reason STRING, skip_hours TEXT NOT NULL DEFAULT '[]',
+    skip_days TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE TABLE feed_alias (url TEXT PRIMARY KEY, feed_id INTEGER NOT NULL REFERENCES feed) STRICT, WITHOUT ROWID;
 CREATE TABLE fetch (
-    fetch_id INTEGER PRIMARY KEY, feed_id INTEGER NOT NULL REFERENCES feed, at INTEGER NOT NULL, url TEXT NOT NULL,
-    status INTEGER NOT NULL, n_bytes INTEGER NOT NULL, reason TEXT NOT NULL, n_entries INTEGER NOT NULL,
-    n_new INTEGER NOT NULL
+    fetch_id INTEGER PRIMARY KEY, feed_id INTEGER NOT NULL REFERENCES feed, at MOMENT, url STRING,
+    status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 999), n_bytes COUNT, reason STRING, n_entries COUNT, n_new COUNT
 ) STRICT;
 
 CREATE TABLE document (
-    doc_id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL UNIQUE, id TEXT NOT NULL, published INTEGER NOT NULL,
-    date TEXT NOT NULL, first_seen INTEGER NOT NULL, batch_id INTEGER REFERENCES batch, number INTEGER,
-    language TEXT NOT NULL, source TEXT NOT NULL, link TEXT NOT NULL, guid TEXT NOT NULL, title TEXT NOT NULL,
-    text ANY NOT NULL, text_hash TEXT NOT NULL, n_versions INTEGER NOT NULL, family INTEGER, first_story TEXT,
-    similarity REAL, is_edited INTEGER NOT NULL DEFAULT 0, outlet TEXT NOT NULL DEFAULT '', words BLOB, links BLOB,
-    background REAL NOT NULL DEFAULT 0
+    doc_id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL UNIQUE, id STRING, published MOMENT, date STRING,
+    first_seen MOMENT, batch_id INTEGER REFERENCES batch, number INTEGER, language STRING, source STRING, link STRING,
+    guid STRING, title STRING, text ANY NOT NULL, text_hash STRING, n_versions COUNT, family INTEGER, first_story TEXT,
+    similarity LIKENESS, is_edited INTEGER NOT NULL DEFAULT 0, outlet TEXT NOT NULL DEFAULT '', words BLOB, links BLOB,
+    background REAL NOT NULL DEFAULT 0 CHECK (background BETWEEN 0 AND 4),
+    CHECK (is_edited IN (0, MIN(1, n_versions - 1))),
+    CHECK ((batch_id IS NULL) + (number IS NULL) + (family IS NULL) + (first_story IS NULL) IN (0, 4)),
+    CHECK (family BETWEEN 1 AND number), CHECK ((words IS NULL) = (links IS NULL)),
+    CHECK (words IS NULL OR number IS NOT NULL)
 ) STRICT;
 CREATE INDEX document_waiting ON document (published, doc_key) WHERE batch_id IS NULL;
 CREATE INDEX document_number ON document (number) WHERE number IS NOT NULL;
@@ -75,23 +63,21 @@ CREATE INDEX document_outlet ON document (outlet, number) WHERE number IS NOT NU
 CREATE INDEX document_edited ON document (number) WHERE is_edited = 1;
 
 CREATE TABLE document_version (
-    doc_id INTEGER NOT NULL REFERENCES document, version INTEGER NOT NULL, seen INTEGER NOT NULL, title TEXT NOT NULL,
-    text ANY NOT NULL, text_hash TEXT NOT NULL, PRIMARY KEY (doc_id, version)
+    doc_id INTEGER NOT NULL REFERENCES document, version INTEGER NOT NULL CHECK (version > 0), seen MOMENT,
+    title STRING, text ANY NOT NULL, text_hash STRING, PRIMARY KEY (doc_id, version)
 ) STRICT, WITHOUT ROWID;
 
 -- where a document was met: the same article in several feeds is one document
 CREATE TABLE sighting (
-    source TEXT NOT NULL, guid TEXT NOT NULL, doc_id INTEGER NOT NULL REFERENCES document, first_seen INTEGER NOT NULL,
+    source STRING, guid STRING, doc_id INTEGER NOT NULL REFERENCES document, first_seen MOMENT,
     PRIMARY KEY (source, guid)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sighting_document ON sighting (doc_id);
 
 CREATE TABLE story (
-    story_id TEXT PRIMARY KEY, founder TEXT NOT NULL, born INTEGER NOT NULL, first INTEGER NOT NULL,
-    last INTEGER NOT NULL, language TEXT NOT NULL, parent TEXT NOT NULL,
-    lead INTEGER NOT NULL, led_at INTEGER NOT NULL, n_documents INTEGER NOT NULL, n_families INTEGER NOT NULL,
-    changed INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')),
-    touched INTEGER NOT NULL DEFAULT 0
+    story_id TEXT PRIMARY KEY, founder STRING, born MOMENT, first MOMENT, last MOMENT, language STRING, parent STRING,
+    lead COUNT, led_at MOMENT, n_documents COUNT, n_families COUNT, changed MOMENT,
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'merged')), touched MOMENT, CHECK (first <= last)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX story_state ON story (state);
 -- the document that names a story, from a batch on
@@ -108,25 +94,35 @@ CREATE TABLE membership (
 CREATE INDEX membership_story ON membership (story_id, to_batch);
 
 CREATE TABLE lineage (
-    seq INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batch, moment INTEGER NOT NULL,
-    event TEXT NOT NULL, story_id TEXT NOT NULL REFERENCES story, other_id TEXT NOT NULL, n_documents INTEGER NOT NULL,
-    similarity REAL NOT NULL, doc_id INTEGER REFERENCES document, reason TEXT NOT NULL DEFAULT ''
+    seq INTEGER PRIMARY KEY, batch_id INTEGER NOT NULL REFERENCES batch, moment MOMENT,
+    event TEXT NOT NULL, story_id TEXT NOT NULL REFERENCES story, other_id STRING,
+    n_documents INTEGER NOT NULL CHECK (n_documents > 0), similarity LIKENESS NOT NULL,
+    doc_id INTEGER REFERENCES document, reason TEXT NOT NULL DEFAULT '',
+    CHECK (event IN ('born', 'grew', 'merged', 'split', 'moved', 'closed', 'resumed', 'renamed', 'pinned')),
+    CHECK ((event IN ('born', 'grew', 'moved')) = (doc_id IS NOT NULL)), CHECK (doc_id IS NULL OR n_documents = 1),
+    CHECK ((event IN ('merged', 'split', 'moved', 'resumed')) = (other_id <> ''))
 ) STRICT;
 CREATE INDEX lineage_batch ON lineage (batch_id);
 CREATE INDEX lineage_story ON lineage (story_id);
 
 -- what an editor has said, in lists of doc_id, and in which batch it was taken back; see `corrections`
 CREATE TABLE correction (
-    batch_id INTEGER PRIMARY KEY REFERENCES batch, verb TEXT NOT NULL, documents TEXT NOT NULL, together TEXT NOT NULL,
-    apart TEXT NOT NULL, text TEXT NOT NULL, undone INTEGER REFERENCES batch
+    batch_id INTEGER PRIMARY KEY REFERENCES batch, verb STRING, documents STRING, together STRING, apart STRING,
+    text STRING, undone INTEGER REFERENCES batch CHECK (undone > batch_id),
+    CHECK (verb IN ('merge', 'split', 'move', 'rename', 'pin', 'mute'))
 ) STRICT;
 
 CREATE TABLE term (
-    language TEXT NOT NULL, number INTEGER NOT NULL, term TEXT NOT NULL, n_articles INTEGER NOT NULL,
+    language STRING, number COUNT, term TEXT NOT NULL CHECK (term <> ''), n_articles COUNT,
     PRIMARY KEY (language, number)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX term_words ON term (language, term);
 """
+_COMMON = """
+SELECT name FROM pragma_table_info(?1, 'main') INTERSECT SELECT name FROM pragma_table_info(?1, 'former')
+"""
+_COLUMN = re.compile(rf"(\w+) ({'|'.join(_KINDS)})\b")
+TABLES = _COLUMN.sub(lambda found: f"{found[1]} {_KINDS[found[2]].format(found[1])}", _TABLES)
 
 
 def version_of(connection: sqlite3.Connection, name: str, *, oldest: int = VERSION) -> int:
@@ -146,39 +142,44 @@ def version_of(connection: sqlite3.Connection, name: str, *, oldest: int = VERSI
         raise SchemaError(
             f"{name} is a SQLite file of another program, not a store of doccluster; choose another name."
         )
-    if version > VERSION:
+    if not oldest <= version <= VERSION:
+        age, remedy = "an older", "`doccluster stream upgrade` brings it up to date"
+        if version > VERSION:
+            age, remedy = "a newer", "update doccluster"
+        elif version < OLDEST:
+            remedy = "fill a new store"
         raise SchemaError(
-            f"{name} was written by a newer doccluster (tables {version}, this one knows {VERSION}); update doccluster."
-        )
-    if version < oldest:
-        remedy = "fill a new store" if version < OLDEST else "`doccluster stream upgrade` brings it up to date"
-        raise SchemaError(
-            f"{name} was written by an older doccluster (tables {version}, this one knows {VERSION}); {remedy}."
+            f"{name} was written by {age} doccluster (tables {version}, this one knows {VERSION}); {remedy}."
         )
     return int(version)
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables in an empty file; the caller commits."""
-    _execute_all(connection, TABLES)
+    for statement in TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def upgrade_tables(connection: sqlite3.Connection) -> int:
-    """Bring the tables of a store up to date, inside a transaction of the caller; return the version they had."""
-    (before,) = connection.execute("PRAGMA user_version").fetchone()
-    if before == VERSION:
-        return VERSION
-    has_meaning = connection.execute("SELECT 1 FROM pragma_table_info('document') WHERE name = 'meaning'").fetchone()
-    if has_meaning:
-        connection.execute("ALTER TABLE document DROP COLUMN meaning")
-    _execute_all(connection, UPGRADE)
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-    return int(before)
+def remake_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of a store anew, and fill them with the rows of the attached `former`; the caller commits."""
+    (before,) = connection.execute("PRAGMA former.user_version").fetchone()
+    for table in _names_of(connection, "former"):
+        connection.execute(f"DROP TABLE main.{table}")
+    make_tables(connection)
+    for table in _names_of(connection, "main"):
+        columns = ", ".join(name for (name,) in connection.execute(_COMMON, (table,)))
+        if table != "term" or before >= WORDS_SINCE:
+            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM former.{table}")
 
 
-def _execute_all(connection: sqlite3.Connection, statements: str) -> None:
-    for statement in statements.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+def _names_of(connection: sqlite3.Connection, schema: str) -> list[str]:
+    rows = connection.execute(f"SELECT name FROM {schema}.sqlite_schema WHERE type = 'table'")
+    return [name for (name,) in rows]
+
+
+def shape_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the statements that made tables and indexes, by kind and name."""
+    return dict(connection.execute("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))

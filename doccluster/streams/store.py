@@ -1,31 +1,49 @@
-"""The state of a stream on disk: written after each batch in one transaction; `restoring` reads it back."""
+"""The state of a stream on disk: written after each batch in one transaction, and read back bit for bit."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 import warnings
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cache
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
 
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.stories.looking_again import DeskArticle
+from doccluster.stories.words import LANGUAGES, function_words
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.changes import BatchResult, Turn
 from doccluster.streams.clock import N_TO_BELIEVE, StreamClock
-from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.corrections import muting
-from doccluster.streams.database import transaction
-from doccluster.streams.kept_words import links_as_bytes, words_as_bytes
-from doccluster.streams.model import differences, model_version
+from doccluster.streams.clusterer import STORY_FIELDS, BatchResult, Clusterer, Event, read_stories
+from doccluster.streams.corrections import bonds_of, muting
+from doccluster.streams.database import read_column, transaction
 from doccluster.streams.settings import DAY, StreamSettings
-from doccluster.streams.story import STORY_FIELDS
 
+RULE = "1"  # raised with every change of the rule that gives other stories
 DESK_FIELDS = ("n_articles", "n_when_linked", "looked_at", "next_term")
 ARTICLE = "doc_key, id, published, date, title, plain(text), source, link, guid"  # the columns of an `Article`
 
 
+@cache
+def model_version() -> dict[str, str]:
+    """Return what an article's place depends on besides the store: versions of the rule, and of the function words."""
+    lists = [sorted(words) for words in function_words().lists]
+    digest = blake2b(json.dumps([LANGUAGES, lists]).encode(), digest_size=6).hexdigest()
+    return {"rule": RULE, "function words": digest}
+
+
+def with_model(models: dict[str, dict[str, str]], batch: int) -> str:
+    """Return the models of a store by the first batch of each, with the one of this version."""
+    return json.dumps({**models, str(batch): model_version()})
+
+
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the settings of the store as a whole."""
+    """Return what is kept of the store as a whole."""
     return dict(connection.execute("SELECT key, value FROM meta"))
 
 
@@ -35,66 +53,48 @@ def write_meta(connection: sqlite3.Connection, **values: str | int) -> None:
     connection.executemany("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", rows)
 
 
-def settings_of(connection: sqlite3.Connection) -> StreamSettings | None:
-    """Return the settings that a store was made with, None for a new one."""
-    kept = read_meta(connection).get("settings")
-    return None if kept is None else StreamSettings.from_dict(json.loads(kept))
+def settings_of(connection: sqlite3.Connection) -> StreamSettings:
+    """Return the settings that a store was made with, the defaults for a new one."""
+    return StreamSettings.from_dict(json.loads(read_meta(connection).get("settings", "{}")))
 
 
 def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | None) -> StreamSettings:
     """Return the settings of a store, which are the given ones (or the defaults) if it is new.
 
+    From which batch on articles are placed by another model than before is noted in the store, and warned of once.
+
     Raises InputError if it was made with others than those given.
     """
-    kept = settings_of(connection)
-    if kept is None:
-        chosen = settings or StreamSettings()
-        with transaction(connection):
-            write_meta(connection, settings=json.dumps(chosen.to_dict(), sort_keys=True), models=with_model({}, 1))
-        return chosen
-    if settings is not None and settings != kept:
+    meta = read_meta(connection)
+    models = json.loads(meta.get("models", "{}"))
+    former = models[max(models, key=int)] if models else {}
+    changes = [name for name, version in model_version().items() if former.get(name) != version]
+    following = last_batch(connection)[0] + 1
+    chosen = settings_of(connection) if "settings" in meta else settings or StreamSettings()
+    if settings not in (None, chosen):
         raise InputError("the store was made with other settings; leave them out, or begin a new store.")
-    _note_model(connection)
-    return kept
-
-
-def _note_model(connection: sqlite3.Connection) -> None:
-    """Note in the store from which batch on articles are placed by another model than before, and warn of that once."""
-    last = last_batch(connection)
-    following = 1 if last is None else last[0] + 1
-    models = json.loads(read_meta(connection).get("models", "{}"))
-    former = models[max(models, key=int)] if models else None
-    other = "" if former is None else differences(former)
-    if former is not None and not other:
-        return
-    with transaction(connection):
-        write_meta(connection, models=with_model(models, following))
-    if other:
+    if "settings" not in meta or changes:
+        with transaction(connection):
+            write_meta(
+                connection, settings=json.dumps(asdict(chosen), sort_keys=True), models=with_model(models, following)
+            )
+    if former and changes:
         warnings.warn(
             DocclusterWarning(
-                f"the store was filled by another version of doccluster ({other}): from batch {following:,} on articles"
-                " are placed by this one, those before stay; `doccluster stream rebuild` places all anew."
+                f"the store was filled by another version of doccluster ({', '.join(changes)}): from batch"
+                f" {following:,} on articles are placed by this one, those before stay; `doccluster stream rebuild`"
+                " places all anew."
             ),
-            stacklevel=4,
+            stacklevel=3,
         )
-
-
-def with_model(models: dict[str, dict[str, str]], batch: int) -> str:
-    """Return the models of a store by the first batch of each, with the one of this version."""
-    return json.dumps({**models, str(batch): model_version()})
+    return chosen
 
 
 def waiting_articles(connection: sqlite3.Connection) -> list[Article]:
     """Return the documents that are in no story yet and not muted, in the order of the stream."""
     rows = connection.execute(f"SELECT {ARTICLE} FROM document WHERE batch_id IS NULL ORDER BY published, doc_key")
     waiting, is_muted = [Article(*row) for row in rows], muting(connection)
-    return [one for one in waiting if not is_muted(one.title, one.source)]
-
-
-def all_articles(connection: sqlite3.Connection) -> list[Article]:
-    """Return the documents that are in stories, in the order of the stream."""
-    rows = connection.execute(f"SELECT {ARTICLE} FROM document WHERE number IS NOT NULL ORDER BY published, doc_key")
-    return [Article(*row) for row in rows]
+    return [article for article in waiting if not is_muted(article.title, article.source)]
 
 
 def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, Article]]:
@@ -109,35 +109,30 @@ def edited_articles(connection: sqlite3.Connection) -> list[tuple[int, Article]]
 
 def clock_of(connection: sqlite3.Connection) -> StreamClock:
     """Return the clock of the stream as the last batch left it."""
-    row = connection.execute("SELECT clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
-    if row is None:
+    batch, clock = last_batch(connection)
+    if not batch:
         return StreamClock()
     ahead = connection.execute(
         "SELECT moment FROM batch WHERE kind <> 'edit' AND batch_id >"
         " COALESCE((SELECT MAX(batch_id) FROM batch WHERE moment <= ? AND kind <> 'edit'), 0) ORDER BY batch_id",
-        (row[0] + DAY,),
+        (clock + DAY,),
     )
-    return StreamClock(int(row[0])).moved_by(int(moment) for (moment,) in ahead)
+    return StreamClock(clock).moved_by(int(moment) for (moment,) in ahead)
 
 
-def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment] | None:
-    """Return the number of the last batch, and what the clock of the stream said then."""
+def last_batch(connection: sqlite3.Connection) -> tuple[int, Moment]:
+    """Return the number of the last batch, and what the clock of the stream said then; zeros before the first."""
     row = connection.execute("SELECT batch_id, clock FROM batch ORDER BY batch_id DESC LIMIT 1").fetchone()
-    return None if row is None else (int(row[0]), int(row[1]))
+    return row or (0, 0)
 
 
-def newest_moment(connection: sqlite3.Connection) -> Moment | None:
-    """Return up to when the articles of a store go: its clock, or where three batches say so, ahead of that.
-
-    None for a store without any batch.
-    """
-    last = last_batch(connection)
+def newest_moment(connection: sqlite3.Connection) -> Moment:
+    """Return up to when the articles of a store go: its clock, or where three batches say so, ahead of that."""
     moments = connection.execute(
         "SELECT moment FROM batch WHERE kind <> 'edit' ORDER BY moment DESC LIMIT ?", (N_TO_BELIEVE,)
     ).fetchall()
-    if last is None:
-        return None
-    return max(last[1], moments[-1][0]) if len(moments) == N_TO_BELIEVE else last[1]
+    clock = last_batch(connection)[1]
+    return max(clock, moments[-1][0]) if len(moments) == N_TO_BELIEVE else clock
 
 
 def events_since(connection: sqlite3.Connection, batch: int) -> tuple[int, dict[str, int]]:
@@ -153,12 +148,15 @@ def write_batch(
     connection: sqlite3.Connection, clusterer: Clusterer, result: BatchResult, moment: Moment, kind: str
 ) -> int:
     """Write all that a batch has changed, inside a transaction of the caller; return the number of the batch."""
-    row = connection.execute(
+    batch = connection.execute(
         "INSERT INTO batch (moment, kind, n_documents, clock) VALUES (?, ?, ?, ?)",
         (moment, kind, len(result.placements), clusterer.time),
-    )
-    batch = row.lastrowid
+    ).lastrowid
     assert batch is not None
+    if result.language:
+        for rows in ("story WHERE", "term WHERE", "document WHERE number > 0 AND"):
+            table, condition = rows.split(" ", 1)
+            connection.execute(f"UPDATE {table} SET language = ? {condition} language = ''", (result.language,))
     _write_stories(connection, result)
     _write_placements(connection, result, batch)
     _write_lineage(connection, result, batch)
@@ -166,8 +164,17 @@ def write_batch(
     connection.executemany(
         "UPDATE document SET words = NULL, links = NULL WHERE number = ?", [(number,) for number in result.forgotten]
     )
-    _count_documents(connection, result)
-    _write_leads(connection, result, batch)
+    connection.executemany(
+        "UPDATE story SET (first, last, n_documents, n_families) = (SELECT MIN(d.published), MAX(d.published),"
+        " COUNT(*), COUNT(DISTINCT d.family) FROM membership m JOIN document d USING (doc_id)"
+        " WHERE m.story_id = ?1 AND m.to_batch IS NULL) WHERE story_id = ?1",
+        [(story.id,) for story, state in result.stories.values() if state != "merged"],  # merged ones had those
+    )
+    connection.executemany(  # which article names a story, from the batch on in which that changed
+        "INSERT INTO story_lead SELECT ?1, ?2, doc_id FROM document WHERE number = ?3 AND doc_id IS NOT"
+        " (SELECT doc_id FROM story_lead WHERE story_id = ?1 ORDER BY from_batch DESC LIMIT 1)",
+        [(story.id, batch, story.lead) for story, _ in result.stories.values() if story.lead],
+    )
     write_desks(connection, clusterer)
     return batch
 
@@ -186,95 +193,89 @@ def _write_stories(connection: sqlite3.Connection, result: BatchResult) -> None:
     )
 
 
-def _count_documents(connection: sqlite3.Connection, result: BatchResult) -> None:
-    """Keep how many documents the stories have that have changed, and between which moments; merged ones had those."""
-    connection.executemany(
-        "UPDATE story SET (first, last, n_documents, n_families) = (SELECT MIN(d.published), MAX(d.published),"
-        " COUNT(*), COUNT(DISTINCT d.family) FROM membership m JOIN document d USING (doc_id)"
-        " WHERE m.story_id = ?1 AND m.to_batch IS NULL) WHERE story_id = ?1",
-        [(story.id,) for story, state in result.stories.values() if state != "merged"],
-    )
-
-
-def _write_leads(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
-    """Keep which article names a story, from the batch on in which that changed."""
-    connection.executemany(
-        "INSERT INTO story_lead SELECT ?1, ?2, doc_id FROM document WHERE number = ?3 AND doc_id IS NOT"
-        " (SELECT doc_id FROM story_lead WHERE story_id = ?1 ORDER BY from_batch DESC LIMIT 1)",
-        [(story.id, batch, story.lead) for story, _ in result.stories.values() if story.lead],
-    )
-
-
 def _write_placements(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
-    first_story = {event.number: event.story for event in result.events if event.number}
+    story_of = {event.numbers[0]: event.story for event in result.events if event.event in ("born", "grew")}
+    numbered = {placement.placed.number: placement for placement in result.placements}
     connection.executemany(
         "UPDATE document SET batch_id = ?, number = ?, language = ?, outlet = ?, family = ?, first_story = ?,"
         " similarity = ?, is_edited = 0 WHERE doc_key = ?",
         [
-            (
-                batch,
-                one.placed.number,
-                one.language,
-                one.outlet,
-                one.placed.family,
-                first_story[one.placed.number],
-                one.similarity,
-                one.article.key,
-            )
-            for one in result.placements
+            (batch, number, new.language, new.outlet, new.placed.family, story_of[number], new.similarity,
+             new.article.key)
+            for number, new in numbered.items()
         ],
-    )
+    )  # fmt: skip
     connection.executemany(
-        "INSERT INTO membership SELECT doc_id, ?, ?, NULL FROM document WHERE doc_key = ?",
-        [(first_story[one.placed.number], batch, one.article.key) for one in result.placements],
+        "INSERT INTO membership SELECT doc_id, first_story, batch_id, NULL FROM document WHERE doc_key = ?",
+        [(placement.article.key,) for placement in result.placements],
     )
 
 
 def write_links(connection: sqlite3.Connection, articles: Iterable[DeskArticle]) -> None:
     """Keep the words of articles that later ones are compared with, and what they have in common with earlier ones."""
-    connection.executemany(
-        "UPDATE document SET words = ?, links = ?, background = ? WHERE number = ?",
-        [(words_as_bytes(one), links_as_bytes(one), one.background, one.number) for one in articles],
-    )
+    rows = [
+        (
+            article.terms.astype("<i4").tobytes() + article.counts.tobytes(),
+            article.earlier.astype("<i4").tobytes() + article.likeness.astype("<f4").tobytes(),
+            article.background,
+            article.number,
+        )
+        for article in articles
+    ]
+    connection.executemany("UPDATE document SET words = ?, links = ?, background = ? WHERE number = ?", rows)
+
+
+def words_from_bytes(data: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
+    """Return terms and how often each occurs, as `write_links` keeps them; raise ValueError for what it never does."""
+    n_terms, n_over = divmod(len(data), 5)
+    terms = np.frombuffer(data, dtype="<i4", count=n_terms).astype(np.int32)
+    counts = np.frombuffer(data, dtype=np.int8, offset=4 * n_terms).copy()
+    is_counted = counts.all() and not (counts == -128).any()
+    if n_over or not is_counted or (terms < 0).any() or np.unique(terms).size < n_terms:
+        raise ValueError(f"{len(data)} bytes are not the words of an article")
+    return terms, counts
+
+
+def _links_from_bytes(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    n_links, n_over = divmod(len(data), 8)
+    earlier = np.frombuffer(data, dtype="<i4", count=n_links).astype(np.int64)
+    likeness = np.frombuffer(data, dtype="<f4", offset=4 * n_links).astype(np.float32)
+    if n_over or (earlier < 1).any() or not ((likeness > 0) & (likeness < 4)).all():
+        raise ValueError(f"{len(data)} bytes are not the links of an article")
+    return earlier, likeness
 
 
 def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
     """Write the events, after each that moves documents (or in its place) a line for each of them, and move those."""
-    turns = iter(result.turns)
     rows: list[tuple[object, ...]] = []
     for event in result.events:
-        about = (event.story, event.other, event.n_documents, event.similarity)
+        is_entry = event.event in ("born", "grew")
+        documents = _documents_of(connection, event)
         if event.event != "moved":
-            rows.append((batch, event.when, event.event, *about, event.number or None, None, event.reason))
-        if event.event in ("merged", "split", "moved"):
-            turn = next(turns)
-            ends = turn.target, turn.source, 1, event.similarity, None
-            moved = _move(connection, turn, batch)
-            rows += [(batch, event.when, "moved", *ends, doc_id, event.reason) for doc_id in moved]
+            ends = (event.story, event.other, event.n_documents, event.similarity)
+            rows.append((batch, event.when, event.event, *ends, documents[0] if is_entry else None, event.reason))
+        if is_entry:
+            continue
+        connection.executemany(
+            "UPDATE membership SET to_batch = ?1 WHERE doc_id = ?2 AND to_batch IS NULL AND from_batch < ?1",
+            [(batch, document) for document in documents],
+        )
+        connection.executemany(
+            "INSERT INTO membership VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET story_id = excluded.story_id",
+            [(document, event.target, batch) for document in documents],
+        )
+        ends = (event.target, event.source, 1, event.similarity)
+        rows += [(batch, event.when, "moved", *ends, document, event.reason) for document in documents]
     connection.executemany(
         "INSERT INTO lineage (batch_id, moment, event, story_id, other_id, n_documents, similarity, doc_id, reason)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, COALESCE(?9, (SELECT doc_id FROM document WHERE number = ?8)), ?10)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 
 
-def _move(connection: sqlite3.Connection, turn: Turn, batch: int) -> list[int]:
-    """Move documents from a story to another; return which."""
-    rows = connection.execute(
-        "SELECT m.doc_id, m.from_batch FROM json_each(?) JOIN document d ON d.number = value"
-        " JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL ORDER BY m.doc_id",
-        (json.dumps(turn.numbers),),
-    ).fetchall()
-    again = [(turn.target, doc_id, batch) for doc_id, since in rows if since == batch]
-    connection.executemany("UPDATE membership SET story_id = ? WHERE doc_id = ? AND from_batch = ?", again)
-    earlier = [doc_id for doc_id, since in rows if since != batch]
-    connection.executemany(
-        "UPDATE membership SET to_batch = ? WHERE doc_id = ? AND to_batch IS NULL", [(batch, one) for one in earlier]
-    )
-    connection.executemany(
-        "INSERT INTO membership VALUES (?, ?, ?, NULL)", [(one, turn.target, batch) for one in earlier]
-    )
-    return [doc_id for doc_id, _ in rows]
+def _documents_of(connection: sqlite3.Connection, event: Event) -> list[int]:
+    statement = "SELECT doc_id FROM json_each(?) JOIN document ON number = value ORDER BY doc_id"
+    return read_column(connection, statement, json.dumps(event.numbers))
 
 
 def write_desks(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
@@ -303,3 +304,49 @@ def write_desks(connection: sqlite3.Connection, clusterer: Clusterer) -> None:
         desks=json.dumps(desks, sort_keys=True),
         languages=json.dumps(clusterer.reader.languages, sort_keys=True),
     )
+
+
+def restored(connection: sqlite3.Connection) -> Clusterer:
+    """Return a clusterer in the state that the last batch left; raise ValueError for what cannot be that."""
+    clusterer = Clusterer(settings_of(connection), connection)
+    clusterer.bonds = bonds_of(connection)
+    meta = read_meta(connection)
+    if not last_batch(connection)[0]:
+        return clusterer
+    if "settings" not in meta:
+        raise ValueError("there are no settings")
+    clusterer.clock, clusterer.next_number = clock_of(connection), int(meta["next_number"])
+    for outlet, languages in json.loads(meta["languages"]).items():
+        clusterer.reader.languages[outlet] = Counter(languages)
+    for language, values in json.loads(meta["desks"]).items():
+        if language not in ("", *LANGUAGES) or min(values.values()) < 0:
+            raise ValueError(f"the numbers of {language!r} are none")
+        for name in DESK_FIELDS:
+            setattr(clusterer.desks[language], name, int(values[name]))
+        clusterer.desks[language].make_room()
+    for language, number, term, n_articles in connection.execute(
+        "SELECT language, number, term, n_articles FROM term ORDER BY language, number"
+    ):
+        desk = clusterer.desks[language]
+        if not number < desk.next_term or n_articles > desk.n_articles:
+            raise ValueError(f"the term {number} of {language!r} is not below {desk.next_term}, or counted too often")
+        desk.numbers_of_terms[term] = number
+        desk.n_with_term[number] = n_articles
+    for story in read_stories(connection, "state = 'open'"):
+        if story.language not in ("", *LANGUAGES):
+            raise ValueError(f"story {story.id} is in no language that there is")
+        clusterer.stories[story.id], _ = story, clusterer.desks[story.language]  # its articles can be forgotten
+    for number, key, time, language, outlet, family, background, words, links, story_id in connection.execute(
+        "SELECT d.number, d.doc_key, d.published, d.language, d.outlet, d.family, d.background, d.words, d.links,"
+        " m.story_id FROM document d JOIN membership m ON m.doc_id = d.doc_id AND m.to_batch IS NULL"
+        " WHERE d.words IS NOT NULL ORDER BY d.number"
+    ):
+        place = clusterer.outlets.setdefault(outlet, len(clusterer.outlets))
+        terms, counts = words_from_bytes(words)
+        if terms.max(initial=-1) >= clusterer.desks[language].next_term:
+            raise ValueError(f"document {number} has terms that there are not")
+        links_of = _links_from_bytes(links)
+        article = DeskArticle(number, time, place, terms, counts, *links_of, float(np.float32(background)))
+        article.family, article.story = family, story_id
+        clusterer.take_known(language, article, key)
+    return clusterer

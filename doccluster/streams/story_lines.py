@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,8 +13,10 @@ from typing import Any
 from doccluster.report.stream_page import ArticleLine, Span, StoryLine
 from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.settings import HOUR, StreamSettings
-from doccluster.streams.shared_terms import shared_terms
+from doccluster.streams.database import read_column
+from doccluster.streams.settings import DAY, HOUR
+from doccluster.streams.story_words import shared_terms
+from doccluster.streams.tables import StoryNames
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 
 HEADLINE = 220
@@ -21,9 +24,14 @@ MOST_OTHERS = 3
 MOST_LISTED = 200  # articles to which a story opens
 MOST_COMPACT = 20_000  # articles of the stories that are listed only when they are looked for
 N_BINS = 48
+LEAST_TIMES = 3  # days on which a title has come back
+WITHIN = 30 * DAY  # seconds
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_CHANGING = re.compile(rf"[\W\d_]+|\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b({_MONTHS})\b")
 _PARENTS = """
-SELECT d.title, SUBSTR(plain(d.text), 1, 400), e.other_id FROM lineage e JOIN story s ON s.story_id = e.other_id
-LEFT JOIN document d ON d.number = s.lead WHERE e.story_id = ? AND e.event = 'resumed' ORDER BY e.seq DESC
+SELECT COALESCE(NULLIF(d.title, ''), NULLIF(SUBSTR(plain(d.text), 1, 400), ''), e.other_id) FROM lineage e
+JOIN story s ON s.story_id = e.other_id LEFT JOIN document d ON d.number = s.lead
+WHERE e.story_id = ? AND e.event = 'resumed' ORDER BY e.seq DESC
 """
 _MEANINGS = {
     "new": "The story began since then",
@@ -47,7 +55,18 @@ class StoryArticle:
     link: str
     batch: int
     language: str
+    outlet: str
     is_lead: bool
+
+    @property
+    def name(self) -> str:
+        """What it is called on the page."""
+        return one_line(self.title or self.text, HEADLINE) or f"document {self.doc_id}"
+
+    @property
+    def voice(self) -> str:
+        """Its outlet, as the page shows it."""
+        return one_line(self.source, 60)
 
 
 @dataclass(frozen=True)
@@ -56,7 +75,8 @@ class PageContext:
 
     Attributes
     ----------
-    members, names : mapping of story to its articles, to its headline
+    members : mapping of story to its articles
+    names : StoryNames
     pieces : mapping of story to ids
         For each story that leads, those that are shown under it.
     events : mapping of story to Counter
@@ -67,12 +87,18 @@ class PageContext:
 
     connection: sqlite3.Connection
     members: Mapping[str, Sequence[StoryArticle]]
-    names: Mapping[str, str]
+    names: StoryNames
     pieces: Mapping[str, Sequence[str]]
     events: Mapping[str, Counter[str]]
     period: tuple[Moment, Moment]
     since: int
-    settings: StreamSettings
+    half_life: float
+
+    def headline_of(self, story: str) -> str:
+        """Return the name of a story on the page."""
+        lead = lead_of(self.members[story])
+        title = self.names.headline(lead.title, lead.outlet)
+        return self.names.renamed.get(story) or replace(lead, title=title).name
 
     def language_of(self, story: str) -> str:
         """Return the code of a story's language, "" where that is not known."""
@@ -81,16 +107,16 @@ class PageContext:
 
 def story_line(page: PageContext, story: str, *, is_card: bool = False) -> StoryLine:
     """Return an open story, with its pieces, as a line or a card of the page."""
-    own, pieces = page.members[story], page.pieces.get(story, ())
+    members, pieces = page.members[story], page.pieces.get(story, ())
     articles = [article for name in (story, *pieces) for article in page.members[name]]
-    lead = lead_of(own)
-    families = {article.family: article for article in reversed(own)}  # the first article of each
+    lead = lead_of(members)
+    families = {article.family: article for article in reversed(members)}  # the first article of each
     families[lead.family] = lead
     others = _newest_first(article for article in families.values() if article is not lead)
-    shared = shared_terms(page.connection, story, [lead.family], page.settings) if is_card else {}
-    outlets = Counter(one_line(article.source, 60) for article in articles if article.source)
+    terms = shared_terms(page.connection, story, lead.family, page.half_life) if is_card else {}
+    outlets = Counter(article.voice for article in articles if article.source)
     times = [article.time for article in articles]
-    headline = page.names[story]
+    headline = page.headline_of(story)
     return StoryLine(
         id=story,
         headline=headline,
@@ -102,14 +128,13 @@ def story_line(page: PageContext, story: str, *, is_card: bool = False) -> Story
         n_outlets=len(outlets),
         span=span_of(min(times), max(times)),
         bins=_bins(times, page.period) if is_card else (),
-        lead=replace(_line(lead, own, shared.get(lead.family)), name=headline),
-        others=tuple(_line(article, own, None) for article in others[:MOST_OTHERS]) if is_card else (),
-        articles=tuple(_line(article, (), None) for article in _newest_first(own)[:MOST_LISTED]),
-        n_unlisted=max(0, len(own) - MOST_LISTED),
+        lead=replace(_line(lead, members, terms), name=headline),
+        others=tuple(_line(article, members) for article in others[:MOST_OTHERS]) if is_card else (),
+        articles=tuple(_line(article) for article in _newest_first(members)[:MOST_LISTED]),
+        n_unlisted=max(0, len(members) - MOST_LISTED),
         pieces=tuple(story_line(page, piece) for piece in pieces),
         goes_on_from=tuple(
-            one_line(title or text or parent, HEADLINE)
-            for title, text, parent in (page.connection.execute(_PARENTS, (story,)) if is_card else ())
+            one_line(parent, HEADLINE) for parent in (read_column(page.connection, _PARENTS, story) if is_card else ())
         ),
         newest=as_text(max(times)),
     )
@@ -126,17 +151,20 @@ def compact_stories(page: PageContext, stories: Sequence[str]) -> dict[str, Any]
     rows, n_listed = [], 0
     for story in stories:
         articles = [article for name in (story, *page.pieces[story]) for article in page.members[name]]
-        lead = lead_of(articles)
-        rest = [article for article in _newest_first(articles) if article is not lead]
-        listed = [lead, *(rest[: MOST_LISTED - 1] if n_listed < MOST_COMPACT else ())]
+        lead, headline = lead_of(articles), page.headline_of(story)
+        others = [article for article in _newest_first(articles) if article is not lead]
+        listed = [lead, *(others[: MOST_LISTED - 1] if n_listed < MOST_COMPACT else ())]
         n_listed += len(listed)
-        headline = page.names[story]
-        told = [
-            ("" if headline_of(article) == headline else headline_of(article), safe_link(article.link) or "",
-             outlets.setdefault(one_line(article.source, 60), len(outlets)), article.time)
+        lines = [
+            (
+                "" if article.name == headline else article.name,
+                safe_link(article.link) or "",
+                outlets.setdefault(article.voice, len(outlets)),
+                article.time,
+            )
             for article in listed
-        ]  # fmt: skip
-        rows.append((story, page.language_of(story), headline, len(articles), told))
+        ]
+        rows.append((story, page.language_of(story), headline, len(articles), lines))
     return {"outlets": list(outlets), "stories": rows}
 
 
@@ -147,10 +175,10 @@ def _newest_first(articles: Iterable[StoryArticle]) -> list[StoryArticle]:
 def _badges(page: PageContext, stories: Sequence[str], n_new: int) -> tuple[tuple[str, str], ...]:
     """Return the words that say how a story and its pieces have changed since then, each with its meaning."""
     events = [page.events[story] for story in stories]
-    grown = "new" if all(one["born"] for one in events) else f"+{n_new}" if n_new else ""
-    words = [word for word in ("merged", "split", "resumed") if any(one[word] for one in events)]
-    told = [(grown, _MEANINGS["new" if grown == "new" else "grew"])] if grown else []
-    return (*told, *((word, _MEANINGS[word]) for word in words))
+    growth = "new" if all(counts["born"] for counts in events) else f"+{n_new}" if n_new else ""
+    badges = [(growth, _MEANINGS["new" if growth == "new" else "grew"])] if growth else []
+    words = [word for word in ("merged", "split", "resumed") if any(counts[word] for counts in events)]
+    return (*badges, *((word, _MEANINGS[word]) for word in words))
 
 
 def _bins(times: Sequence[Moment], period: tuple[Moment, Moment]) -> tuple[int, ...]:
@@ -167,23 +195,42 @@ def lead_of(articles: Sequence[StoryArticle]) -> StoryArticle:
     return next((article for article in articles if article.is_lead), articles[0])
 
 
-def headline_of(article: StoryArticle) -> str:
-    """Return the name of an article on the page."""
-    return one_line(article.title or article.text, HEADLINE) or f"document {article.doc_id}"
-
-
-def _line(article: StoryArticle, articles: Sequence[StoryArticle], terms: Mapping[str, float] | None) -> ArticleLine:
+def _line(
+    article: StoryArticle, articles: Sequence[StoryArticle] = (), terms: Mapping[str, float] | None = None
+) -> ArticleLine:
     """Return an article as a line, with the sentence of its text that has most of some terms."""
-    copies = {one_line(one.source, 60) for one in articles if one.family == article.family and one.source}
+    copies = {other.voice for other in articles if other.family == article.family and other.source}
     return ArticleLine(
-        name=headline_of(article),
+        name=article.name,
         link=safe_link(article.link),
-        source=one_line(article.source, 60),
+        source=article.voice,
         date=moment_told(article.time),
         date_iso=as_text(article.time),
         excerpt=marked_excerpt(article.text, terms) if terms and article.title else (),
-        copies=tuple(sorted(copies - {one_line(article.source, 60)})),
+        copies=tuple(sorted(copies - {article.voice})),
     )
+
+
+def title_pattern(title: str) -> str:
+    """Return the words of the title of a column that stay the same: without numbers, days and months.
+
+    >>> title_pattern("Morning briefing: Tuesday 3 March"), title_pattern("Quick crossword No 16,204")
+    ('morning briefing', 'quick crossword no')
+    """
+    return " ".join(_CHANGING.sub(" ", title.casefold()).split())
+
+
+def is_column(connection: sqlite3.Connection, articles: Sequence[StoryArticle]) -> bool:
+    """Return whether all articles of a story are of one column, whose title its outlet has had on several days."""
+    newest = max(articles, key=lambda article: article.time)
+    pattern = title_pattern(newest.title)
+    if not pattern or any(title_pattern(article.title) != pattern for article in articles):
+        return False
+    rows = connection.execute(
+        "SELECT title, published FROM document WHERE source = ? AND published BETWEEN ? AND ? AND title LIKE ?",
+        (newest.source, newest.time - WITHIN, newest.time, f"{newest.title[:1]}%"),
+    )
+    return len({published // DAY for title, published in rows if title_pattern(title) == pattern}) >= LEAST_TIMES
 
 
 def span_of(first: Moment, last: Moment) -> Span:

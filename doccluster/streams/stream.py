@@ -7,6 +7,7 @@ import os
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,23 +18,20 @@ from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import ArticlesInOrder, Moment
-from doccluster.streams.check import check_store
-from doccluster.streams.check_contents import Finding
+from doccluster.streams.check import Finding, check_store
 from doccluster.streams.corrections import Correction
 from doccluster.streams.database import MEMORY, back_up, close, described, open_to_write
-from doccluster.streams.export import events_after
 from doccluster.streams.intake import take_in
 from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.retention import Pruned, prune, prune_by_policy
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
 from doccluster.streams.store import agreed_settings, events_since, last_batch, newest_moment, read_meta, write_meta
-from doccluster.streams.tables import StreamTables, read_tables
+from doccluster.streams.tables import StreamTables, events_after, read_tables
 
 if TYPE_CHECKING:
-    from doccluster.streams.polling.options import PollOptions
     from doccluster.streams.polling.parsing import FeedParser
-    from doccluster.streams.polling.poller import Polled
+    from doccluster.streams.polling.poller import Polled, PollOptions
 
 STAGE = "cluster"
 UNTOLD = "untold"  # in the store: a batch, and how many of the events after it have been taken
@@ -55,7 +53,7 @@ class StoryStream:
     --------
     >>> stream = StoryStream()
     >>> done = stream.replay([
-    ...     ("2026-03-02T08:00:00Z", "The ferry runs aground off Skerrow, and all of the passengers are safe"),
+    ...     ("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow, all passengers safe"),
     ...     ("2026-03-02T10:00:00Z", "All passengers safe after ferry runs aground off Skerrow harbour"),
     ...     ("2026-03-02T11:00:00Z", "Central bank leaves interest rates unchanged at two percent"),
     ... ])
@@ -123,32 +121,25 @@ class StoryStream:
     def _replay(
         self, articles: ArticlesInOrder, batch: int, skipped: tuple[Skipped, ...], progress: Progress
     ) -> Replayed:
-        outcomes = {"new": 0, "edited": 0, "known": 0, "elsewhere": 0}
+        outcomes: Counter[str] = Counter()
         with self._described():
-            begins = last_batch(self._connection)
-            newest_before = newest_moment(self._connection)
-            n_late, known = json.loads(read_meta(self._connection).get("late", f"[0, {begins[0] if begins else 0}]"))
-        n_done, before = 0, (newest_before or 0) - DAY
-        with self._described():
+            begins, latest = last_batch(self._connection)[0], newest_moment(self._connection) - DAY
+            n_late, known = json.loads(read_meta(self._connection).get("late", f"[0, {begins}]"))
             for batches in by_commit(batches_of(articles, batch)):
                 with self._stories.writing():
                     for moment, together in batches:
-                        for one in together:
-                            outcome = take_in(self._connection, one, moment).outcome
+                        for article in together:
+                            outcome = take_in(self._connection, article, moment).outcome
                             outcomes[outcome] += 1
-                            n_late += outcome == "new" and one.time < before
+                            n_late += outcome == "new" and article.time < latest
                         self._stories.place_waiting(moment, "replay")
-                        if n_late:
-                            write_meta(
-                                self._connection, late=json.dumps([n_late, known])
-                            )  # until all stories are built again
-                        n_done += len(together)
-                        progress(STAGE, n_done, len(articles))
-        with self._described():
-            n_batches, events = events_since(self._connection, 0 if begins is None else begins[0])
+                        if n_late:  # until all stories are built again
+                            write_meta(self._connection, late=json.dumps([n_late, known]))
+                        progress(STAGE, outcomes.total(), len(articles))
+            n_batches, events = events_since(self._connection, begins)
             n_changed, lost = self._stories.rebuild(known) if n_late else (None, [])
-            clock, newest = self._stories.clock.time or 0, articles.newest
-        ahead = newest - clock if newest > clock + DAY else 0
+            ahead = articles.newest - (self._stories.clock.time or 0)
+        ahead = ahead if ahead > DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
         return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late, n_changed, tuple(lost))
 
@@ -194,39 +185,28 @@ class StoryStream:
         is_first: bool,
     ) -> tuple[Polled, list[int]]:
         """Make one pass; return what it has done, and the numbers of the feeds in the list."""
-        # what opens connections is imported only here
-        from doccluster.streams.polling.options import PollOptions
-        from doccluster.streams.polling.parsing import FeedParser
-        from doccluster.streams.polling.poller import poll_list
+        from doccluster.streams.polling.parsing import FeedParser  # what opens connections is imported only here
+        from doccluster.streams.polling.poller import Poller, PollOptions
         from doccluster.streams.polling.scheduling import believed_now
 
-        chosen = options or PollOptions()
+        chosen = (options or PollOptions()).allowing(allow_network)
         self._parser = self._parser or FeedParser()
+        lists = [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds)
         with self._described():
-            begins = last_batch(self._connection)
-            done, numbers = poll_list(
-                self._connection,
-                [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds),
-                chosen.allowing(allow_network),
-                self._parser,
-                force=force,
-                is_first=is_first,
-                last=self._stories.clock.time,
-                commit=self._stories.writing,
-                progress=progress,
-            )
+            begins, last = self.last_batch, self._stories.clock.time
+            poller = Poller(self._connection, chosen, self._parser, last, self._stories.writing, progress)
+            done, numbers = poller.poll(lists, force=force, is_first=is_first)
             machine = int(chosen.clock.now())
-            moment = believed_now(machine, done.feeds_say, self._stories.clock.time)
+            moment = believed_now(machine, done.feeds_say, last)
             done.ahead = machine - moment
             is_confirmed = done.feeds_say is not None and abs(done.feeds_say - machine) <= DAY
-            if not done.ahead and not is_confirmed and machine < (self._stories.clock.time or 0) - DAY:
-                done.ahead = machine - (self._stories.clock.time or 0)
-            confirmed = int(
-                read_meta(self._connection).get("confirmed", -DAY)
-            )  # by a server, now or before a poll died
+            if not done.ahead and not is_confirmed and machine < (last or 0) - DAY:
+                done.ahead = machine - (last or 0)
+            # by a server, now or before a poll died
+            confirmed = int(read_meta(self._connection).get("confirmed", -DAY))
             self.cluster(moment, is_sure=abs(moment - confirmed) <= DAY)
             prune_by_policy(self._connection, self._stories.clock.time or 0)
-            _, done.events = events_since(self._connection, 0 if begins is None else begins[0])
+            _, done.events = events_since(self._connection, begins)
         return done, numbers
 
     def follow(
@@ -242,7 +222,7 @@ class StoryStream:
 
         `force` holds for the first pass alone. The list is read again before each pass.
         """
-        from doccluster.streams.polling.options import PollOptions
+        from doccluster.streams.polling.poller import PollOptions
         from doccluster.streams.polling.subscribing import soonest_poll
 
         chosen = options or PollOptions()
@@ -267,8 +247,7 @@ class StoryStream:
     @property
     def last_batch(self) -> int:
         """The number of the last batch, 0 for a store without any."""
-        last = last_batch(self._connection)
-        return 0 if last is None else last[0]
+        return last_batch(self._connection)[0]
 
     def expect_events(self) -> None:
         """Remember what happens from now on for `tell_events`, beside what an earlier poll has left to tell."""

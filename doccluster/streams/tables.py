@@ -1,60 +1,81 @@
-"""What a store says of a moment, as three tables: documents, stories, lineage; row by row, or whole."""
+"""What a store says of a moment, as three tables (documents, stories, lineage): row by row, whole, or as csv files."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from doccluster.corpus.dates import iso_date
+from doccluster.base.csv_files import write_csv_rows
+from doccluster.base.new_folder import check_folder, writing
+from doccluster.base.unfinished import unfinished_folder
+from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
-from doccluster.streams.article import Moment, as_moment, as_text
-from doccluster.streams.corrections import names_at
+from doccluster.stories.cleaning import TIMES, title_end
+from doccluster.streams.article import Moment
+from doccluster.streams.corrections import ALL_BATCHES, Correction, names_at
+from doccluster.streams.database import read_column
 from doccluster.streams.settings import DAY
 
+Row = dict[str, Any]
 Table = Mapping[str, Sequence[Any]]
-Row = tuple[Any, ...]
 
 DOCUMENT_COLUMNS = (
     *("id", "date", "first_seen", "source", "title", "link", "story", "first_story", "family", "similarity"),
 )
 STORY_COLUMNS = ("id", "label", "state", "born", "last", "documents", "families", "outlets", "parent")
 LINEAGE_COLUMNS = ("when", "event", "story", "other", "documents", "similarity", "reason")
-
 LEAD_LENGTH = 160  # characters of a text that stand for a title that is missing
 
-_DOCUMENTS = """
-SELECT d.id, d.published, d.first_seen, d.source, d.title, d.link, m.story_id, d.first_story, f.doc_key AS family,
-    d.similarity
+
+def _iso(column: str) -> str:
+    return f"strftime('%Y-%m-%dT%H:%M:%SZ', {column}, 'unixepoch')"
+
+
+_DOCUMENTS = f"""
+SELECT d.id, {_iso("d.published")}, {_iso("d.first_seen")}, d.source, d.title, d.link, m.story_id, d.first_story,
+    f.doc_key, d.similarity
 FROM membership m JOIN document d USING (doc_id) LEFT JOIN document f ON f.number = d.family
 WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch) AND (m.from_batch > :since OR EXISTS
     (SELECT 1 FROM document_version v JOIN batch b ON b.batch_id = :since
     WHERE v.doc_id = d.doc_id AND v.seen > b.moment))
 ORDER BY d.number
 """
-_STORIES = """
-SELECT s.story_id, s.parent, s.born, COUNT(*) AS documents, COUNT(DISTINCT d.family) AS families,
-    COUNT(DISTINCT NULLIF(d.source, '')) AS outlets, MAX(d.published) AS last,
-    (SELECT l.doc_id FROM story_lead l WHERE l.story_id = s.story_id AND l.from_batch <= :batch
-        ORDER BY l.from_batch DESC LIMIT 1) AS lead,
-    (SELECT e.event FROM lineage e WHERE e.story_id = s.story_id AND e.batch_id <= :batch AND e.event = 'closed')
-        AS ended
+_STORIES = f"""
+SELECT s.story_id, '', COALESCE((SELECT e.event FROM lineage e WHERE e.story_id = s.story_id AND e.batch_id <= :batch
+    AND e.event = 'closed'), 'open') AS state, {_iso("s.born")}, {_iso("MAX(d.published)")}, COUNT(*) AS documents,
+    COUNT(DISTINCT d.family), COUNT(DISTINCT NULLIF(d.source, '')), s.parent
 FROM membership m JOIN story s USING (story_id) JOIN document d USING (doc_id)
 WHERE m.from_batch <= :batch AND (m.to_batch IS NULL OR m.to_batch > :batch)
-GROUP BY s.story_id ORDER BY ended IS NOT NULL, documents DESC, s.born, s.story_id
+GROUP BY s.story_id ORDER BY state DESC, documents DESC, s.born, s.story_id
 """
-_MERGED = """
-SELECT s.story_id, s.parent, s.born, e.story_id AS into_story, e.moment
+_MERGED = f"""
+SELECT s.story_id, '', 'merged', {_iso("s.born")}, {_iso("e.moment")}, 0, 0, 0, e.story_id
 FROM lineage e JOIN story s ON s.story_id = e.other_id
 WHERE e.event = 'merged' AND e.batch_id <= :batch AND NOT EXISTS (SELECT 1 FROM lineage later
     WHERE later.other_id = e.other_id AND later.event IN ('merged', 'split') AND later.seq > e.seq
     AND later.batch_id <= :batch)
 ORDER BY s.born, s.story_id
 """
-_LINEAGE = """
-SELECT moment, event, story_id, other_id, n_documents, similarity, reason FROM lineage
+_LINEAGE = f"""
+SELECT {_iso("moment")}, event, story_id, other_id, n_documents, similarity, reason FROM lineage
 WHERE batch_id <= :batch AND batch_id > :since ORDER BY batch_id, seq
+"""
+_LEAD = f"""
+SELECT d.title, d.outlet, SUBSTR(plain(d.text), 1, {LEAD_LENGTH}) FROM story_lead l JOIN document d USING (doc_id)
+WHERE l.story_id = ? AND l.from_batch <= ? ORDER BY l.from_batch DESC LIMIT 1
+"""
+_WITH_END = """
+SELECT DISTINCT title FROM document WHERE outlet = ? AND number > 0 AND SUBSTR(title, ?) = ? LIMIT ?
+"""
+_OF_DOCUMENTS = """
+SELECT s.story_id, s.n_documents
+FROM json_each(?) JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL JOIN story s USING (story_id)
+GROUP BY s.story_id ORDER BY MIN(key)
 """
 
 
@@ -82,6 +103,35 @@ class StreamTables:
     lineage: Table
 
 
+class StoryNames:
+    """What stories are called after a batch: as an editor has said, else by the title of the article that names each.
+
+    An end is left out of a title that its outlet gives to others too, such as " - BBC News".
+    """
+
+    def __init__(self, connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> None:
+        self._connection, self._batch = connection, batch
+        self.renamed = names_at(connection, "rename", batch)
+        self._is_repeated: dict[tuple[str, str], bool] = {}
+
+    def name_of(self, story: str) -> str:
+        """Return the name of a story, also of one that has become part of another; "" for no story."""
+        if story in self.renamed:
+            return self.renamed[story]
+        row = self._connection.execute(_LEAD, (story, self._batch)).fetchone()
+        return "" if row is None else " ".join((self.headline(row[0], row[1]) or row[2]).split())
+
+    def headline(self, title: str, outlet: str) -> str:
+        """Return the title of an article without what its outlet ends other titles with."""
+        end = title_end(title)
+        if not end or not outlet:
+            return title
+        if (outlet, end) not in self._is_repeated:
+            rows = read_column(self._connection, _WITH_END, outlet, -len(end), end, TIMES)
+            self._is_repeated[outlet, end] = len(rows) == TIMES
+        return title.removesuffix(end) if self._is_repeated[outlet, end] else title
+
+
 def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[int, Moment | None]:
     """Return the last batch at a moment (the last of all if None), and its moment; 0 if there is none."""
     moment = at if at is None or isinstance(at, int) else as_moment(iso_date(at))
@@ -107,22 +157,8 @@ def batch_since(connection: sqlite3.Connection, since: str | Moment | None, now:
     moment = now - DAY if since is None else since if isinstance(since, int) else as_moment(iso_date(since))
     if moment is None:
         raise InputError(f"since={since!r} is neither a moment nor a batch; give for instance 2026-03-02T08:00:00Z.")
-    row = connection.execute("SELECT MAX(batch_id) FROM batch WHERE moment <= ?", (moment,)).fetchone()
-    return int(row[0] or 0), moment
-
-
-def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> StreamTables:
-    """Return the tables of a store as it is, or as it was at a moment."""
-    batch, moment = batch_at(connection, at)
-    documents, stories, lineage = (
-        _columns(names, rows(connection, batch))
-        for names, rows in (
-            (DOCUMENT_COLUMNS, document_rows),
-            (STORY_COLUMNS, story_rows),
-            (LINEAGE_COLUMNS, lineage_rows),
-        )
-    )
-    return StreamTables(moment, documents, stories, lineage)
+    (batch,) = read_column(connection, "SELECT MAX(batch_id) FROM batch WHERE moment <= ?", moment)
+    return int(batch or 0), moment
 
 
 def document_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
@@ -130,40 +166,163 @@ def document_rows(connection: sqlite3.Connection, batch: int, since: int = 0) ->
 
     `since` leaves out those that have neither moved nor changed after that batch.
     """
-    for name, published, first_seen, *rest in connection.execute(_DOCUMENTS, {"batch": batch, "since": since}):
-        yield (name, as_text(published), as_text(first_seen), *rest)
+    for row in connection.execute(_DOCUMENTS, {"batch": batch, "since": since}):
+        yield dict(zip(DOCUMENT_COLUMNS, row, strict=True))
 
 
 def story_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
     """Yield the stories as they were after a batch: the open ones, the closed ones, then those that were merged."""
-    names = names_at(connection, "rename", batch)
-    for story, parent, born, documents, families, outlets, last, lead, ended in connection.execute(
-        _STORIES, {"batch": batch}
-    ):
-        label = names.get(story) or label_of(connection, lead)
-        yield (story, label, ended or "open", as_text(born), as_text(last), documents, families, outlets, parent)
-    for story, parent, born, into, moment in connection.execute(_MERGED, {"batch": batch}):
-        yield (story, "", "merged", as_text(born), as_text(moment), 0, 0, 0, into or parent)
+    names = StoryNames(connection, batch)
+    for row in connection.execute(_STORIES, {"batch": batch}):
+        yield {**dict(zip(STORY_COLUMNS, row, strict=True)), "label": names.name_of(row[0])}
+    for row in connection.execute(_MERGED, {"batch": batch}):
+        yield dict(zip(STORY_COLUMNS, row, strict=True))
 
 
 def lineage_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
     """Yield what has happened up to a batch and after another, in order."""
-    for moment, *rest in connection.execute(_LINEAGE, {"batch": batch, "since": since}):
-        yield (as_text(moment), *rest)
+    for row in connection.execute(_LINEAGE, {"batch": batch, "since": since}):
+        yield dict(zip(LINEAGE_COLUMNS, row, strict=True))
 
 
-def _columns(names: Sequence[str], rows: Iterable[Row]) -> Table:
-    columns: dict[str, list[Any]] = {name: [] for name in names}
-    for row in rows:
-        for column, value in zip(columns.values(), row, strict=True):
-            column.append(value)
-    return columns
+# names, what yields rows, and the column whose values are counted
+_TABLES: dict[str, tuple[Sequence[str], Callable[[sqlite3.Connection, int], Iterator[Row]], str]] = {
+    "documents": (DOCUMENT_COLUMNS, document_rows, "source"),
+    "stories": (STORY_COLUMNS, story_rows, "state"),
+    "lineage": (LINEAGE_COLUMNS, lineage_rows, "event"),
+}
+FILES = tuple(f"{name}.csv" for name in _TABLES)
 
 
-def label_of(connection: sqlite3.Connection, doc_id: int | None) -> str:
-    """Return the name of a story: the title of the document that names it, else how that begins."""
-    row = connection.execute(
-        f"SELECT title, SUBSTR(plain(text), 1, {LEAD_LENGTH}) FROM document WHERE doc_id = ?", (doc_id,)
-    )
-    found = row.fetchone()
-    return "" if found is None else " ".join((found[0] or found[1]).split())
+def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> StreamTables:
+    """Return the tables of a store as it is, or as it was at a moment."""
+    batch, moment = batch_at(connection, at)
+    tables: dict[str, dict[str, list[Any]]] = {}
+    for table, (names, rows, _) in _TABLES.items():
+        columns = zip(*(row.values() for row in rows(connection, batch)), strict=True)
+        tables[table] = {name: [] for name in names} | dict(zip(names, map(list, columns), strict=False))
+    return StreamTables(moment, **tables)
+
+
+def records(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> dict[str, Iterator[Row]]:
+    """Return the rows of each table, by its name, as mappings of column to value that are read one by one.
+
+    Raises InputError if `at` is not a moment.
+    """
+    batch, _ = batch_at(connection, at)
+    return {table: rows(connection, batch) for table, (_, rows, _) in _TABLES.items()}
+
+
+def changes(connection: sqlite3.Connection, since: str | Moment) -> Iterator[Row]:
+    """Yield what has changed after a batch or moment, each row with the name of its table.
+
+    First comes the batch up to which it is told, to be given as `since` the next time.
+
+    Raises InputError if `since` is neither.
+    """
+    batch, moment = batch_at(connection, None)
+    first, _ = batch_since(connection, since, moment or 0)
+    yield {"table": "batch", "batch": batch}
+    changed = {event[end] for event in lineage_rows(connection, batch, first) for end in ("story", "other")}
+    yield from ({"table": "documents", **row} for row in document_rows(connection, batch, first))
+    yield from ({"table": "stories", **row} for row in story_rows(connection, batch) if row["id"] in changed)
+    yield from ({"table": "lineage", **row} for row in lineage_rows(connection, batch, first))
+
+
+def events_after(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
+    """Yield what has happened to stories after a batch, each with the name of the story; of moves the story alone."""
+    names = StoryNames(connection)
+    for event in lineage_rows(connection, batch_at(connection, None)[0], batch):
+        if event["event"] != "moved":
+            yield {**event, "label": names.name_of(event["story"])}
+
+
+def stories_with(connection: sqlite3.Connection, words: Sequence[str] = ()) -> list[Row]:
+    """Return the stories that have all words in their name, or in the title of a document; the last to grow first."""
+    tables = records(connection)
+    titles: dict[str, list[str]] = defaultdict(list)
+    for document in tables["documents"] if words else ():
+        titles[document["story"]].append(document["title"])
+    stories = sorted(tables["stories"], key=lambda story: (story["last"], story["id"]), reverse=True)
+    return [story for story in stories if has_words(words, story["label"], titles[story["id"]])]
+
+
+def has_words(words: Sequence[str], label: str, titles: Sequence[str]) -> bool:
+    """Return whether all words are in the name of a story, or all in one of some titles."""
+    return any(all(word.casefold() in text.casefold() for word in words) for text in (label, *titles))
+
+
+def story_told(connection: sqlite3.Connection, story: str) -> Row:
+    """Return the row of a story, its documents, and what has happened to it, with the label of its partner in that.
+
+    Raises InputError if there is none of that id.
+    """
+    tables, names = records(connection), StoryNames(connection)
+    row = next((row for row in tables["stories"] if row["id"] == story), None)
+    if row is None:
+        raise InputError(f"there is no story {story!r}; `doccluster stream list` shows those that there are.")
+    documents = [document for document in tables["documents"] if document["story"] == story]
+    events = [
+        event for event in tables["lineage"] if story in (event["story"], event["other"]) and event["event"] != "moved"
+    ]
+    for event in events:
+        event["partner"] = event["other"] if event["story"] == story else event["story"]
+        event["label"] = names.name_of(event["partner"])
+    return {**row, "documents": documents, "lineage": events}
+
+
+def stories_of(connection: sqlite3.Connection, correction: Correction) -> list[Row]:
+    """Return id, label and number of documents of the stories that a correction is about, as they are now."""
+    names = StoryNames(connection)
+    documents = (*correction.documents, *correction.together, *correction.apart)
+    rows = connection.execute(_OF_DOCUMENTS, (json.dumps(documents),))
+    return [{"id": story, "label": names.name_of(story), "documents": n_documents} for story, n_documents in rows]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: the files, how many documents, and how many stories in each state."""
+
+    files: list[Path]
+    n_documents: int
+    states: Counter[str]
+
+
+def check_export(folder: Path, *, overwrite: bool) -> None:
+    """Raise InputError, before any work is done, if an export cannot be written to `folder`."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; choose another output, the name of a folder.")
+    existing = [name for name in FILES if (folder / name).exists()]
+    if existing and not overwrite:
+        raise InputError(f"{folder / existing[0]} already exists; choose another output, or give --overwrite.")
+    check_folder(folder.absolute().parent, name=folder)
+
+
+def write_export(
+    connection: sqlite3.Connection, folder: Path, *, at: str | Moment | None = None, overwrite: bool = False
+) -> Exported:
+    """Write the tables as csv files, each whole or not at all; other files there stay.
+
+    Rows are written as they are read, so that the export of a large store takes no more memory than that of a small
+    one.
+
+    Raises InputError if there is an earlier export and `overwrite` is not given, it cannot be written, or `at` is not a
+    moment.
+    """
+    check_export(folder, overwrite=overwrite)
+    batch, _ = batch_at(connection, at)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def counted(rows: Iterator[Row], table: str, column: str) -> Iterator[list[Any]]:
+        for row in rows:
+            counts[table][row[column]] += 1
+            yield list(row.values())
+
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with unfinished_folder(folder.absolute()) as beside:
+            for table, (names, rows, kind) in _TABLES.items():
+                write_csv_rows(names, counted(rows(connection, batch), table, kind), beside / f"{table}.csv")
+            for name in FILES:
+                (beside / name).replace(folder / name)
+    return Exported([folder / name for name in FILES], counts["documents"].total(), counts["stories"])

@@ -10,7 +10,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from doccluster.base.sizes import format_size
@@ -19,9 +19,8 @@ from doccluster.stories.cleaning import outlet_of
 from doccluster.stories.looking_again import KEPT
 from doccluster.streams.article import Article
 from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.database import back_up, check_is_there, close, described, open_to_write, transaction
-from doccluster.streams.restoring import StoredPast
-from doccluster.streams.schema import OLDEST, VERSION, upgrade_tables, version_of
+from doccluster.streams.database import back_up, changing, check_is_there, described, transaction
+from doccluster.streams.schema import OLDEST, VERSION, WORDS_SINCE, remake_tables, version_of
 from doccluster.streams.settings import StreamSettings
 from doccluster.streams.store import (
     ARTICLE,
@@ -36,15 +35,9 @@ from doccluster.streams.store import (
 
 _PACE = {"join": 0.45, "close_after_least": 864_000}  # the default of the versions before
 ARTICLES_A_SECOND = 1_000  # that are read again, about
-# what the versions before knew of the words, and of the weights of the join
+# what the versions before `WORDS_SINCE` knew of the words, and of the weights of the join
 _GONE = (
-    "weights",
-    "encoder",
-    "scales",
-    "n_settled",
-    "settled_day",
-    "settled_batch",
-    "next_term",
+    *("weights", "encoder", "scales", "n_settled", "settled_day", "settled_batch", "next_term"),
     "remade_without_texts",
 )
 _LAST = f"""
@@ -93,22 +86,20 @@ def upgrade(path: Path) -> Upgraded:
 
     Raises InputError if there is no room for the copy, or a file of its name is there.
     """
-    check_is_there(path)
-    connection, lock = open_to_write(path, oldest=OLDEST)
-    try:
-        with described(path):
-            (before,) = connection.execute("PRAGMA user_version").fetchone()
-            if before == VERSION:
-                return Upgraded(before, VERSION)
-            backup = _copy_of(path, connection, before)
-            with transaction(connection):
-                upgrade_tables(connection)
-                gone = _forget(connection)
-                n_read = _read_again(connection)
-            (n_articles,) = connection.execute("SELECT COUNT(*) FROM document WHERE number IS NOT NULL").fetchone()
-            return Upgraded(before, VERSION, str(backup), n_articles, n_read, gone)
-    finally:
-        close(connection, lock)
+    with changing(path, oldest=OLDEST) as connection:
+        before = version_of(connection, str(path), oldest=OLDEST)
+        if before == VERSION:
+            return Upgraded(before, VERSION)
+        backup, n_read = _copy_of(path, connection, before), 0
+        gone: tuple[str, ...] = ()
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("ATTACH ? AS former", (f"{backup.resolve().as_uri()}?mode=ro",))
+        with transaction(connection):
+            remake_tables(connection)
+            if before < WORDS_SINCE:
+                gone, n_read = _forget(connection), _read_again(connection)
+        (n_articles,) = connection.execute("SELECT COUNT(*) FROM document WHERE number IS NOT NULL").fetchone()
+        return Upgraded(before, VERSION, str(backup), n_articles, n_read, gone)
 
 
 def _copy_of(path: Path, connection: sqlite3.Connection, version: int) -> Path:
@@ -134,13 +125,10 @@ def _forget(connection: sqlite3.Connection) -> tuple[str, ...]:
     settings = json.loads(meta.get("settings", "{}"))
     if any(settings.get(name, usual) != usual for name, usual in _PACE.items()):
         gone.append("its pace: how long a story waits follows how many articles there are")
-    marks = ", ".join("?" * len(_GONE))
-    connection.execute(f"DELETE FROM meta WHERE key IN ({marks})", _GONE)
-    last = last_batch(connection)
-    if last is not None:
-        write_meta(connection, models=with_model(json.loads(meta.get("models", "{}")), last[0] + 1))
+    connection.execute("DELETE FROM meta WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(_GONE),))
     if "settings" in meta:
-        write_meta(connection, settings=json.dumps(StreamSettings().to_dict(), sort_keys=True))
+        models = with_model(json.loads(meta.get("models", "{}")), last_batch(connection)[0] + 1)
+        write_meta(connection, models=models, settings=json.dumps(asdict(StreamSettings()), sort_keys=True))
     return tuple(gone)
 
 
@@ -151,7 +139,7 @@ def _read_again(connection: sqlite3.Connection) -> int:
         return 0
     connection.create_function("outlet_of", 1, outlet_of, deterministic=True)
     connection.execute("UPDATE document SET outlet = outlet_of(source)")
-    clusterer = Clusterer(StreamSettings(), StoredPast(connection))
+    clusterer = Clusterer(StreamSettings(), connection)
     clusterer.clock, clusterer.next_number = clock_of(connection), int(meta["next_number"])
     rows = connection.execute(_LAST).fetchall()[::-1]
     linked = clusterer.add_known([(number, family, story, Article(*values)) for number, family, story, *values in rows])

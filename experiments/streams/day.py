@@ -15,8 +15,8 @@ from typing import Any
 
 from doccluster.streams.check import check_store
 from doccluster.streams.database import reading
-from doccluster.streams.export import FILES, Exported, write_export
 from doccluster.streams.settings import HOUR
+from doccluster.streams.tables import FILES, Exported, write_export
 from experiments.streams.following import CLOCK, FEEDS, STORES, FileClock
 from experiments.streams.labelled import ROOT
 from experiments.streams.serving import Outlets, served

@@ -24,7 +24,7 @@ import doccluster.streams.stream as streaming
 from doccluster.streams.database import open_to_write
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.polling.fetching import Reachable
-from doccluster.streams.polling.options import PollOptions
+from doccluster.streams.polling.poller import PollOptions
 from doccluster.streams.settings import HOUR
 from experiments.streams.certificates import AUTHORITY
 from experiments.streams.misbehaving import BEGINS, ENDLESS, INSIDE, UNKNOWN

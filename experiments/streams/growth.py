@@ -20,8 +20,8 @@ from collections.abc import Iterator
 
 from doccluster.base.sizes import format_size
 from doccluster.streams import StoryStream
+from doccluster.streams.article import document_key, story_id, text_hash
 from doccluster.streams.database import transaction
-from doccluster.streams.identity import document_key, story_id, text_hash
 from doccluster.streams.settings import HOUR
 from doccluster.streams.store import write_meta
 from doccluster.synthetic import plan_zipf, write_zipf

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from doccluster.corpus.dates import as_moment
 from doccluster.corpus.markup import strip_markup
-from doccluster.streams.article import Article, article, as_moment, as_text, is_believable
+from doccluster.streams.article import Article, article, as_text, is_believable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LATEST = (

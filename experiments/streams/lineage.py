@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doccluster.streams.article import Article, article, as_moment
-from doccluster.streams.changes import BatchResult
-from doccluster.streams.clusterer import Clusterer
+from doccluster.corpus.dates import as_moment
+from doccluster.streams.article import Article, article
+from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import DAY, HOUR
 from experiments.news_stream import NewsStream
@@ -101,7 +101,7 @@ def tell(stream: LabelledStream, clusterer: Clusterer | None = None) -> Told:
     drafts: list[tuple[str, int, tuple[str, ...], tuple[Documents, ...]]] = []
     for now, articles in _batches(stream.articles):
         result = clusterer.run_batch(articles, now, is_sure=True)
-        first_of = {event.number: event.story for event in result.events if event.number}
+        first_of = {event.numbers[0]: event.story for event in result.events if event.event in ("born", "grew")}
         for one in result.placements:
             name = id_of[one.placed.number] = one.article.id
             family_of[name], first[name] = one.placed.family, first_of[one.placed.number]
@@ -133,7 +133,7 @@ def _follow(
 ) -> dict[tuple[str, ...], tuple[Documents, ...]]:
     """Move documents as a batch says; return the documents of both stories before each merge."""
     found = {}
-    for turn in result.turns:
+    for turn in (event for event in result.events if event.event in ("merged", "split", "moved")):
         moved = {id_of[number] for number in turn.numbers}
         if moved == members[turn.source]:
             found["merged", turn.target, turn.source] = (frozenset(members[turn.target]), frozenset(moved))

@@ -23,7 +23,7 @@ import numpy as np
 from doccluster.streams import StoryStream
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.polling.fetching import Reachable
-from doccluster.streams.polling.options import HOSTS_AT_ONCE, SPACING, PollOptions, SystemClock
+from doccluster.streams.polling.poller import HOSTS_AT_ONCE, SPACING, PollOptions, SystemClock
 from doccluster.streams.settings import DAY, HOUR
 
 N_FEEDS, N_HOSTS, N_ENTRIES = 200, 50, 5

@@ -50,13 +50,10 @@ def replay(stream: LabelledStream, *, batch: int = HOUR, parts: Sequence[Sequenc
     n_done, n_before, begun = 0, 0, time.process_time()
     for now, articles in (one for part in parts or [stream.articles] for one in batches_of(part, batch)):
         result = clusterer.run_batch(articles, now)
-        first_of = {event.number: event.story for event in result.events if event.number}
-        for one in result.placements:
-            id_of[one.placed.number] = one.article.id
-            outcome.story_of[one.article.id] = first_of[one.placed.number]
-        for turn in result.turns:
-            for number in turn.numbers:
-                outcome.story_of[id_of[number]] = turn.target
+        id_of |= {one.placed.number: one.article.id for one in result.placements}
+        for event in result.events:
+            for number in event.numbers:
+                outcome.story_of[id_of[number]] = event.target
                 if id_of[number] in outcome.early_story_of:
                     outcome.changed.add(id_of[number])
         outcome.early_story_of |= {one.id: outcome.story_of[one.id] for one in articles}

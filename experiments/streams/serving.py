@@ -10,7 +10,7 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from doccluster.streams.article import as_moment
+from doccluster.corpus.dates import as_moment
 from experiments.news_stream import make_news_stream
 from experiments.streams.certificates import EXPIRED, SOUND, STRANGER
 from experiments.streams.misbehaving import HIDDEN, SECURED, WITHOUT_TLS, Answer, Request, behaviours, rss, sent

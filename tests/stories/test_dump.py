@@ -8,11 +8,11 @@ import pathlib
 import numpy as np
 import pytest
 
+from doccluster.corpus.dates import as_moment
 from doccluster.measures import evaluate
 from doccluster.stories import NewsArticles, find_stories
 from doccluster.stories.crowd import DAY
 from doccluster.stories.likeness import ArticleLikeness, ArticleRows
-from doccluster.streams.article import as_moment
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 

@@ -20,7 +20,7 @@ import doccluster.streams.store as store
 import doccluster.streams.stream as streaming
 from doccluster.streams import StreamSettings
 from doccluster.streams.polling.fetching import Reachable
-from doccluster.streams.polling.options import PollOptions
+from doccluster.streams.polling.poller import PollOptions
 from doccluster.streams.settings import DAY, HOUR
 from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock, SharedParser

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.polling.fetching import Reachable
-from doccluster.streams.polling.options import PollOptions
+from doccluster.streams.polling.poller import PollOptions
 
 LOOPBACK = parse_networks(["127.0.0.0/8"])
 NOW = 1_772_400_000  # 2026-03-01T21:20:00Z

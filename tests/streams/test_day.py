@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from doccluster.streams.polling.reasons import REASONS
+from doccluster.streams.polling.addresses import REASONS
 from experiments.streams.day import N_KILLS, live_through
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.corpus.dates import as_moment
 from doccluster.errors import InputError
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams import front_page as front_page_module
-from doccluster.streams import story_pieces
-from doccluster.streams.article import article, as_moment
+from doccluster.streams import story_words as story_pieces
+from doccluster.streams.article import article
 from doccluster.streams.database import open_to_write, transaction
+from doccluster.streams.feed_out import feed_of
 from doccluster.streams.front_page import front_page
 from doccluster.streams.intake import take_in
 from doccluster.streams.settings import DAY
@@ -374,7 +377,7 @@ def test_a_trouble_says_which_feed_and_what_to_do():
     with filled([("2026-03-01T08:00:00Z", "Wire", "Ferry aground", FERRY, "")]) as stream:
         stream._connection.execute(
             "INSERT INTO feed VALUES (1, 'https://example.org/r', 'Example', '', 'gone', '', '', '', 3600, 0, 3, '', 0,"
-            " 0, 0, 0, 'gone')"
+            " 0, 0, 0, 'gone', '[]', '[]')"
         )
         (trouble,) = front_page(stream._connection).troubles
     assert trouble[0] == "Example (https://example.org/r)"
@@ -389,3 +392,26 @@ def test_the_stories_that_ended_last_are_folded_and_open_to_their_articles():
     (story,) = page.ended
     assert (page.n_ended, [one.name for one in story.articles]) == (1, ["Ferry aground 9", "Ferry aground 8"])
     assert story.id not in {one.id for one in (*page.cards, *page.lines, *page.singles)}
+
+
+def test_headlines_lack_the_end_that_an_outlet_gives_to_its_titles_and_articles_keep_it(tmp_path, doccluster):  # noqa: F811
+    ends = [f"{event} - The Daily Tide" for event in ("Ferry aground", "Bank holds rates", "Wheat fails")]
+    ends += ["Harbour | Council", "Orchestra tours - a review"]
+    texts = [FERRY, BANK, "Wheat harvest fails on the plains", "Councillors vote on cranes", "Violins sound sweetly"]
+    rows = [
+        (f"2026-03-0{day}T08:00:00Z", "The Daily Tide", title, text, f"https://example.org/{day}")
+        for day, (title, text) in enumerate(zip(ends, texts, strict=True), 1)
+    ]
+    headlines = {"Bank holds rates", "Ferry aground", "Harbour | Council", "Orchestra tours - a review", "Wheat fails"}
+    path = tmp_path / "news.db"
+    with filled(rows, path) as stream:
+        page = front_page(stream._connection)
+        assert stream.tables().documents["title"] == ends
+        labels = stream.tables().stories["label"]
+        feed = json.loads(feed_of(stream._connection, name="Stories", is_json=True))
+    stories = (*page.cards, *page.singles)
+    assert {article.name for story in stories for article in story.articles} == set(ends)
+    for names in (labels, [story.headline for story in stories], [item["title"] for item in feed["items"]]):
+        assert set(names) <= headlines
+        assert not set(names) & set(ends[:3])
+    assert doccluster("stream", "list", "--store", path).out.count("The Daily Tide") == 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from doccluster.streams.article import article, as_moment, as_text, is_believable
+from doccluster.corpus.dates import as_moment
+from doccluster.streams.article import article, as_text, document_key, is_believable, normal_link, story_id
 from doccluster.streams.database import open_to_write
-from doccluster.streams.identity import document_key, normal_link, story_id
 from doccluster.streams.intake import take_in
 
 BASE = {

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 
-from doccluster.streams.article import as_moment
+from doccluster.corpus.dates import as_moment
 from doccluster.streams.check import check_store
 from doccluster.streams.database import reading
 from doccluster.streams.settings import DAY

@@ -14,7 +14,7 @@ import pytest
 from doccluster.errors import DocclusterWarning, InputError, SchemaError
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.check import check_store
-from doccluster.streams.database import back_up, open_to_read, read_texts
+from doccluster.streams.database import back_up, open_to_read, read_texts, reading
 from doccluster.streams.polling.parsing import entries_of
 from doccluster.streams.settings import DAY, HOUR, parse_duration
 from experiments.news_stream import make_news_stream
@@ -285,11 +285,11 @@ def test_check_finds_what_was_tampered_with(tmp_path):
     with StoryStream(path) as stream:
         stream.replay(written(made_rows(40), tmp_path / "all.jsonl"), now=NOW)
     for tampering, check in [
-        ("DELETE FROM membership WHERE doc_id = 3", "placed"),
-        ("UPDATE lineage SET n_documents = 2 WHERE seq = 1", "lineage"),
+        ("DELETE FROM membership WHERE doc_id = 3", "lineage"),
+        ("UPDATE lineage SET n_documents = 2 WHERE seq = 1", "integrity"),
         ("UPDATE lineage SET doc_id = 3 WHERE doc_id = 2", "lineage"),
-        ("UPDATE lineage SET event = 'resumed' WHERE doc_id = 4", "lineage"),
-        ("UPDATE document SET first_story = 'nosuch' WHERE doc_id = 2", "first-story"),
+        ("UPDATE lineage SET event = 'resumed' WHERE doc_id = 4", "integrity"),
+        ("UPDATE document SET first_story = 'nosuch' WHERE doc_id = 2", "placed"),
         ("DELETE FROM sighting WHERE doc_id = 5", "sighting"),
         ("DELETE FROM story WHERE story_id = (SELECT story_id FROM membership WHERE doc_id = 1)", "reference"),
     ]:
@@ -299,7 +299,9 @@ def test_check_finds_what_was_tampered_with(tmp_path):
         connection.close()
         with sqlite3.connect(copy) as changed:
             read_texts(changed)
+            changed.execute("PRAGMA ignore_check_constraints = ON")
             changed.execute(tampering)
+            changed.execute("PRAGMA ignore_check_constraints = OFF")
             assert check in {one.check for one in check_store(changed)}
         changed.close()
         copy.unlink()
@@ -364,3 +366,24 @@ def test_tuples_that_are_no_dated_texts_are_refused(given, says):
 def test_settings_that_are_no_times_are_refused(value):
     with pytest.raises(InputError, match="look_every"):
         StreamSettings(look_every=value)
+
+
+SHORT = [  # titles alone, in too few words to tell their language, before a text that tells it
+    ("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow, all passengers safe", ""),
+    ("2026-03-02T09:00:00Z", "All passengers safe after ferry runs aground off Skerrow harbour", ""),
+    ("2026-03-02T10:00:00Z", "The ferry that ran aground off Skerrow was on its way to the harbour of the islands", ""),
+    ("2026-03-02T11:00:00Z", "Ferry aground off Skerrow: passengers safe", ""),
+]
+
+
+@pytest.mark.parametrize("n_together", [1, 2, 4])
+def test_articles_too_short_to_tell_their_language_are_in_that_of_the_stream(tmp_path, n_together):
+    path = tmp_path / "news.db"
+    for begin in range(0, len(SHORT), n_together):  # as the store is opened again each time
+        with StoryStream(path) as stream:
+            stream.replay(SHORT[begin : begin + n_together], now=NOW)
+    with reading(path) as connection:
+        assert check_store(connection) == []
+        assert connection.execute("SELECT DISTINCT language FROM document").fetchall() == [("english",)]
+        assert connection.execute("SELECT DISTINCT language FROM story").fetchall() == [("english",)]
+        assert connection.execute("SELECT COUNT(*) FROM story WHERE state = 'open'").fetchone() == (1,)

@@ -155,10 +155,12 @@ def test_a_new_address_is_adopted_when_it_was_given_three_times_in_a_row():
 
 
 def test_hours_and_days_that_are_to_be_left_out_are_left_out():
-    hints = Hints(skip_hours=frozenset(range(6)), skip_days=frozenset({0}))  # nights, and Mondays
+    hints = Hints(skip_hours=tuple(range(6)), skip_days=(0,))  # nights, and Mondays
     later = next_poll(FEED, Answer(**OK, hints=hints, headers={"cache-control": f"max-age={4 * HOUR}"}), NOW)
     assert later.next_poll == 1_772_496_000 + 6 * HOUR  # Tuesday, 06:00
-    never = Hints(skip_hours=frozenset(range(24)))
+    unchanged = Answer(status=304, headers={"cache-control": f"max-age={24 * HOUR}"})
+    assert next_poll(later, unchanged, NOW).next_poll == 1_772_496_000 + 6 * HOUR  # as the last body asked
+    never = Hints(skip_hours=tuple(range(24)))
     assert about(HOUR)(wait(Answer(**OK, hints=never)))
 
 
@@ -168,7 +170,7 @@ def test_what_a_feed_says_of_its_pace_is_read():
         b"<day>Sunday</day></skipDays><sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>2</sy:updateFrequency>"
         b"<item><ttl>9</ttl></item></channel></rss>"
     )
-    assert hints_of(body) == Hints(45, DAY // 2, frozenset({0, 3}), frozenset({6}))
+    assert hints_of(body) == Hints(45, DAY // 2, (0, 3), (6,))
     assert hints_of(b"\xff\xfe garbage") == Hints()
 
 

@@ -18,7 +18,7 @@ from doccluster.streams import StoryStream
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 
 TEXTS = [
-    ("2026-03-02T08:00:00Z", "The ferry runs aground off Skerrow, and all of the passengers are safe", "Ferry aground"),
+    ("2026-03-02T08:00:00Z", "Ferry runs aground off Skerrow, all passengers safe", "Ferry aground"),
     ("2026-03-02T10:00:00Z", "All passengers safe after ferry runs aground off Skerrow harbour", "Ferry: all safe"),
     ("2026-03-02T11:00:00Z", "Central bank leaves interest rates unchanged at two percent", "Bank holds rates"),
 ]

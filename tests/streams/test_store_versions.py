@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from doccluster.errors import DocclusterWarning, SchemaError
-from doccluster.streams import StoryStream, model, schema, store
+from doccluster.streams import StoryStream, schema, store
 from doccluster.streams.database import open_to_read
 
 
@@ -32,10 +32,9 @@ def test_another_model_than_that_of_the_store_is_warned_of_once_and_noted(tmp_pa
         with StoryStream(path) as stream:
             stream.replay([(f"2026-03-0{day}", f"The ferry runs aground, day {day}", f"Ferry {day}")])
     assert len(recwarn) == 0
-    now = model.model_version()
+    now = store.model_version()
     other = {**now, "rule": "0"}
     monkeypatch.setattr(store, "model_version", lambda: other)
-    monkeypatch.setattr(model, "model_version", lambda: other)
     with pytest.warns(DocclusterWarning, match=r"another version of doccluster \(rule\): from batch 3 on"):
         StoryStream(path).close()
     with StoryStream(path) as stream:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from doccluster.errors import InputError
-from doccluster.streams.polling.reasons import Reason
+
+# why a feed was not read: one word for each reason, in the output, in the table `fetch` and on the front page
+_OF_ADDRESSES = "bad-address bad-port bad-scheme redirect-downgrade redirect-loop redirect-nowhere refused-address"
+_OF_CONNECTIONS = "bad-answer bad-certificate too-slow unknown-host unreachable"
+_OF_ANSWERS = "asked-to-wait forbidden gone missing moved-to-another server-error unexpected-answer"
+_OF_BODIES = "bad-encoding no-entries not-a-feed too-large truncated unknown-encoding unreadable-feed"
+REASONS = frozenset(" ".join((_OF_ADDRESSES, _OF_CONNECTIONS, _OF_ANSWERS, _OF_BODIES)).split())
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -32,12 +38,16 @@ _DENIED = tuple(
 _PUBLIC_6 = ipaddress.ip_network("2000::/3")  # of version 6 nothing else has been given out (RFC 4291)
 
 
-class Refused(Exception):
-    """An address that is not asked: a fixed word for the reason, and details for a person."""
+class Failure(Exception):
+    """What ends a request: one of `REASONS`, and details for a person."""
 
-    def __init__(self, reason: Reason, detail: str) -> None:
+    def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason, self.detail = reason, detail
+
+
+class Refused(Failure):
+    """An address that is not asked."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +60,17 @@ class Target:
     path: str
 
 
-def parse_networks(given: Sequence[str]) -> tuple[Network, ...]:
-    """Return address ranges such as 10.0.0.0/8. Raises InputError if one is none."""
-    found = []
-    for one in given:
+def parse_networks(ranges: Sequence[str]) -> tuple[Network, ...]:
+    """Return ranges of addresses such as 10.0.0.0/8. Raises InputError if one is none."""
+    networks = []
+    for text in ranges:
         try:
-            found.append(ipaddress.ip_network(one, strict=False))
+            networks.append(ipaddress.ip_network(text, strict=False))
         except ValueError as error:
             raise InputError(
-                f"allow_network={one!r} is not a range of addresses; give for instance 10.0.0.0/8."
+                f"allow_network={text!r} is not a range of addresses; give for instance 10.0.0.0/8."
             ) from error
-    return tuple(found)
+    return tuple(networks)
 
 
 def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
@@ -69,12 +79,11 @@ def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
     >>> [is_allowed(ipaddress.ip_address(one), ()) for one in ("93.184.216.34", "127.0.0.1", "::ffff:10.0.0.1")]
     [True, False, False]
     """
-    if any(address.version == network.version and address in network for network in allowed):
+    if any(address in network for network in allowed):
         return True
-    denied = any(address.version == network.version and address in network for network in _DENIED)
     if address.version == 6 and address not in _PUBLIC_6:
         return False
-    return address.is_global and not address.is_multicast and not denied
+    return address.is_global and not address.is_multicast and not any(address in network for network in _DENIED)
 
 
 def target_of(url: str, *, ports: frozenset[int] = frozenset()) -> Target:

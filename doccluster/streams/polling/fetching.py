@@ -5,7 +5,6 @@ This is the only module that opens a connection.
 
 from __future__ import annotations
 
-import io
 import ipaddress
 import socket
 import ssl
@@ -22,25 +21,33 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, ProtocolError
 
 from doccluster.base.version import __version__
-from doccluster.streams.polling.addresses import Network, Refused, Target, is_allowed, redirected, target_of
-from doccluster.streams.polling.reasons import Reason
+from doccluster.streams.polling.addresses import (
+    PORTS,
+    Failure,
+    Network,
+    Refused,
+    Target,
+    is_allowed,
+    redirected,
+    target_of,
+)
 
 CONNECT_SECONDS = 10.0
 WHOLE_SECONDS = 60.0  # from the first byte sent to the last one read, redirections included
-MOST_BYTES = 15 * 1024**2  # after decompression
-MOST_SENT = 16 * 1024**2  # as they come in, with headers and the frames of chunks
+MOST_BYTES = 15 * 1024**2  # of a body, before and after decompression
 MOST_HOPS = 5
 CHUNK = 64 * 1024
 FOR_GOOD, FOR_NOW = (301, 308), (302, 303, 307)
 AGENT = f"doccluster/{__version__} (feed reader)"
 ACCEPT = "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9, */*;q=0.1"
+_GZIP_OR_ZLIB, _BARE = 47, -15  # what `zlib` calls them; some servers send "deflate" without its header
 
 Resolver = Callable[[str, int], Sequence[str]]
 
 
 def resolve(host: str, port: int) -> Sequence[str]:
     """Return the addresses of a host."""
-    return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    return [str(answer[4][0]) for answer in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 @dataclass(frozen=True)
@@ -68,12 +75,6 @@ class Fetched:
     was_asked: bool = True
 
 
-class _Failed(Exception):
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason, self.detail = reason, detail
-
-
 def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = "") -> Fetched:
     """Return the answer of an address; nothing that goes wrong is raised.
 
@@ -90,20 +91,20 @@ def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = 
     here, is_for_good, visited, has_answered = url, True, {url}, False
     try:
         for _ in range(MOST_HOPS + 1):
-            found = _ask(here, headers, network, deadline)
+            answer = _ask(here, headers, network, deadline)
             has_answered = True
-            if found.status not in FOR_GOOD + FOR_NOW:
+            if answer.status not in FOR_GOOD + FOR_NOW:
                 moved = here if is_for_good and here != url else ""
-                return Fetched(found.status, "", "", found.headers, found.body, here, moved)
-            is_for_good = is_for_good and found.status in FOR_GOOD
-            here = redirected(here, found.headers.get("location", ""))
+                return Fetched(answer.status, "", "", answer.headers, answer.body, here, moved)
+            is_for_good = is_for_good and answer.status in FOR_GOOD
+            here = redirected(here, answer.headers.get("location", ""))
             if here in visited:
-                raise _Failed("redirect-loop", here)
+                raise Failure("redirect-loop", here)
             visited.add(here)
-        raise _Failed("redirect-loop", f"more than {MOST_HOPS} redirections")
-    except (Refused, _Failed) as error:
-        was_asked = has_answered or not isinstance(error, Refused)
-        return Fetched(reason=error.reason, detail=error.detail, url=here, was_asked=was_asked)
+        raise Failure("redirect-loop", f"more than {MOST_HOPS} redirections")
+    except Failure as failure:
+        was_asked = has_answered or not isinstance(failure, Refused)
+        return Fetched(reason=failure.reason, detail=failure.detail, url=here, was_asked=was_asked)
 
 
 def _can_be_sent(value: str) -> bool:
@@ -117,20 +118,19 @@ def _ask(url: str, headers: Mapping[str, str], network: Reachable, deadline: flo
     connection, stop = None, None
     try:
         connection = _connected(target, network, deadline)
-        connection.sock = _Metered(connection.sock)
         stop = threading.Timer(max(0.0, deadline - time.monotonic()), _shut, [connection.sock])
         stop.daemon = True
         stop.start()
         host = f"[{target.host}]" if ":" in target.host else target.host
-        port = "" if target.port in (80, 443) else f":{target.port}"
+        port = "" if target.port in PORTS.values() else f":{target.port}"
         connection.request(
             "GET", target.path, headers={"Host": host + port, **headers}, preload_content=False, decode_content=False
         )
         answer = connection.getresponse()
-        told = {name.lower(): value for name, value in answer.headers.items()}
-        body = _body(answer, told, deadline) if answer.status == 200 else b""
-        return Fetched(answer.status, headers=told, body=body, url=url)
-    except (Refused, _Failed):
+        lowered = {name.lower(): value for name, value in answer.headers.items()}
+        body = _body(answer, lowered.get("content-encoding", ""), deadline) if answer.status == 200 else b""
+        return Fetched(answer.status, headers=lowered, body=body, url=url)
+    except Failure:
         raise
     except Exception as error:  # http.client raises many kinds of errors on broken answers
         raise _failure_of(error, network, deadline) from error
@@ -141,14 +141,16 @@ def _ask(url: str, headers: Mapping[str, str], network: Reachable, deadline: flo
             connection.close()
 
 
-def _failure_of(error: Exception, network: Reachable, deadline: float) -> _Failed:
+def _failure_of(error: Exception, network: Reachable, deadline: float) -> Failure:
     """Return the reason for an error; at the deadline it is ours, whatever the error looks like."""
     if time.monotonic() >= deadline:
-        return _Failed("too-slow", f"not done in {network.whole_seconds:g} seconds")
+        return Failure("too-slow", f"not done in {network.whole_seconds:g} seconds")
     if isinstance(error, ssl.SSLError):
-        return _Failed("bad-certificate", getattr(error, "verify_message", "") or str(error.reason or error))
-    known = isinstance(error, OSError | HTTPError | ValueError)
-    return _Failed("unreachable" if known else "bad-answer", type(error).__name__)
+        return Failure("bad-certificate", getattr(error, "verify_message", "") or str(error.reason or error))
+    if isinstance(error, ProtocolError):
+        return Failure("truncated", "the answer breaks off")
+    is_network = isinstance(error, OSError | HTTPError | ValueError)
+    return Failure("unreachable" if is_network else "bad-answer", type(error).__name__)
 
 
 def _connected(target: Target, network: Reachable, deadline: float) -> HTTPConnection:
@@ -156,33 +158,30 @@ def _connected(target: Target, network: Reachable, deadline: float) -> HTTPConne
     try:
         addresses = list(dict.fromkeys(network.resolve(target.host, target.port)))
     except (OSError, UnicodeError) as error:
-        raise _Failed("unknown-host", target.host) from error
-    for one in addresses:
-        if not is_allowed(ipaddress.ip_address(one.partition("%")[0]), network.allowed):
-            raise _not_public(target, one)
+        raise Failure("unknown-host", target.host) from error
+    for address in addresses:
+        _check_allowed(target, address, network)
     failure: Exception = OSError("no address")
-    for one in addresses:
+    for address in addresses:
         seconds = min(CONNECT_SECONDS, deadline - time.monotonic())
         if seconds <= 0:
             break
-        connection = _connection(target, one, seconds, network)
+        connection = _connection(target, address, seconds, network)
         try:
             connection.connect()
-        except (OSError, HTTPError) as error:
+            _check_allowed(target, connection.sock.getpeername()[0], network)  # what was dialled in the end counts
+        except (OSError, HTTPError, Refused) as error:
             connection.close()
             failure = error
             continue
-        peer = connection.sock.getpeername()[0]  # what was dialled in the end is what counts
-        if not is_allowed(ipaddress.ip_address(peer.partition("%")[0]), network.allowed):
-            connection.close()
-            raise _not_public(target, peer)
         return connection
     raise failure
 
 
-def _not_public(target: Target, address: str) -> Refused:
-    who = address if address == target.host else f"{target.host} is {address}, which"
-    return Refused("refused-address", f"{who} is not public; --allow-network opens a range")
+def _check_allowed(target: Target, address: str, network: Reachable) -> None:
+    if not is_allowed(ipaddress.ip_address(address.partition("%")[0]), network.allowed):
+        who = address if address == target.host else f"{target.host} is {address}, which"
+        raise Refused("refused-address", f"{who} is not public; --allow-network opens a range")
 
 
 def _connection(target: Target, address: str, seconds: float, network: Reachable) -> HTTPConnection:
@@ -200,86 +199,32 @@ def _system_trust() -> ssl.SSLContext:
     return context
 
 
-def _body(answer: Any, headers: Mapping[str, str], deadline: float) -> bytes:
+def _body(answer: Any, coding: str, deadline: float) -> bytes:
     """Return the body, inflated, within the limits."""
-    coding = headers.get("content-encoding", "identity").strip().lower()
-    if coding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise _Failed("unknown-encoding", coding[:40])
-    inflate = None if coding in ("identity", "") else zlib.decompressobj(wbits=47 if coding != "deflate" else 15)
-    parts: list[bytes] = []
-    size = n_sent = 0
-    while True:
-        if time.monotonic() >= deadline:
-            raise _Failed("too-slow", "the answer takes too long")
-        try:
-            some = answer.read1(CHUNK)
-        except ProtocolError as error:
-            raise _broken_off(deadline, "the answer breaks off") from error
-        if not some:
-            break
-        n_sent += len(some)
-        if inflate is not None:
-            some, inflate = _inflated(inflate, some, MOST_BYTES - size + 1, is_first=n_sent == len(some))
-        size += len(some)
-        if size > MOST_BYTES:
-            raise _Failed("too-large", f"more than {MOST_BYTES:,} bytes, from {n_sent:,} sent")
-        parts.append(some)
-    if inflate is not None and not inflate.eof:
-        raise _broken_off(deadline, "the compressed answer breaks off")
-    announced = headers.get("content-length", "")
-    if announced.isdecimal() and "transfer-encoding" not in headers and n_sent < int(announced):
-        raise _broken_off(deadline, f"{n_sent:,} of {int(announced):,} bytes")
-    return b"".join(parts)
+    coding = coding.strip().lower()
+    if coding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+        raise Failure("unknown-encoding", coding[:40])
+    body = bytearray()
+    while piece := answer.read1(CHUNK):
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise Failure("too-large", f"more than {MOST_BYTES:,} bytes")
+    if time.monotonic() >= deadline:  # we have ended it ourselves
+        raise Failure("too-slow", "the answer takes too long")
+    return _inflated(body) if coding not in ("", "identity") else bytes(body)
 
 
-def _broken_off(deadline: float, detail: str) -> _Failed:
-    """Return the failure of an answer that ends too early: at the deadline we have ended it ourselves."""
-    is_late = time.monotonic() >= deadline
-    return _Failed("too-slow", "the answer takes too long") if is_late else _Failed("truncated", detail)
-
-
-def _inflated(inflate: Any, some: bytes, most: int, *, is_first: bool) -> tuple[bytes, Any]:
-    try:
-        return inflate.decompress(some, max_length=most), inflate
-    except zlib.error as error:
-        if is_first:  # "deflate" without its header, as some servers send it
-            bare = zlib.decompressobj(wbits=-15)
-            with suppress(zlib.error):
-                return bare.decompress(some, max_length=most), bare
-        raise _Failed("bad-encoding", str(error)) from error
-
-
-class _Metered:
-    """A socket from which no more is read than `MOST_SENT` bytes, whatever they are."""
-
-    def __init__(self, sock: Any) -> None:
-        self._sock = sock
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(_Meter(self._sock.makefile(mode, buffering=0)))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._sock, name)
-
-
-class _Meter(io.RawIOBase):
-    def __init__(self, source: Any) -> None:
-        self._source = source
-        self._n_left = MOST_SENT
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        n_read: int | None = self._source.readinto(buffer)
-        self._n_left -= n_read or 0
-        if self._n_left < 0:
-            raise _Failed("too-large", f"more than {MOST_SENT:,} bytes were sent")
-        return n_read
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
+def _inflated(body: bytearray) -> bytes:
+    for kind in (_GZIP_OR_ZLIB, _BARE):
+        inflate = zlib.decompressobj(kind)
+        with suppress(zlib.error):
+            text = inflate.decompress(body, MOST_BYTES + 1)
+            if len(text) > MOST_BYTES:
+                raise Failure("too-large", f"more than {MOST_BYTES:,} bytes, from {len(body):,} sent")
+            if not inflate.eof:
+                raise Failure("truncated", "the compressed answer breaks off")
+            return text
+    raise Failure("bad-encoding", "the answer is not compressed as it says")
 
 
 def _shut(sock: Any) -> None:

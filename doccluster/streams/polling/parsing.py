@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
+from doccluster.streams.polling.addresses import LONGEST
 from doccluster.streams.polling.fetching import MOST_BYTES
 from doccluster.streams.polling.scheduling import Hints, period_of
 
@@ -75,8 +76,8 @@ def hints_of(body: bytes) -> Hints:
     return Hints(
         ttl=int(ttl[1]) if ttl else None,
         update_period=period_of(period[1], frequency[1] if frequency else "1") if period else None,
-        skip_hours=frozenset(hours),
-        skip_days=frozenset(place for place, day in enumerate(_DAYS) if day in days),
+        skip_hours=tuple(sorted(hours)),
+        skip_days=tuple(place for place, day in enumerate(_DAYS) if day in days),
     )
 
 
@@ -101,13 +102,13 @@ def entries_of(body: bytes) -> tuple[list[dict[str, str]], str]:
         return [], next((reason for words, reason in reasons.items() if words in str(error)), "not-a-feed")
     columns = {name: corpus.column(name) for name in ("title", "date", "source", "link", "file")}
     guids = _guids(corpus.ids, columns["file"])
-    found = []
+    entries = []
     for row, (guid, text) in enumerate(zip(guids[:MOST_ENTRIES], corpus.texts, strict=False)):
-        told = {column: str(values[row]) for column, values in columns.items() if column != "file"}
-        told["title"] = told["title"][:MOST_TITLE]
-        told["link"] = told["link"] if len(told["link"]) <= 2048 else ""
-        found.append({**told, "guid": guid[:2048], "text": text[:MOST_TEXT]})
-    return found, ""
+        entry = {column: str(values[row]) for column, values in columns.items() if column != "file"}
+        entry["title"] = entry["title"][:MOST_TITLE]
+        entry["link"] = entry["link"] if len(entry["link"]) <= LONGEST else ""
+        entries.append({**entry, "guid": guid[:LONGEST], "text": text[:MOST_TEXT]})
+    return entries, ""
 
 
 def _guids(names: Sequence[str], files: Sequence[str]) -> list[str]:

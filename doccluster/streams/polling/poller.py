@@ -5,19 +5,23 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from doccluster.base.progress import Progress, silent
+from doccluster.corpus.dates import as_moment
+from doccluster.corpus.feed_lists import ListedFeed
 from doccluster.corpus.feeds import absolute_link
-from doccluster.streams.article import Article, Moment, article, as_moment, is_believable
+from doccluster.streams.article import Article, Moment, article, is_believable
 from doccluster.streams.intake import take_in
-from doccluster.streams.polling.fetching import Fetched, fetch
-from doccluster.streams.polling.options import PollOptions
+from doccluster.streams.polling.addresses import listed_target, parse_networks
+from doccluster.streams.polling.fetching import Fetched, Reachable, fetch
 from doccluster.streams.polling.parsing import FeedParser, Parsed
 from doccluster.streams.polling.scheduling import Answer, FeedState, believed_now, http_date, must_be_whole, next_poll
 from doccluster.streams.polling.subscribing import (
@@ -33,8 +37,54 @@ from doccluster.streams.settings import DAY
 from doccluster.streams.store import write_meta
 
 STAGE = "poll"
+HOSTS_AT_ONCE = 4
+SPACING = 5.0  # seconds between two requests to one host
 LEAST_BETWEEN = 60  # seconds between two polls of a feed, also when they are forced
 FETCHES_KEPT = 100  # records of requests for each feed
+
+
+class Clock(Protocol):
+    """A clock that also waits."""
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The clock of the machine."""
+
+    def now(self) -> float:
+        """Return seconds since 1970."""
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class PollOptions:
+    """How feeds are asked: what may be reached, seconds between two requests to one host, hosts asked at once."""
+
+    reach: Reachable = field(default_factory=Reachable)
+    spacing: float = SPACING
+    hosts_at_once: int = HOSTS_AT_ONCE
+    clock: Clock = field(default_factory=SystemClock)
+
+    def allowing(self, networks: Sequence[str]) -> PollOptions:
+        """Return the options with further ranges of addresses that may be asked.
+
+        Raises InputError if a range is none.
+        """
+        return replace(self, reach=replace(self.reach, allowed=(*self.reach.allowed, *parse_networks(networks))))
+
+    def for_list(self, listed: Sequence[ListedFeed]) -> PollOptions:
+        """Return the options with the ports that a list names."""
+        ports = frozenset(listed_target(feed.url).port for feed in listed)
+        return replace(self, reach=replace(self.reach, ports=self.reach.ports | ports))
 
 
 @dataclass
@@ -70,211 +120,154 @@ class Polled:
     ahead: int = 0
 
 
-def poll_list(
-    connection: sqlite3.Connection,
-    given: Sequence[str],
-    options: PollOptions,
-    parser: FeedParser,
-    *,
-    force: bool,
-    is_first: bool,
-    last: Moment | None,
-    commit: Callable[[], AbstractContextManager[object]],
-    progress: Progress = silent,
-) -> tuple[Polled, list[int]]:
-    """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists.
+@dataclass
+class Poller:
+    """Asks feeds and stores what they answer, each in a transaction of its own.
 
-    `last` is what the clock of the stream said.
-    Where ranges are allowed, the first of several passes asks what was refused before, too.
+    Attributes
+    ----------
+    last : int or None
+        What the clock of the stream said.
+    commit : callable
+        Returns what makes the work inside it one transaction.
     """
-    listed, skipped = subscriptions(given)
-    with commit():
-        numbers = subscribe(connection, listed)
-    refused_too = is_first and bool(options.reach.allowed)
-    due = due_feeds(connection, numbers, int(options.clock.now()), force=force, refused_too=refused_too)
-    done = poll_feeds(connection, due, options.for_list(listed), parser, last=last, commit=commit, progress=progress)
-    done.n_feeds, done.skipped = len(numbers), skipped
-    return done, numbers
 
+    connection: sqlite3.Connection
+    options: PollOptions
+    parser: FeedParser
+    last: Moment | None
+    commit: Callable[[], AbstractContextManager[object]]
+    progress: Progress = silent
 
-def due_feeds(
-    connection: sqlite3.Connection, numbers: Sequence[int], now: Moment, *, force: bool, refused_too: bool = False
-) -> dict[int, FeedState]:
-    """Return which of the feeds are to be asked now; `force` asks the others too, if a minute has passed."""
-    due = read_due_feeds(connection, now, now - LEAST_BETWEEN if force else -1, refused_too=refused_too)
-    return {number: due[number] for number in numbers if number in due}
+    def __post_init__(self) -> None:
+        self._answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException] = queue.SimpleQueue()
+        self._stop = threading.Event()
 
+    def poll(self, lists: Sequence[str], *, force: bool, is_first: bool) -> tuple[Polled, list[int]]:
+        """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists.
 
-def poll_feeds(
-    connection: sqlite3.Connection,
-    due: Mapping[int, FeedState],
-    options: PollOptions,
-    parser: FeedParser,
-    *,
-    last: Moment | None,
-    commit: Callable[[], AbstractContextManager[object]],
-    progress: Progress = silent,
-) -> Polled:
-    """Ask feeds and store what they answer, each in a transaction of its own.
-
-    `commit` returns what makes the work inside it one transaction.
-    """
-    done = Polled(n_due=len(due))
-    answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException] = queue.SimpleQueue()
-    stop = threading.Event()
-    began = options.clock.now()
-    # whole seconds are stored: a request may have been made up to one second later
-    earliest = {
-        host: asked + 1 + options.spacing
-        for host, asked in read_last_requests(connection, int(began - options.spacing), int(began) + 1).items()
-    }
-    threads = _ask_all(due, options, earliest, answers, stop)
-    try:
-        for n_done in range(len(due)):
-            progress(STAGE, n_done, len(due))
-            got = answers.get()
-            if isinstance(got, BaseException):
-                raise got
-            number, fetched = got
-            now = int(options.clock.now())
-            told = http_date(fetched.headers.get("date", ""))
-            if told is not None:
-                done.feeds_say = max(told, done.feeds_say or told)
-            with commit():
-                if told is not None and abs(told - now) <= DAY:
-                    write_meta(connection, confirmed=now)
-                _store(connection, number, due[number], fetched, parser, now, believed_now(now, told, last), done)
-        progress(STAGE, len(due), len(due))
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-    return done
-
-
-def _ask_all(
-    due: Mapping[int, FeedState],
-    options: PollOptions,
-    earliest: Mapping[str, float],
-    answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
-    stop: threading.Event,
-) -> list[threading.Thread]:
-    """Start the threads that ask: each takes a host, and asks its feeds one after the other.
-
-    `earliest` has the hosts that a pass before this one asked so lately that the first request has to wait.
-    """
-    hosts: dict[str, list[int]] = {}
-    for number, feed in due.items():
-        hosts.setdefault(host_of(feed.url), []).append(number)
-    waiting: queue.SimpleQueue[tuple[float, list[int]]] = queue.SimpleQueue()
-    for host, numbers in hosts.items():
-        waiting.put((earliest.get(host, 0.0), numbers))
-
-    def ask() -> None:
+        `force` asks the others too, if a minute has passed. Where ranges are allowed, the first of several passes asks
+        what was refused before, too.
+        """
+        listed, skipped = subscriptions(lists)
+        with self.commit():
+            numbers = subscribe(self.connection, listed)
+        now, refused_too = int(self.options.clock.now()), is_first and bool(self.options.reach.allowed)
+        due = read_due_feeds(self.connection, now, now - LEAST_BETWEEN if force else -1, refused_too=refused_too)
+        due = {number: due[number] for number in numbers if number in due}
+        self.options = self.options.for_list(listed)
+        polled = Polled(n_feeds=len(numbers), n_due=len(due), skipped=skipped)
+        threads = self._start_asking(due)
         try:
-            while not stop.is_set():
-                _ask_host(*waiting.get_nowait(), due, options, answers, stop)
-        except queue.Empty:
-            return
-        except BaseException as error:  # noqa: BLE001  raised again in the thread that stores
-            answers.put(error)
+            for n_done in range(len(due)):
+                self.progress(STAGE, n_done, len(due))
+                answer = self._answers.get()
+                if isinstance(answer, BaseException):
+                    raise answer
+                self._take(answer[0], due[answer[0]], answer[1], polled)
+            self.progress(STAGE, len(due), len(due))
+        finally:
+            self._stop.set()
+            for thread in threads:
+                thread.join()
+        return polled, numbers
 
-    threads = [threading.Thread(target=ask, daemon=True) for _ in range(min(options.hosts_at_once, len(hosts)))]
-    for thread in threads:
-        thread.start()
-    return threads
+    def _start_asking(self, due: Mapping[int, FeedState]) -> list[threading.Thread]:
+        """Start the threads that ask: each takes a host, and asks its feeds one after the other."""
+        spacing, now = self.options.spacing, self.options.clock.now()
+        # whole seconds are stored: a request of a pass before this one may have been made up to one second later
+        last_requests = read_last_requests(self.connection, int(now - spacing), int(now) + 1)
+        hosts: dict[str, list[int]] = {}
+        for number, feed in due.items():
+            hosts.setdefault(host_of(feed.url), []).append(number)
+        waiting: queue.SimpleQueue[tuple[float, list[int]]] = queue.SimpleQueue()
+        for host, numbers in hosts.items():
+            waiting.put((last_requests[host] + 1 + spacing if host in last_requests else 0.0, numbers))
 
+        def ask() -> None:
+            try:
+                while not self._stop.is_set():
+                    earliest, numbers = waiting.get_nowait()
+                    self._ask_host(earliest, {number: due[number] for number in numbers})
+            except queue.Empty:
+                return
+            except BaseException as error:  # noqa: BLE001  raised again in the thread that stores
+                self._answers.put(error)
 
-def _ask_host(
-    earliest: float,
-    numbers: Iterable[int],
-    due: Mapping[int, FeedState],
-    options: PollOptions,
-    answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException],
-    stop: threading.Event,
-) -> None:
-    pause = earliest - options.clock.now()
-    for number in numbers:
-        if options.spacing and pause > 0:
-            options.clock.sleep(pause)
-        if stop.is_set():
-            return
-        feed = due[number]
-        is_whole = must_be_whole(feed, int(options.clock.now()))
-        conditions = {} if is_whole else {"etag": feed.etag, "last_modified": feed.last_modified}
-        fetched = fetch(feed.url, options.reach, **conditions)
-        answers.put((number, fetched))
-        pause = options.spacing if fetched.was_asked else 0.0
+        n_threads = min(self.options.hosts_at_once, len(hosts))
+        threads = [threading.Thread(target=ask, daemon=True) for _ in range(n_threads)]
+        for thread in threads:
+            thread.start()
+        return threads
 
+    def _ask_host(self, earliest: float, feeds: Mapping[int, FeedState]) -> None:
+        clock, spacing = self.options.clock, self.options.spacing
+        pause = earliest - clock.now()
+        for number, feed in feeds.items():
+            if spacing and pause > 0:
+                clock.sleep(pause)
+            if self._stop.is_set():
+                return
+            is_whole = must_be_whole(feed, int(clock.now()))
+            validators = {} if is_whole else {"etag": feed.etag, "last_modified": feed.last_modified}
+            fetched = fetch(feed.url, self.options.reach, **validators)
+            self._answers.put((number, fetched))
+            pause = spacing if fetched.was_asked else 0.0
 
-def _store(
-    connection: sqlite3.Connection,
-    number: int,
-    feed: FeedState,
-    fetched: Fetched,
-    parser: FeedParser,
-    now: Moment,
-    seen: Moment,
-    done: Polled,
-) -> None:
-    """Store entries, then what the feed said of itself, inside a transaction of the caller.
+    def _take(self, number: int, feed: FeedState, fetched: Fetched, polled: Polled) -> None:
+        """Store the entries of an answer, then what the feed said of itself."""
+        now, server = int(self.options.clock.now()), http_date(fetched.headers.get("date", ""))
+        seen_at = believed_now(now, server, self.last)
+        with self.commit():
+            if server is not None:
+                polled.feeds_say = max(server, polled.feeds_say or server)
+                if abs(server - now) <= DAY:
+                    write_meta(self.connection, confirmed=now)
+            body_hash = blake2b(fetched.body, digest_size=16).hexdigest() if fetched.body else ""
+            is_unchanged = fetched.status == 304 or bool(body_hash and body_hash == feed.body_hash)
+            parsed = Parsed() if is_unchanged or fetched.status != 200 else self.parser.parse(fetched.body)
+            is_empty = fetched.status == 200 and not fetched.body
+            reason = fetched.reason or parsed.reason or ("not-a-feed" if is_empty else "")
+            outcomes = Counter(
+                take_in(self.connection, _article(entry, fetched.url or feed.url, feed.url, seen_at), seen_at).outcome
+                for entry in parsed.entries
+            )
+            answer = Answer(
+                status=fetched.status,
+                reason=reason,
+                headers=fetched.headers,
+                moved_to=fetched.moved_to,
+                body_hash="" if reason else body_hash,
+                n_entries=len(parsed.entries),
+                n_new=outcomes["new"],
+                hints=parsed.hints,
+                was_asked=fetched.was_asked,
+            )
+            later = next_poll(feed, answer, now)
+            if fetched.was_asked or feed.next_poll <= now:  # what is refused again before its time leaves no trace
+                self._record(number, fetched, later, answer, now)
+        polled.n_unchanged += is_unchanged
+        polled.n_entries += answer.n_entries
+        polled.n_new += outcomes["new"]
+        polled.n_edited += outcomes["edited"]
+        if later.reason:
+            polled.n_failed += 1
+            polled.failures.append((feed.url, later.reason, fetched.detail))
 
-    `now` is by the machine's clock, `seen` when the entries came in.
-    """
-    body_hash = blake2b(fetched.body, digest_size=16).hexdigest() if fetched.body else ""
-    is_unchanged = fetched.status == 304 or bool(body_hash and body_hash == feed.body_hash)
-    parsed = Parsed() if is_unchanged or fetched.status != 200 else parser.parse(fetched.body)
-    reason = fetched.reason or parsed.reason
-    if fetched.status == 200 and not fetched.body and not reason:
-        reason = "not-a-feed"
-    outcomes: Counter[str] = Counter()
-    for entry in parsed.entries:
-        outcomes[take_in(connection, _article(entry, fetched.url or feed.url, feed.url, seen), seen).outcome] += 1
-    n_entries = len(parsed.entries)
-    answer = Answer(
-        status=fetched.status,
-        reason=reason,
-        headers=fetched.headers,
-        moved_to=fetched.moved_to,
-        body_hash="" if reason else body_hash,
-        n_entries=n_entries,
-        n_new=outcomes["new"],
-        hints=parsed.hints,
-        was_asked=fetched.was_asked,
-    )
-    later = next_poll(feed, answer, now)
-    if fetched.was_asked or feed.next_poll <= now:  # what is refused again before its time leaves no trace
-        _record(connection, number, fetched, later, n_entries, outcomes["new"], now)
-    done.n_unchanged += is_unchanged
-    done.n_entries += n_entries
-    done.n_new += outcomes["new"]
-    done.n_edited += outcomes["edited"]
-    if later.reason:
-        done.n_failed += 1
-        done.failures.append((feed.url, later.reason, fetched.detail))
-
-
-def _record(
-    connection: sqlite3.Connection,
-    number: int,
-    fetched: Fetched,
-    later: FeedState,
-    n_entries: int,
-    n_new: int,
-    now: Moment,
-) -> None:
-    """Remember what came of asking a feed, and of as many requests before it as are kept."""
-    write_feed_state(connection, number, later)
-    connection.execute(
-        "INSERT INTO fetch (feed_id, at, url, status, n_bytes, reason, n_entries, n_new)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (number, now, fetched.url, fetched.status, len(fetched.body), later.reason, n_entries, n_new),
-    )
-    connection.execute(
-        "DELETE FROM fetch WHERE feed_id = ?1 AND fetch_id NOT IN"
-        " (SELECT fetch_id FROM fetch WHERE feed_id = ?1 ORDER BY fetch_id DESC LIMIT ?2)",
-        (number, FETCHES_KEPT),
-    )
+    def _record(self, number: int, fetched: Fetched, later: FeedState, answer: Answer, now: Moment) -> None:
+        """Remember what came of asking a feed, and of as many requests before it as are kept."""
+        write_feed_state(self.connection, number, later)
+        counts = (len(fetched.body), later.reason, answer.n_entries, answer.n_new)
+        self.connection.execute(
+            "INSERT INTO fetch (feed_id, at, url, status, n_bytes, reason, n_entries, n_new)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, now, fetched.url, fetched.status, *counts),
+        )
+        self.connection.execute(
+            "DELETE FROM fetch WHERE feed_id = ?1 AND fetch_id NOT IN"
+            " (SELECT fetch_id FROM fetch WHERE feed_id = ?1 ORDER BY fetch_id DESC LIMIT ?2)",
+            (number, FETCHES_KEPT),
+        )
 
 
 def _article(entry: Mapping[str, str], answered_by: str, url: str, now: Moment) -> Article:

@@ -8,10 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Literal
 
 from doccluster.streams.article import Moment
-from doccluster.streams.polling.reasons import Reason
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 BASE, LEAST, MOST = HOUR, 30 * MINUTE, DAY
@@ -23,7 +21,16 @@ GONE_FOR = 30 * DAY  # a feed that says it is gone is asked once more after so l
 GIVEN_UP_AFTER = 30.0  # weighted failures; from then on a feed is asked once a week
 ADOPTED_AFTER = 3  # polls in a row that were sent to the same new address for good
 JITTER = 0.1  # share of the interval
-_WEIGHTS = {"forbidden": 1.0, "missing": 1.0, "server-error": 1.0, "unreachable": 1.0}
+_REASONS = {
+    200: "",
+    304: "",
+    401: "forbidden",
+    403: "forbidden",
+    404: "missing",
+    410: "gone",
+    429: "asked-to-wait",
+    503: "asked-to-wait",
+}
 _PERIODS = {"hourly": HOUR, "daily": DAY, "weekly": WEEK, "monthly": 30 * DAY, "yearly": 365 * DAY}
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 
@@ -46,6 +53,8 @@ class FeedState:
     next_poll : int
     reason : str
         Why the last poll failed; empty if it did not.
+    skip_hours, skip_days : tuple of int
+        As in `Hints`, of its last body.
     """
 
     url: str
@@ -62,6 +71,8 @@ class FeedState:
     last_asked: Moment = 0
     next_poll: Moment = 0
     reason: str = ""
+    skip_hours: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,8 +81,8 @@ class Hints:
 
     ttl: int | None = None
     update_period: int | None = None
-    skip_hours: frozenset[int] = frozenset()
-    skip_days: frozenset[int] = frozenset()
+    skip_hours: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
         wait = interval if wait is None else min(max(wait, interval), MOST)
         return replace(asked, state="failing", failures=feed.failures + 0.5, next_poll=now + wait + _spread(feed, wait))
     if asked.reason:
-        failures = feed.failures + _WEIGHTS.get(asked.reason, 1.0)
+        failures = feed.failures + 1.0
         wait = WEEK if failures >= GIVEN_UP_AFTER else min(int(interval * max(1.0, failures)), MOST)
         return replace(asked, state="failing", failures=failures, next_poll=now + wait + _spread(feed, wait))
     return _after_success(asked, answer, now)
@@ -131,7 +142,7 @@ def must_be_whole(feed: FeedState, now: Moment) -> bool:
     return not feed.last_full or abs(now - feed.last_full) >= WEEK
 
 
-def believed_now(machine: Moment, told: Moment | None, last: Moment | None) -> Moment:
+def believed_now(machine: Moment, server: Moment | None, last: Moment | None) -> Moment:
     """Return the moment by the machine's clock, or by a server's, if the machine's is the only one to be far off.
 
     >>> believed_now(90 * DAY, 2 * DAY, DAY) // DAY, believed_now(90 * DAY, 90 * DAY, DAY) // DAY
@@ -139,11 +150,12 @@ def believed_now(machine: Moment, told: Moment | None, last: Moment | None) -> M
     >>> believed_now(DAY, 90 * DAY, 80 * DAY) // DAY, believed_now(DAY, 90 * DAY, None) // DAY
     (80, 1)
     """
-    if told is None:
+    if server is None:
         return machine
-    if last is not None and machine < min(told, last) - DAY:
-        return min(told, last)  # a server alone, which may say anything, does not move a clock ahead
-    return min(machine, max(told, last or told)) if machine > max(told, last or told) + DAY else machine
+    if last is not None and machine < min(server, last) - DAY:
+        return min(server, last)  # a server alone, which may say anything, does not move a clock ahead
+    latest = max(server, last or server)
+    return latest if machine > latest + DAY else machine
 
 
 def retry_after(headers: Mapping[str, str], now: Moment) -> int | None:
@@ -152,10 +164,10 @@ def retry_after(headers: Mapping[str, str], now: Moment) -> int | None:
     >>> retry_after({"retry-after": "120"}, 0), retry_after({"retry-after": "Thu, 01 Jan 1970 01:00:00 GMT"}, 600)
     (120, 3000)
     """
-    given = headers.get("retry-after", "").strip()
-    if given.isdecimal():
-        return min(int(given[:10]), 10 * MOST)
-    moment = http_date(given)
+    wait = headers.get("retry-after", "").strip()
+    if wait.isdecimal():
+        return min(int(wait[:10]), 10 * MOST)
+    moment = http_date(wait)
     return None if moment is None else max(0, moment - now)
 
 
@@ -192,12 +204,13 @@ def _after_success(asked: FeedState, answer: Answer, now: Moment) -> FeedState:
         last_ok=now,
         last_full=now if answer.status == 200 else asked.last_full,
     )
-    seen = (later.redirect_seen + 1 if answer.moved_to == later.redirect_to else 1) if answer.moved_to else 0
-    later = replace(later, redirect_to=answer.moved_to, redirect_seen=seen)
-    if seen >= ADOPTED_AFTER:
+    if answer.n_entries:  # else there was no body that says it
+        later = replace(later, skip_hours=answer.hints.skip_hours, skip_days=answer.hints.skip_days)
+    n_moves = (later.redirect_seen + 1 if answer.moved_to == later.redirect_to else 1) if answer.moved_to else 0
+    later = replace(later, redirect_to=answer.moved_to, redirect_seen=n_moves)
+    if n_moves >= ADOPTED_AFTER:
         later = replace(later, url=answer.moved_to, redirect_to="", redirect_seen=0)
-    when = now + interval + _spread(asked, interval)
-    return replace(later, next_poll=_outside(when, answer.hints))
+    return replace(later, next_poll=_outside(now + interval + _spread(asked, interval), later))
 
 
 def _interval(feed: FeedState, answer: Answer, now: Moment) -> int:
@@ -224,18 +237,18 @@ def _fresh_for(headers: Mapping[str, str], now: Moment) -> int:
     control = headers.get("cache-control", "").lower()
     if "no-cache" in control or "no-store" in control:
         return 0
-    found = _MAX_AGE.search(control)
-    if found is not None:
-        return int(found[1])
+    max_age = _MAX_AGE.search(control)
+    if max_age is not None:
+        return int(max_age[1])
     expires = http_date(headers.get("expires", ""))
     return 0 if expires is None else max(0, expires - now)
 
 
-def _outside(when: Moment, hints: Hints) -> Moment:
+def _outside(when: Moment, feed: FeedState) -> Moment:
     """Return the first moment from `when` on that is in no hour or day the feed asks to leave out."""
-    if len(hints.skip_hours) >= 24 or len(hints.skip_days) >= 7:
+    if len(feed.skip_hours) >= 24 or len(feed.skip_days) >= 7:
         return when
-    while (when // DAY + 3) % 7 in hints.skip_days or when % DAY // HOUR in hints.skip_hours:  # 1970 began on Thursday
+    while (when // DAY + 3) % 7 in feed.skip_days or when % DAY // HOUR in feed.skip_hours:  # 1970 began on Thursday
         when = (when // HOUR + 1) * HOUR
     return when
 
@@ -246,13 +259,7 @@ def _spread(feed: FeedState, wait: int) -> int:
     return math.floor(share * JITTER * wait)
 
 
-def _reason_of(status: int) -> Reason | Literal[""]:
-    if status in (200, 304):
-        return ""
-    if status in (401, 403):
-        return "forbidden"
-    if status in (404, 410):
-        return "gone" if status == 410 else "missing"
-    if status in (429, 503):
-        return "asked-to-wait"
-    return "server-error" if status >= 500 else "unexpected-answer"
+def _reason_of(status: int) -> str:
+    if status >= 500 and status != 503:
+        return "server-error"
+    return _REASONS.get(status, "unexpected-answer")
