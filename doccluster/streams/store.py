@@ -31,7 +31,7 @@ ARTICLE = "doc_key, id, published, date, title, plain(text), source, link, guid"
 
 @cache
 def model_version() -> dict[str, str]:
-    """Return what an article's place depends on besides the store: versions of the rule, and of the function words."""
+    """Return the versions of the rule and of the function words, on which the place of an article depends."""
     lists = [sorted(words) for words in function_words().lists]
     digest = blake2b(json.dumps([LANGUAGES, lists]).encode(), digest_size=6).hexdigest()
     return {"rule": RULE, "function words": digest}
@@ -43,7 +43,7 @@ def with_model(models: dict[str, dict[str, str]], batch: int) -> str:
 
 
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return what is kept of the store as a whole."""
+    """Return the values that are kept of the store as a whole."""
     return dict(connection.execute("SELECT key, value FROM meta"))
 
 
