@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("doccluster.cli.evaluation", "Evaluate labels against a truth, vectors, or both."),
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
+    "prevalence": ("doccluster.cli.prevalence_command", "Show how common each cluster is by party, source or month."),
     "choose-k": ("doccluster.cli.choose_command", "Find how many clusters the data support."),
     "tendency": ("doccluster.cli.choose_command", "Test whether there are clusters at all."),
     "compare": ("doccluster.cli.compare_command", "Compare algorithms over seeds and corpora."),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from doccluster.measures import Evaluation
     from doccluster.pipeline.explaining import Explanation
     from doccluster.report.html import InlineReport
+    from doccluster.results.prevalence import Prevalence
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.meaning import Meaning
 
@@ -155,6 +156,21 @@ class Run:
 
         return explain(self, cluster, other)
 
+    def prevalence(self, by: str, *, random_state: Any = 0) -> Prevalence:
+        """Return how common each cluster is by party, source, month or any column: shares, intervals, lifts, tests.
+
+        See `doccluster.results.prevalence.Prevalence`; "year", "month" and "day" are those of the date.
+        """
+        from doccluster.results.prevalence import prevalence
+
+        return prevalence(self, by, random_state=random_state)
+
+    def words_over_time(self, cluster: int, by: str = "month", *, n_words: int = 5) -> dict[str, list[str]]:
+        """Return the words that set each month (year, day, or value of a column) of a cluster apart from the others."""
+        from doccluster.results.prevalence import words_over_time
+
+        return words_over_time(self, cluster, by, n_words=n_words)
+
     def rename(self, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
         """Return the run with another name for a cluster, as `doccluster.label` does; this one stays as it is."""
         from doccluster.pipeline.editing import label_cluster
@@ -267,8 +283,10 @@ class Run:
         columns = [truth] if isinstance(truth, str) else truth if isinstance(truth, list | tuple) else []
         if columns and all(column in self.documents.labels for column in columns):
             truth = {column: list(map(list, self.documents.labels[column])) for column in columns}
+        elif columns and all(column in self.documents.columns for column in columns):
+            truth = {column: list(self.documents.columns[column]) for column in columns}
         elif isinstance(truth, str):
-            there = ", ".join(map(repr, self.documents.labels)) or "none"
+            there = ", ".join(map(repr, [*self.documents.labels, *self.documents.columns])) or "none"
             raise InputError(f"there is no label column {truth!r} to judge by", remedy=f"the run has {there}")
         elif hasattr(truth, "iloc") and set(self.documents.ids) <= set(truth.index):
             truth = truth.loc[list(self.documents.ids)]
@@ -284,8 +302,8 @@ class Run:
         -------
         DataFrame
             Columns title, date, source, link, cluster, label, similarity, runner_up, margin, other (whether it is shown
-            as Other, and the cluster is only the nearest), and one for each column of class labels; a document without
-            terms has no cluster.
+            as Other, and the cluster is only the nearest), and one for each column of class labels and each other
+            column of the source; a document without terms has no cluster.
         """
         import pandas as pd
 
@@ -388,6 +406,7 @@ class Run:
         }
         for column, label_sets in documents.labels.items():
             columns[column] = [labels if len(labels) > 1 else "".join(labels) for labels in label_sets]
+        columns |= {column: list(values) for column, values in documents.columns.items()}
         return pd.DataFrame(columns, index=pd.Index(list(documents.ids), name="id", dtype=object))
 
     @property

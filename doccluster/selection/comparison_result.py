@@ -19,6 +19,7 @@ from scipy import stats
 from doccluster.base.table_markup import html_table, latex_escaped, latex_table
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
+from doccluster.measures.chance import holm
 
 NO_SEED = -1  # of labels made elsewhere
 COSTS = ("seconds",)
@@ -194,20 +195,6 @@ def wilcoxon_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
         every_sign = stats.PermutationMethod(n_resamples=2**MAX_SIGNS_TRIED)  # exact, as there are no more of them
         return float(stats.wilcoxon(difference, method=every_sign).pvalue)
     return float(stats.wilcoxon(difference, method="approx").pvalue)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p values adjusted for their number by Holm's step-down rule, in the order given.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted, running = [0.0] * len(p_values), 0.0
-    for place, index in enumerate(order):
-        running = max(running, (len(p_values) - place) * p_values[index])
-        adjusted[index] = min(1.0, running)
-    return adjusted
 
 
 def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool = True) -> pd.DataFrame:

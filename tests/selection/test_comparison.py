@@ -18,10 +18,10 @@ import doccluster
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering import VonMisesFisherMixture
 from doccluster.errors import InputError
+from doccluster.measures.chance import holm
 from doccluster.selection import Comparison, LabelledCorpus, clusterers, compare
 from doccluster.selection.comparison_result import (
     headline,
-    holm,
     mean_with_interval,
     paired_tests,
     rank_biserial,

@@ -1,0 +1,238 @@
+"""How common each cluster is in each group of documents: by party, outlet, month, or any column of the source."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse, stats
+
+from doccluster.base.short_repr import ShortRepr
+from doccluster.base.table_markup import latex_escaped, latex_table
+from doccluster.base.validation import RandomState, as_generator
+from doccluster.corpus.columns import type_of
+from doccluster.errors import InputError
+from doccluster.measures.chance import holm
+
+if TYPE_CHECKING:
+    from doccluster.results.record import Run
+
+PERIODS = {"year": 4, "month": 7, "day": 10}  # and how many characters of an ISO date say it
+MIN_GROUP = 5  # documents of a group that is compared
+MAX_GROUPS = 200
+MAX_NUMBERS = 10  # different numbers of a column whose values are groups; of more, quarters are
+N_BOOTSTRAP = 1_000
+NORMAL_QUANTILE = 1.959964  # of 97.5 %
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prevalence(ShortRepr):
+    """The share of each cluster in each group of documents.
+
+    Attributes
+    ----------
+    by : str
+        The column whose values are the groups, or "year", "month" or "day".
+    group_sizes : mapping of group to the number of its documents
+    table : DataFrame, one row for each cluster and group
+        cluster, label, group, n (documents in both), share (of the group, 0 to 1), low and high (95 % interval by
+        Wilson), bootstrap_low and bootstrap_high (95 %, over documents), lift (share divided by the share in all
+        groups), p (two-sided, hypergeometric: does the group have more or fewer than the others), p_holm (corrected
+        for the number of rows).
+    notes : tuple of str
+        Which documents or groups were left out, and why.
+    """
+
+    by: str
+    group_sizes: dict[str, int]
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def shares(self) -> pd.DataFrame:
+        """Return the shares with a row for each cluster and a column for each group."""
+        return self._grid("share")
+
+    def _grid(self, column: str) -> pd.DataFrame:
+        return self.table.pivot(index="cluster", columns="group", values=column)[list(self.group_sizes)]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return `table`."""
+        return self.table
+
+    def to_latex(self) -> str:
+        """Return a LaTeX table (package booktabs) of the shares in percent; a star marks p_holm below 0.05."""
+        groups = list(self.group_sizes)
+        shares, p_values = (self._grid(column).to_numpy() for column in ("share", "p_holm"))
+        labels = self.table["label"].iloc[:: len(groups)].tolist()
+        rows = [
+            [str(cluster), latex_escaped(label)]
+            + [f"{100 * share:.1f}" + ("$^*$" if p < 0.05 else "") for share, p in zip(*cells, strict=True)]
+            for cluster, (label, *cells) in enumerate(zip(labels, shares, p_values, strict=True))
+        ]
+        return latex_table(("cluster", "label", *groups), rows, alignment="rl" + "r" * len(groups))
+
+
+def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalence:
+    """Return how common each cluster of a run is in each group of its documents.
+
+    Parameters
+    ----------
+    run : Run
+    by : str
+        A column of the source or of its labels, or "year", "month" or "day" of the date. Numbers with more than ten
+        values are cut into quarters of the documents.
+    random_state : int, numpy Generator or RandomState
+        For the bootstrap over documents.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it has one value, or a different one for each document.
+
+    Examples
+    --------
+    >>> import doccluster
+    >>> run = doccluster.run(doccluster.load_sample(), n_clusters=6, granularity=None)
+    >>> table = run.prevalence("source").table
+    >>> bool(np.allclose(table.groupby("group")["share"].sum(), 1))
+    True
+    """
+    values, notes = _group_of_documents(run, by)
+    names, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    is_group = (sizes >= MIN_GROUP) & (names != "")
+    if n_missing := int(sizes[names == ""].sum()):
+        notes.append(f"{n_missing:,} documents without a {by} are left out.")
+    if small := names[(sizes < MIN_GROUP) & (names != "")].tolist():
+        n_left_out = int(sizes[(sizes < MIN_GROUP) & (names != "")].sum())
+        shown = ", ".join(small[:5]) + (", ..." if len(small) > 5 else "")
+        notes.append(f"Groups of fewer than {MIN_GROUP} documents are left out: {shown} ({n_left_out:,} documents).")
+    groups = names[is_group].tolist()
+    if len(groups) < 2:
+        raise InputError(
+            f"{by!r} has {len(groups)} group(s) of at least {MIN_GROUP} documents",
+            remedy="choose a column with at least two",
+        )
+    if len(groups) > MAX_GROUPS:
+        raise InputError(
+            f"{by!r} has {len(groups):,} groups", remedy=f"choose a column with at most {MAX_GROUPS}, or longer periods"
+        )
+    counted = is_group[codes]
+    place = np.cumsum(is_group) - 1
+    n_clusters = run.n_clusters + bool(run.n_other)
+    cells = run.shown_labels[counted], place[codes[counted]]
+    counts = (
+        sparse.coo_array((np.ones(counted.sum()), cells), shape=(n_clusters, len(groups))).toarray().astype(np.int64)
+    )
+    labels = [cluster.label for cluster in run.clusters] + ["Other"] * bool(run.n_other)
+    table = _table(counts, labels, groups, as_generator(random_state))
+    group_sizes = dict(zip(groups, counts.sum(axis=0).tolist(), strict=True))
+    return Prevalence(by, group_sizes, table, tuple(notes))
+
+
+def words_over_time(run: Run, cluster: int, by: str = "month", *, n_words: int = 5) -> dict[str, list[str]]:
+    """Return the words that set each period (or group) of one cluster apart from its other documents.
+
+    A word counts by the share of the documents of the group that have it, less that of the other documents of the
+    cluster; at least two must have it. Groups of fewer than five documents are left out.
+    """
+    if not 0 <= cluster < run.n_clusters:
+        raise InputError(argument="cluster", received=cluster, expected=f"a number from 0 to {run.n_clusters - 1}")
+    rows = run.members(cluster)
+    values = _group_of_documents(run, by)[0][rows]
+    vectors = run.vectors
+    has_term = sparse.csr_array(vectors.matrix[rows]).astype(bool).astype(np.int64)
+    terms: Any = vectors.terms if vectors.display_terms is None else vectors.display_terms
+    totals = has_term.sum(axis=0)
+    words: dict[str, list[str]] = {}
+    for group in np.unique(values[values != ""]).tolist():
+        in_group = np.flatnonzero(values == group)
+        n_others = rows.size - in_group.size
+        if in_group.size < MIN_GROUP or not n_others:
+            continue
+        counts = has_term[in_group].sum(axis=0)
+        gain = np.where(counts > 1, counts / in_group.size - (totals - counts) / n_others, 0)
+        order = np.argsort(-gain, kind="stable")[:n_words].tolist()
+        words[group] = [str(terms[term]) for term in order if gain[term] > 0]
+    return words
+
+
+def _group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.str_], list[str]]:
+    """Return the group of each document, empty where it has none, and what a reader should know of the groups."""
+    documents = run.documents
+    notes: list[str] = []
+    if by in documents.columns:
+        values = [str(value) for value in documents.columns[by]]
+    elif by in documents.labels:
+        values = [labels[0] if len(labels) == 1 else "" for labels in documents.labels[by]]
+        if n_several := sum(len(labels) > 1 for labels in documents.labels[by]):
+            notes.append(f"{n_several:,} documents with several labels are left out.")
+    elif by == "source":
+        values = list(documents.sources)
+    elif by in PERIODS:
+        values = [date[: PERIODS[by]] if len(date) >= PERIODS[by] else "" for date in documents.dates]
+    else:
+        names = [*documents.columns, *documents.labels, "source", *PERIODS]
+        raise InputError(f"there is no column {by!r} to group by", remedy=f"the run has {', '.join(names)}")
+    distinct = set(values) - {""}
+    if len(distinct) < 2:
+        value = f"one value, {distinct.pop()!r}" if distinct else "no values"
+        raise InputError(f"{by!r} has {value}", remedy="choose a column with at least two")
+    if type_of(distinct) in (int, float) and len(distinct) > MAX_NUMBERS and by not in PERIODS:
+        values = _quarters(values)
+        notes.append(f"The numbers of {by} are cut into quarters of the documents.")
+    elif len(distinct) == len([value for value in values if value]):
+        raise InputError(
+            f"{by!r} has a different value for each document", remedy="choose a column whose values come again"
+        )
+    return np.asarray(values, dtype=np.str_), notes
+
+
+def _quarters(values: Sequence[str]) -> list[str]:
+    """Return for each number the name of its quarter, such as "2: 10 to 20"."""
+    numbers = np.array([float(value) if value else math.nan for value in values])
+    edges = np.unique(np.nanquantile(numbers, [0, 0.25, 0.5, 0.75, 1]))
+    bins = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, max(0, len(edges) - 2))
+    names = [
+        f"{number + 1}: {low:g} to {high:g}" for number, (low, high) in enumerate(itertools.pairwise(edges.tolist()))
+    ]
+    return ["" if math.isnan(value) else names[place] for value, place in zip(numbers, bins.tolist(), strict=True)]
+
+
+def _table(
+    counts: npt.NDArray[np.int64], labels: Sequence[str], groups: Sequence[str], rng: np.random.Generator
+) -> pd.DataFrame:
+    """Return the rows of `Prevalence.table` from the documents of each cluster (row) and group (column)."""
+    n_documents, of_cluster, of_group = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
+    share, overall = counts / of_group, of_cluster / n_documents
+    # Wilson 1927: the interval of a share that holds near 0 and 1 too
+    spread = NORMAL_QUANTILE**2 / of_group
+    centre = (share + spread / 2) / (1 + spread)
+    half = NORMAL_QUANTILE / (1 + spread) * np.sqrt(share * (1 - share) / of_group + spread / (4 * of_group))
+    draws = rng.multinomial(n_documents, counts.ravel() / n_documents, size=N_BOOTSTRAP).reshape(-1, *counts.shape)
+    drawn_shares = draws / np.maximum(draws.sum(axis=1, keepdims=True), 1)
+    low, high = np.quantile(drawn_shares, [0.025, 0.975], axis=0)
+    given = n_documents, of_cluster, of_group
+    tails = stats.hypergeom.cdf(counts, *given), stats.hypergeom.sf(counts - 1, *given)
+    p = np.minimum(1.0, 2 * np.minimum(*tails))
+    cluster, group = np.indices(counts.shape)
+    columns = {
+        "cluster": cluster,
+        "label": np.asarray(labels, dtype=object)[cluster],
+        "group": np.asarray(groups, dtype=object)[group],
+        "n": counts,
+        "share": share,
+        "low": np.maximum(0.0, centre - half),
+        "high": np.minimum(1.0, centre + half),
+        "bootstrap_low": low,
+        "bootstrap_high": high,
+        "lift": np.divide(share, overall, out=np.full_like(share, np.nan), where=overall > 0),
+        "p": p,
+        "p_holm": np.array(holm(p.ravel().tolist())),
+    }
+    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
