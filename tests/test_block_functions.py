@@ -160,9 +160,9 @@ IN_PLACE = {
     "clustering/k_means/sweep:search.label",
     # sums and table, of which an iteration changes the cells of documents that moved
     "clustering/k_means/running_sums:_move.move",
-    "vectors/row_store:settle.settle_range",
+    "vectors/term_counts:settle.settle_range",
     # tables, of which there should be no second copy
-    "executors:table.one",
+    "base/executors:table.one",
     # similarities of all documents, of which the next step reads one line
     "clustering/k_means/seeds:weigh.weigh_some",
     # each thread counts in a table of tokens of its own

@@ -13,9 +13,8 @@ import time
 import numba.core.event
 import pytest
 
-from doccluster.base.compiled.compile_clock import CLOCK, CompileClock, collector_paused
-from doccluster.base.compiled.jit import jit
-from doccluster.base.progress import silent
+from doccluster.base.compiled import jit
+from doccluster.base.progress import CLOCK, CompileClock, collector_paused, silent
 from doccluster.cli.console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
 from doccluster.pipeline.provenance import StageClock
@@ -81,7 +80,7 @@ def test_what_numba_compiles_is_on_the_clock_once():
 
 
 def test_a_kernel_has_an_entry_for_python_and_none_for_c(tmp_path):
-    source = "from doccluster.base.compiled.jit import jit\n\n\n@jit\ndef halve(number):\n    return number / 2\n"
+    source = "from doccluster.base.compiled import jit\n\n\n@jit\ndef halve(number):\n    return number / 2\n"
     (tmp_path / "halving.py").write_text(source, "utf-8")  # in a new place: code that was kept cannot be looked into
     halve = runpy.run_path(str(tmp_path / "halving.py"))["halve"]
     assert halve(3.0) == 1.5

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from scipy import sparse
 
 from doccluster.cli.main import commands
-from doccluster.corpus import find_near_copies, find_near_duplicates, near_copies
+from doccluster.corpus import duplicates, find_near_copies, find_near_duplicates
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
@@ -84,7 +84,7 @@ def test_documents_are_compared_over_the_edges_of_blocks_and_few_are_hashed_at_a
     finally:
         tracemalloc.stop()
     assert peak < 16 * columns.size  # two copies of all columns in whole numbers of 8 bytes
-    monkeypatch.setattr(near_copies, "BLOCK_SIZE", 7)
+    monkeypatch.setattr(duplicates, "BLOCK_SIZE", 7)
     few = rows[np.r_[:20, 19_995:20_005, n_documents - 1]]
     assert find_near_copies(sparse.csr_array(few)) == ((0, 30), (5, 25))
 
@@ -173,12 +173,12 @@ def test_documents_that_only_share_a_band_are_not_compared_as_texts():
     indptr = np.concatenate([[0], np.cumsum([one.size for one in sets])])
     indices = np.concatenate([np.sort(one) for one in sets])
     matrix = sparse.csr_array((np.ones(indices.size), indices, indptr), shape=(len(sets), 4040))
-    signatures = near_copies.band_signatures(matrix)
+    signatures = duplicates.band_signatures(matrix)
     in_a_band = np.zeros(len(sets), bool)
     for band in signatures:
         _, run, size = np.unique(band, return_inverse=True, return_counts=True)
         in_a_band |= size[run] > 1
-    found = near_copies.alike_in_a_band(matrix, signatures)
+    found = duplicates.alike_in_a_band(matrix, signatures)
     assert in_a_band.sum() > 4 * 80
     assert found.size < 2 * 80
     assert set(range(40)) <= set(found.tolist())
@@ -187,5 +187,5 @@ def test_documents_that_only_share_a_band_are_not_compared_as_texts():
 
 def test_signatures_of_blocks_are_those_of_the_whole(wire):
     matrix = vectors_of(list(wire["text"]))
-    parts = [near_copies.band_signatures(matrix[first:last]) for first, last in ((0, 9), (9, 10), (10, 70))]
-    assert np.array_equal(np.concatenate(parts, axis=1), near_copies.band_signatures(matrix))
+    parts = [duplicates.band_signatures(matrix[first:last]) for first, last in ((0, 9), (9, 10), (10, 70))]
+    assert np.array_equal(np.concatenate(parts, axis=1), duplicates.band_signatures(matrix))

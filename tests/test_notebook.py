@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import doccluster
 from doccluster import plots
-from doccluster.base.table_markup import html_table
+from doccluster.base.text_table import html_table
 from doccluster.errors import InputError
 from doccluster.measures import list_measures
 from doccluster.selection import Comparison

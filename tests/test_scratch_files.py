@@ -7,8 +7,8 @@ from threading import Barrier, BrokenBarrierError, Lock
 import numpy as np
 import pytest
 
-from doccluster.base import scratch_files
-from doccluster.base.scratch_files import open_array, write_array
+from doccluster.base import blocks
+from doccluster.base.blocks import open_array, write_array
 
 
 def test_threads_read_headers_one_after_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,7 @@ def test_threads_read_headers_one_after_another(tmp_path: Path, monkeypatch: pyt
             inside -= 1
         return found
 
-    monkeypatch.setattr(scratch_files.np, "load", watched)
+    monkeypatch.setattr(blocks.np, "load", watched)
     with ThreadPoolExecutor(4) as pool:
         arrays = list(pool.map(open_array, [tmp_path / "values.npy"] * 8))
     assert most == 1

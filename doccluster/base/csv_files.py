@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from doccluster.base.control_characters import CONTROLS
+from doccluster.base.plain_values import CONTROLS
 from doccluster.base.validation import is_missing
 
 if TYPE_CHECKING:

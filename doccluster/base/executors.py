@@ -24,10 +24,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.blocks import map_blocks, resolve_threads, share_blocks
-from doccluster.base.scratch_files import (
+from doccluster.base.blocks import (
+    map_blocks,
     open_array,
     reserve_table,
+    resolve_threads,
+    share_blocks,
     write_array,
     write_arrays,
     write_in_pieces,

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from doccluster.base.file_names import usable_path
-from doccluster.base.unfinished import Rescue, clear_abandoned, finished_file, unfinished_folder
+from doccluster.base.paths import Rescue, clear_abandoned, finished_file, unfinished_folder, usable_path
 from doccluster.errors import Argument, InputError
 
 MARK = "run.json"  # what marks a folder that doccluster wrote, which --overwrite may replace

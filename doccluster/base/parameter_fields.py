@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, cast
 
-from doccluster.base.short_repr import one_of
+from doccluster.base.plain_values import one_of
 from doccluster.errors import Argument, InputError
 
 T = TypeVar("T")

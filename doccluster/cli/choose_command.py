@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.base.choices import CRITERIA
+from doccluster.base.plain_values import CRITERIA
 from doccluster.base.text_table import Column
 from doccluster.cli.console import (
     WHOLE_WORDS,
-    arguments_of,
     json_option,
     print_json,
     print_table,
@@ -22,9 +21,8 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.run import meaning_options
-from doccluster.cli.source_options import reader_options, source_arguments, typed_source, vectorizer_options
-from doccluster.cli.values import Whole, numbers_of_clusters
-from doccluster.cli.verb import Verb
+from doccluster.cli.source_options import reader_options, typed_source, vectorizer_options, with_source
+from doccluster.cli.verb import Verb, Whole, all_but, numbers_of_clusters
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice
@@ -43,7 +41,10 @@ COLUMNS = {
 }
 
 
-@click.command("choose-k", cls=Verb, short_help="Find how many clusters the data support.")
+GATHERS = {"settings": with_source(all_but("sources", "output", "criterion", "as_json"))}
+
+
+@click.command("choose-k", cls=Verb, gathers=GATHERS)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", metavar="DIR", help="A folder for the table and the figure.")
 @click.option(
@@ -73,27 +74,37 @@ COLUMNS = {
 @meaning_options
 @threads_option
 @json_option
-def choose_k_command(sources: tuple[str, ...], **given: Any) -> None:
+def choose_k_command(
+    sources: tuple[str, ...],
+    output: str | None,
+    criterion: tuple[str, ...],
+    settings: dict[str, Any],
+    as_json: bool,
+) -> None:
     """Find how many sections, topics and subtopics there are: clusters that are stable in random samples.
 
     `doccluster run` without -k chooses the same number; of dated articles of three outlets or more it shows stories.
     """
     from doccluster.pipeline.choosing import choose_clusters
 
-    with progress_shown(quiet=given["as_json"]) as progress:
-        asked = arguments_of(choose_clusters, given) | source_arguments(given)
-        asked["criterion"] = "all" if "all" in given["criterion"] else given["criterion"] or None
-        choice = choose_clusters(typed_source(sources), **asked, progress=progress)
-    if given["as_json"]:
+    with progress_shown(quiet=as_json) as progress:
+        choice = choose_clusters(
+            typed_source(sources),
+            output=output,
+            criterion="all" if "all" in criterion else criterion or None,
+            progress=progress,
+            **settings,
+        )
+    if as_json:
         print_json(choice_as_json(choice))
         return
     print_choice(choice)
     if choice.criteria is not None:
         print_criteria(choice.criteria)
-    if given["output"]:
+    if output:
         say()
         names = "choose_k.csv, choose_k.svg" + ("" if choice.criteria is None else ", criteria.csv, criteria.svg")
-        say(f"  {given['output']}/{names}")
+        say(f"  {output}/{names}")
 
 
 def choice_as_json(choice: Choice) -> dict[str, Any]:
@@ -153,7 +164,7 @@ def print_criteria(criteria: CriteriaOverK) -> None:
     say(f"  Of {len(ks):,} numbers from {ks[0]:,} to {ks[-1]:,}.")
 
 
-@click.command("tendency", cls=Verb, short_help="Test whether there are clusters at all.")
+@click.command("tendency", cls=Verb, gathers=GATHERS)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
     "--sample",
@@ -169,17 +180,16 @@ def print_criteria(criteria: CriteriaOverK) -> None:
 @vectorizer_options
 @threads_option
 @json_option
-def tendency_command(sources: tuple[str, ...], **given: Any) -> None:
+def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json: bool) -> None:
     """Test whether documents have clusters at all, each test against data without clusters (Zaki & Meira, 17.3.2).
 
     A small p says that data without clusters seldom reach the value of these documents.
     """
     from doccluster.pipeline.choosing import tendency_of
 
-    with progress_shown(quiet=given["as_json"]) as progress:
-        arguments = arguments_of(tendency_of, given) | source_arguments(given)
-        tests = tendency_of(typed_source(sources), **arguments, progress=progress)
-    if given["as_json"]:
+    with progress_shown(quiet=as_json) as progress:
+        tests = tendency_of(typed_source(sources), progress=progress, **settings)
+    if as_json:
         print_json([tendency_as_json(test) for test in tests])
         return
     meanings = {

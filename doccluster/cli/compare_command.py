@@ -11,9 +11,8 @@ import click
 from doccluster.base.text_table import Column
 from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, say_items, threads_option
 from doccluster.cli.run import encoder_option
-from doccluster.cli.source_options import reader_options, source_arguments, vectorizer_options
-from doccluster.cli.values import Whole, check_algorithm, checked, measure_names
-from doccluster.cli.verb import MEANING, SectionedOption, Verb
+from doccluster.cli.source_options import reader_options, vectorizer_options, with_source
+from doccluster.cli.verb import MEANING, SectionedOption, Verb, Whole, check_algorithm, checked, measure_names, only
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +22,14 @@ if TYPE_CHECKING:
 MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
 
 
-@click.command("compare", cls=Verb, short_help="Compare algorithms over seeds and corpora.")
+BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
+
+
+@click.command(
+    "compare",
+    cls=Verb,
+    gathers={"settings": with_source(BY_NAME)},
+)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables, LaTeX and figures.")
 @click.option(
@@ -88,38 +94,43 @@ MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
 )
 @threads_option
 @json_option
-def compare_command(sources: tuple[str, ...], **given: Any) -> None:
+def compare_command(
+    sources: tuple[str, ...],
+    truth: tuple[str, ...],
+    labels: tuple[str, ...],
+    embeddings: tuple[str, ...],
+    seeds: int,
+    space: tuple[str, ...],
+    settings: dict[str, Any],
+    as_json: bool,
+) -> None:
     """Compare algorithms over seeds and corpora: means with intervals, paired tests, time, measure agreement.
 
     Each SRC is one corpus. --algorithm module:factory imports the module and calls the factory, so name only
     code you trust.
     """
-    names = ("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
-    settings = {name: given[name] for name in names} | {"seeds": range(given["seeds"]), "spaces": given["space"]}
-    with progress_shown(quiet=given["as_json"]) as progress:
-        comparison = _compared(sources, given, progress=progress, **settings)
-    if given["as_json"]:
+    from doccluster.pipeline.comparing import compare_sources
+
+    truth_by_source = _by_source(truth, sources)
+    if len(truth_by_source.get(None, ())) > 1:
+        raise click.UsageError("several columns are given with --truth for all sources; write SRC=COLUMN.")
+    files_by_source = _by_source(embeddings, sources)
+    with progress_shown(quiet=as_json) as progress:
+        comparison = compare_sources(
+            sources,
+            truth={source: columns[-1] for source, columns in truth_by_source.items()},
+            labels=_by_source(labels, sources),
+            embeddings={source: files[-1] for source, files in files_by_source.items()} or None,
+            seeds=range(seeds),
+            spaces=space,
+            progress=progress,
+            **settings,
+        )
+    if as_json:
         print_json(_as_json(comparison))
     else:
         print_comparison(comparison)
-        say(f"  {given['output']}: runs and summary (csv), summary.tex, and figures (svg)")
-
-
-def _compared(sources: tuple[str, ...], given: dict[str, Any], **settings: Any) -> Comparison:
-    from doccluster.pipeline.comparing import compare_sources
-
-    truth = _by_source(given["truth"], sources)
-    embeddings = _by_source(given["embeddings"], sources)
-    if len(truth.get(None, ())) > 1:
-        raise click.UsageError("several columns are given with --truth for all sources; write SRC=COLUMN.")
-    return compare_sources(
-        sources,
-        truth={source: columns[-1] for source, columns in truth.items()},
-        labels=_by_source(given["labels"], sources),
-        embeddings={source: files[-1] for source, files in embeddings.items()} or None,
-        **source_arguments(given),
-        **settings,
-    )
+        say(f"  {settings['output']}: runs and summary (csv), summary.tex, and figures (svg)")
 
 
 def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -20,14 +19,11 @@ from typing import Any, TextIO
 
 import click
 
-from doccluster.base.compiled.compile_clock import CLOCK
-from doccluster.base.control_characters import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS
-from doccluster.base.json_values import jsonable
-from doccluster.base.progress import Progress, silent
+from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS, jsonable
+from doccluster.base.progress import CLOCK, Progress, silent
 from doccluster.base.text_table import Column, shortened, table_lines
 from doccluster.cli.output import ABOVE, STAND_INS, is_unicode, write_error, write_out
-from doccluster.cli.values import Whole, number_of_clusters
-from doccluster.cli.verb import spelling_of
+from doccluster.cli.verb import Whole, number_of_clusters, spelling_of
 from doccluster.errors import DocclusterWarning, worded
 
 Command = Callable[..., Any]
@@ -170,11 +166,6 @@ def _warnings_printed() -> Iterator[None]:
         finally:
             for line in warning_lines(counts):
                 write_error(plain(line))
-
-
-def arguments_of(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a command that a function takes as arguments of the same names."""
-    return {name: given[name] for name in inspect.signature(function).parameters if name in given}
 
 
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:

@@ -24,7 +24,7 @@ WIDTH = 70
 NAMES = {"appeared": "new", "vanished": "gone"}
 
 
-@click.command("diff", cls=Verb, short_help="Say what happened to clusters: two stores, moments or runs.")
+@click.command("diff", cls=Verb)
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @click.option(

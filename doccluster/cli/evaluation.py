@@ -1,4 +1,4 @@
-"""The verbs evaluate, measures and explain: judge label files, list the measures, say what one of them means."""
+"""`evaluate`, `measures`, `explain` and `cite`: judge labels; what measures mean and where they are from."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.base.choices import FAMILIES, METRICS
-from doccluster.base.progress import Progress
+from doccluster.base.plain_values import FAMILIES, METRICS
 from doccluster.base.text_table import Column
 from doccluster.cli.console import (
-    arguments_of,
     json_option,
     options,
     plain,
@@ -23,8 +21,7 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.output import write_error, write_out
-from doccluster.cli.values import measure_names, some_text
-from doccluster.cli.verb import Verb
+from doccluster.cli.verb import Verb, measure_names, only, some_text
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,7 +36,11 @@ COST_IN_WORDS = {
 }
 
 
-@click.command("evaluate", cls=Verb)
+# arguments of `evaluate` as they are typed, and files from which others are read
+JUDGING = {"settings": only("measures", "metric", "noise", "strict", "n_threads")}
+
+
+@click.command("evaluate", cls=Verb, gathers=JUDGING)
 @click.argument("labels", type=click.Path(dir_okay=False))
 @click.option("--truth", type=click.Path(dir_okay=False), help="Class labels, in a file of the same format.")
 @click.option("--vectors", type=click.Path(), help="A matrix file (.npz, .mat of CLUTO, .mtx), or the folder of a run.")
@@ -65,38 +66,45 @@ COST_IN_WORDS = {
 @options(json_option, threads_option)
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a csv table.")
-def evaluate_command(labels: str, as_json: bool, latex: bool, as_csv: bool, **given: Any) -> None:
+def evaluate_command(
+    labels: str,
+    truth: str | None,
+    vectors: str | None,
+    column: str | None,
+    truth_column: tuple[str, ...],
+    label_separator: str | None,
+    settings: dict[str, Any],
+    as_json: bool,
+    latex: bool,
+    as_csv: bool,
+) -> None:
     """Judge LABELS against a truth, against vectors, or both.
 
     LABELS is a table with a header (id, then one label column, or the one you name), its cells separated by commas,
     semicolons, tabs or blanks; JSON records, such as the documents themselves; or one label per line. Files with ids
     are joined by id, others by order, and a warning says so where one has ids and the other has none.
     """
-    if as_json + latex + as_csv > 1:
-        raise click.UsageError("give one of --json, --latex and --csv")
-    with progress_shown(quiet=as_json or latex or as_csv) as progress:
-        evaluation = _evaluated(labels, given, progress)
-    _print_evaluation(evaluation, as_json=as_json, latex=latex, as_csv=as_csv)
-
-
-def _evaluated(labels: str, given: dict[str, Any], progress: Progress) -> Evaluation:
     from doccluster.measures import evaluate
     from doccluster.measures.label_files import read_labels
 
-    truth, vectors, column = given["truth"], given["vectors"], given["column"]
+    if as_json + latex + as_csv > 1:
+        raise click.UsageError("give one of --json, --latex and --csv")
     if truth is None and vectors is None:
         raise InputError("there is nothing to evaluate against", remedy="give --truth, --vectors, or both")
-    label_file = read_labels(labels, columns=[column] if column else [])
-    clusters = next(iter(label_file.columns.values()))
-    if any(isinstance(cluster, list) for cluster in clusters):
-        raise InputError(f"{labels} has documents with several labels", remedy="each needs one cluster")
-    keep = _rows_with_a_cluster(labels, clusters, has_ids=label_file.ids is not None)
-    asked = arguments_of(evaluate, given) | {"progress": progress}
-    if truth is not None:
-        asked["truth"] = _truth(label_file, truth, given["truth_column"], given["label_separator"], keep)
-    if vectors is not None:
-        asked["vectors"] = _vectors(label_file, vectors, given["metric"], keep)
-    return evaluate([clusters[row] for row in keep], **asked)
+    with progress_shown(quiet=as_json or latex or as_csv) as progress:
+        label_file = read_labels(labels, columns=[column] if column else [])
+        clusters = next(iter(label_file.columns.values()))
+        if any(isinstance(cluster, list) for cluster in clusters):
+            raise InputError(f"{labels} has documents with several labels", remedy="each needs one cluster")
+        keep = _rows_with_a_cluster(labels, clusters, has_ids=label_file.ids is not None)
+        evaluation = evaluate(
+            [clusters[row] for row in keep],
+            truth=None if truth is None else _truth(label_file, truth, truth_column, label_separator, keep),
+            vectors=None if vectors is None else _vectors(label_file, vectors, settings["metric"], keep),
+            progress=progress,
+            **settings,
+        )
+    _print_evaluation(evaluation, as_json=as_json, latex=latex, as_csv=as_csv)
 
 
 def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -> list[int]:
@@ -140,7 +148,7 @@ def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Any:
     import numpy as np
     from scipy import sparse
 
-    from doccluster.base.file_names import usable_path
+    from doccluster.base.paths import usable_path
     from doccluster.measures.label_files import rows_of
     from doccluster.results.run_folder import load_run
     from doccluster.vectors import read_matrix
@@ -231,7 +239,7 @@ def explain_command(subject: str, cluster: str | None, second_cluster: str | Non
 
     Two clusters are compared: what they share, what separates them, and which documents lie between them.
     """
-    from doccluster.base.file_names import usable_path
+    from doccluster.base.paths import usable_path
 
     if usable_path(subject).is_dir():
         _explain_run(subject, cluster, second_cluster, as_json)
@@ -304,3 +312,16 @@ def _wrapped(name: str, text: str) -> list[str]:
 
     lines = textwrap.wrap(text, width=88) or [""]
     return [f"  {name:<14}{lines[0]}", *(f"  {'':<14}{line}" for line in lines[1:])]
+
+
+@click.command("cite", cls=Verb)
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--text", "as_text", is_flag=True, help="Print one line for each work instead of BibTeX.")
+def cite_command(names: tuple[str, ...], as_text: bool) -> None:
+    """Print the references of measures and methods (spherical-k-means, vmf, bm25, gap, wilcoxon ...), or of everything.
+
+    A DOI is printed where it is certain; --text says where none is known.
+    """
+    from doccluster.measures.bibliography import bibtex, cite, plain_text
+
+    write_out((plain_text if as_text else bibtex)(cite(names)))

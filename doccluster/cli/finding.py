@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.cli.console import (
-    arguments_of,
     json_option,
     overwrite_option,
     plain,
@@ -21,15 +20,8 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.output import write_error, write_out
-from doccluster.cli.source_options import (
-    language_argument,
-    language_option,
-    reader_arguments,
-    reader_options,
-    typed_source,
-)
-from doccluster.cli.values import Whole
-from doccluster.cli.verb import Verb
+from doccluster.cli.source_options import language_option, reader_options, take_language, take_reader, typed_source
+from doccluster.cli.verb import Gather, Verb, Whole, only
 from doccluster.errors import DocclusterError, InputError
 
 if TYPE_CHECKING:
@@ -47,7 +39,14 @@ HELP = """\
   quit"""
 
 
-@click.command("search", cls=Verb, short_help="Find documents, or read search results, in groups.")
+SOURCE: dict[str, Gather] = {"language": take_language, "reader": take_reader}
+
+
+@click.command(
+    "search",
+    cls=Verb,
+    gathers={**SOURCE, "settings": only("n_hits", "ranked_by", "max_groups")},
+)
 @click.argument("words", nargs=-1, metavar="QUERY SRC...")
 @click.option(
     "--hits",
@@ -79,7 +78,17 @@ HELP = """\
 @threads_option
 @reader_options
 @json_option
-def search_command(words: tuple[str, ...], as_json: bool, output: str | None, overwrite: bool, **given: Any) -> None:
+def search_command(
+    words: tuple[str, ...],
+    hits: str | None,
+    output: str | None,
+    overwrite: bool,
+    language: str | list[str],
+    reader: dict[str, Any],
+    settings: dict[str, Any],
+    n_threads: int | None,
+    as_json: bool,
+) -> None:
     """Find documents for QUERY in SRC (documents or the folder of a run), or take the hits of another engine.
 
     The best of them are put into groups with labels; hits that fit no group follow as "Other". The number in brackets
@@ -87,11 +96,36 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
     found the hits, if you like.
     """
     from doccluster.base.new_folder import check_file
+    from doccluster.retrieval import read_hits
+    from doccluster.retrieval.grouping import cluster_search_results
+    from doccluster.retrieval.searching import search
 
+    if hits is not None and len(words) > 1:
+        raise click.UsageError("with --hits give the query alone, in quotes if it has several words.")
+    if hits is None and len(words) < 2:
+        raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
     if output is not None:
         check_file(Path(output), overwrite=overwrite)
     with progress_shown(quiet=as_json) as progress:
-        grouped_hits = _found(words, given, progress)
+        if hits is not None:
+            grouped_hits = cluster_search_results(
+                read_hits(hits),
+                query=words[0] if words else "",
+                max_groups=settings["max_groups"],
+                language=language,
+                n_threads=n_threads or 1,
+            )
+        else:
+            source = words[1] if len(words) == 2 else typed_source(words[1:])
+            grouped_hits = search(
+                words[0],
+                source,
+                language=language,
+                reader=reader,
+                n_threads=n_threads,
+                progress=progress,
+                **settings,
+            )
     if output is not None:
         from doccluster.retrieval.searching import write_search_page
 
@@ -103,24 +137,6 @@ def search_command(words: tuple[str, ...], as_json: bool, output: str | None, ov
         if output is not None:
             say()
             say(f"  {output}")
-
-
-def _found(words: tuple[str, ...], given: dict[str, Any], progress: Any) -> GroupedHits:
-    from doccluster.retrieval import read_hits
-    from doccluster.retrieval.grouping import cluster_search_results
-    from doccluster.retrieval.searching import search
-
-    if given["hits"] is not None:
-        if len(words) > 1:
-            raise click.UsageError("with --hits give the query alone, in quotes if it has several words.")
-        asked = arguments_of(cluster_search_results, given) | {"language": language_argument(given)}
-        asked |= {"hits": read_hits(given["hits"]), "n_threads": given["n_threads"] or 1}
-        return cluster_search_results(**asked, query=words[0] if words else "")
-    if len(words) < 2:
-        raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
-    source = words[1] if len(words) == 2 else typed_source(words[1:])
-    asked = arguments_of(search, given) | {"language": language_argument(given), "reader": reader_arguments(given)}
-    return search(words[0], source, **asked, progress=progress)
 
 
 def _print_groups(grouped_hits: GroupedHits) -> None:
@@ -138,7 +154,7 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
             say(f"          and {len(documents) - len(shown)} more")
 
 
-@click.command("browse", cls=Verb, short_help="Browse a collection: scatter, gather, scatter again.")
+@click.command("browse", cls=Verb, gathers=SOURCE)
 @click.argument("sources", nargs=-1, required=True, metavar="RUN|SRC...")
 @click.option(
     "--cards",
@@ -154,7 +170,16 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
 @language_option
 @threads_option
 @reader_options
-def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **given: Any) -> None:
+def browse_command(
+    sources: tuple[str, ...],
+    n_clusters: int,
+    random_state: int,
+    serve: bool,
+    port: int | None,
+    language: str | list[str],
+    reader: dict[str, Any],
+    n_threads: int | None,
+) -> None:
     """Browse documents, or those of the folder of a run, without a query (Scatter/Gather).
 
     The collection is scattered into clusters, each shown with its label and three titles. Gather the clusters that look
@@ -165,9 +190,15 @@ def browse_command(sources: tuple[str, ...], serve: bool, port: int | None, **gi
     if port is not None and not serve:
         raise click.UsageError("--port is for --serve.")
     with progress_shown() as progress:
-        asked = {"language": language_argument(given), "reader": reader_arguments(given), "progress": progress}
-        source = sources[0] if len(sources) == 1 else list(sources)
-        browser = open_browser(source, seed=given["random_state"], **(arguments_of(open_browser, given) | asked))
+        browser = open_browser(
+            sources[0] if len(sources) == 1 else list(sources),
+            n_clusters=n_clusters,
+            seed=random_state,
+            language=language,
+            reader=reader,
+            n_threads=n_threads,
+            progress=progress,
+        )
     if serve:
         _serve(browser, port or 0)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.base.file_names import usable_path
+from doccluster.base.paths import usable_path
 from doccluster.cli.console import (
     json_option,
     options,
@@ -19,16 +19,8 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.source_options import (
-    language_argument,
-    reader_arguments,
-    reader_options,
-    typed_source,
-    vectorizer_arguments,
-    vectorizer_options,
-)
-from doccluster.cli.values import Whole
-from doccluster.cli.verb import Verb
+from doccluster.cli.source_options import reader_options, take_source, typed_source, vectorizer_options
+from doccluster.cli.verb import Verb, Whole, all_but
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,7 +96,11 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
         say(f"  {path}")
 
 
-@generate_command.command("vmf", cls=Verb)
+# all but where to write are parameters of the corpus
+PARAMETERS = {"parameters": all_but("output", "overwrite", "n_threads", "as_json")}
+
+
+@generate_command.command("vmf", cls=Verb, gathers=PARAMETERS)
 @_count("-n", "n_documents", 1000, "Documents.")
 @_count("-d", "n_terms", 100, "Dimensions, 2 to 100,000.")
 @_count("-k", "n_clusters", 5, "Clusters.")
@@ -114,13 +110,13 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
 @_number("--separation", None, "Cosine between any two mean directions. By default the directions are independent.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
 @_output("corpus.npy", ".npy (written block by block) or .npz")
-def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
+def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, parameters: dict[str, Any]) -> None:
     """Dense unit rows of a mixture of von Mises-Fisher distributions."""
     from doccluster.synthetic import plan_vmf_mixture, write_vectors, write_vmf_mixture
 
     place = _place(output, overwrite, (".npy", ".npz"))
     with progress_shown(quiet=as_json) as progress:
-        mixture = plan_vmf_mixture(**given)
+        mixture = plan_vmf_mixture(**parameters)
         if place.name.endswith(".npz"):
             files = write_vectors(place, mixture.draw(n_threads=n_threads))
         else:
@@ -128,7 +124,7 @@ def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bo
     _finish(files, mixture.parameters, as_json)
 
 
-@generate_command.command("sparse-vmf", cls=Verb)
+@generate_command.command("sparse-vmf", cls=Verb, gathers=PARAMETERS)
 @_count("-n", "n_documents", 1000, "Documents.")
 @_count("-d", "n_terms", 20_000, "Terms.")
 @_count("-k", "n_clusters", 10, "Clusters.")
@@ -138,18 +134,20 @@ def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bo
 @_number("--background", 0.3, "Share of a document's terms that all clusters share.")
 @click.option("--weights", callback=_numbers, metavar="X,X...", help="Shares of the clusters, which sum to one.")
 @_output("corpus.npz", ".npz or .mtx")
-def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
+def sparse_vmf_command(
+    output: str, overwrite: bool, n_threads: int | None, as_json: bool, parameters: dict[str, Any]
+) -> None:
     """Sparse non-negative unit rows around sparse mean directions."""
     from doccluster.synthetic import make_sparse_vmf, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        vectors = make_sparse_vmf(**given, n_threads=n_threads)
+        vectors = make_sparse_vmf(**parameters, n_threads=n_threads)
         files = write_vectors(place, vectors)
     _finish(files, vectors.parameters, as_json)
 
 
-@generate_command.command("sharma", cls=Verb)
+@generate_command.command("sharma", cls=Verb, gathers=PARAMETERS)
 @_count("-k", "n_clusters", 5, "Clusters.")
 @_number("--overlap", 0.3, "gamma: overlap columns are twice this share of the documents.")
 @_number("--alpha", 0.4, "Subtracted from the values of block columns.")
@@ -164,18 +162,18 @@ def sparse_vmf_command(output: str, overwrite: bool, n_threads: int | None, as_j
 )
 @_count("--scale", "scale", 1, "Multiply 4 documents and 10 terms per cluster by this.")
 @_output("corpus.npz", ".npz or .mtx", in_threads=False)
-def sharma_command(output: str, overwrite: bool, as_json: bool, **given: Any) -> None:
+def sharma_command(output: str, overwrite: bool, as_json: bool, parameters: dict[str, Any]) -> None:
     """The matrices of Algorithm 1 of Sharma and Sharma."""
     from doccluster.synthetic import make_sharma, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        vectors = make_sharma(**given)
+        vectors = make_sharma(**parameters)
         files = write_vectors(place, vectors)
     _finish(files, vectors.parameters, as_json)
 
 
-@generate_command.command("zipf", cls=Verb)
+@generate_command.command("zipf", cls=Verb, gathers=PARAMETERS)
 @_count("-n", "n_documents", 10_000, "Documents.")
 @_count("-k", "n_topics", 20, "Topics.")
 @_count("--stories", "n_stories", None, "Stories. The default is one for 50 documents, at most 5000.")
@@ -187,18 +185,20 @@ def sharma_command(output: str, overwrite: bool, as_json: bool, **given: Any) ->
 @_number("--near-duplicates", 0.05, "Share of documents that repeat an earlier one with small edits.")
 @_number("--days", 365.0, "Length of the period in days.")
 @_output("corpus.jsonl.gz", ".jsonl or .jsonl.gz")
-def zipf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bool, **given: Any) -> None:
+def zipf_command(
+    output: str, overwrite: bool, n_threads: int | None, as_json: bool, parameters: dict[str, Any]
+) -> None:
     """Documents of invented words: topics, stories that come and go, near-duplicates."""
     from doccluster.synthetic import plan_zipf, write_zipf
 
     place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
     with progress_shown(quiet=as_json) as progress:
-        corpus = plan_zipf(**given)
+        corpus = plan_zipf(**parameters)
         files = write_zipf(place, corpus, n_threads=n_threads, progress=progress)
     _finish(files, corpus.parameters, as_json)
 
 
-@generate_command.command("like", cls=Verb)
+@generate_command.command("like", cls=Verb, gathers={"reading": take_source})
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
     "-k",
@@ -221,31 +221,31 @@ def like_command(
     overwrite: bool,
     n_threads: int | None,
     as_json: bool,
-    **given: Any,
+    reading: dict[str, Any],
 ) -> None:
     """A sparse corpus with known truth that resembles SRC (texts, or a matrix file)."""
     from doccluster.synthetic import SyntheticVectors, make_twin, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        vectors = _source(sources, given)
+        vectors = _source(sources, **reading)
         twin = make_twin(vectors, n_clusters, n_documents=n_documents, random_state=random_state, n_threads=n_threads)
-        chosen = {**reader_arguments(given), **vectorizer_arguments(given), "language": language_argument(given)}
+        chosen = {**reading["reader"], **reading["vectorizer"], "language": reading["language"]}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
         twin = SyntheticVectors(twin.vectors, twin.truth, {**twin.parameters, **record})
         files = write_vectors(place, twin)
     _finish(files, twin.parameters, as_json)
 
 
-def _source(sources: tuple[str, ...], given: dict[str, Any]) -> DocumentVectors:
+def _source(
+    sources: tuple[str, ...], reader: dict[str, Any], language: str | list[str], vectorizer: dict[str, Any]
+) -> DocumentVectors:
     """Return the vectors of a matrix file or of texts."""
     from doccluster.corpus import read_corpus
     from doccluster.vectors import read_matrix, vectorize
 
-    reader = reader_arguments(given)
     if len(sources) == 1 and sources[0].endswith(MATRIX_ENDINGS):
-        weighting = given["weighting"] or "tfidf"
+        weighting = vectorizer.get("weighting", "tfidf")
         names = {name: reader[name] for name in ("classes", "terms") if name in reader}
         return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)[0]
-    corpus = read_corpus(typed_source(sources), **reader)
-    return vectorize(corpus, language=language_argument(given), **vectorizer_arguments(given))
+    return vectorize(read_corpus(typed_source(sources), **reader), language=language, **vectorizer)

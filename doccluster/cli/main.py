@@ -31,11 +31,11 @@ SELDOM = (50_000, 20, 50)
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("doccluster.cli.run", "Cluster the articles that come with doccluster: a first look."),
     "run": ("doccluster.cli.run", "Read, vectorize, cluster, evaluate and report in one command."),
-    "inspect": ("doccluster.cli.corpus", "Describe what is in a source, without clustering it."),
-    "vectorize": ("doccluster.cli.corpus", "Turn documents into a matrix file."),
-    "cluster": ("doccluster.cli.clustering", "Cluster a matrix file."),
-    "assign": ("doccluster.cli.clustering", "Assign new documents to the clusters of a run."),
-    "algorithms": ("doccluster.cli.about", "List the algorithms."),
+    "inspect": ("doccluster.cli.steps", "Describe what is in a source, without clustering it."),
+    "vectorize": ("doccluster.cli.steps", "Turn documents into a matrix file."),
+    "cluster": ("doccluster.cli.steps", "Cluster a matrix file."),
+    "assign": ("doccluster.cli.steps", "Assign new documents to the clusters of a run."),
+    "algorithms": ("doccluster.cli.steps", "List the algorithms."),
     "evaluate": ("doccluster.cli.evaluation", "Evaluate labels against a truth, vectors, or both."),
     "measures": ("doccluster.cli.evaluation", "List the measures."),
     "explain": ("doccluster.cli.evaluation", "Explain a measure, or a cluster of a run."),
@@ -50,10 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
     "search": ("doccluster.cli.finding", "Find documents, or read search results, in groups."),
     "browse": ("doccluster.cli.finding", "Browse a collection: scatter, gather, scatter again."),
-    "label": ("doccluster.cli.edit_commands", "Give a cluster of a run a name."),
-    "merge": ("doccluster.cli.edit_commands", "Merge several clusters of a run into one."),
-    "undo": ("doccluster.cli.edit_commands", "Take back the last label or merge of a run."),
-    "cite": ("doccluster.cli.about", "Print what to cite for measures and methods."),
+    "label": ("doccluster.cli.run", "Give a cluster of a run a name."),
+    "merge": ("doccluster.cli.run", "Merge several clusters of a run into one."),
+    "undo": ("doccluster.cli.run", "Take back the last label or merge of a run."),
+    "cite": ("doccluster.cli.evaluation", "Print what to cite for measures and methods."),
 }
 
 

@@ -1,4 +1,4 @@
-"""`run`, `report`, `rerun` and `demo`: a whole run, its page again, the same run again, and a first look."""
+"""`run`, `demo`, `report` and `rerun`: a run, its page again, the same again; `label`, `merge`, `undo`: its edits."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from doccluster.cli.console import (
     Command,
-    arguments_of,
     clusters_option,
     granularity_option,
     json_option,
@@ -26,16 +26,22 @@ from doccluster.cli.console import (
     threads_option,
 )
 from doccluster.cli.output import write_error
-from doccluster.cli.source_options import (
-    language_argument,
-    reader_arguments,
-    reader_options,
-    typed_source,
-    vectorizer_arguments,
-    vectorizer_options,
+from doccluster.cli.source_options import reader_options, take_source, typed_source, vectorizer_options
+from doccluster.cli.verb import (
+    MEANING,
+    Gather,
+    SectionedOption,
+    Verb,
+    Whole,
+    all_but,
+    check_named_algorithm,
+    check_size,
+    checked,
+    measure_names,
 )
-from doccluster.cli.values import Whole, check_named_algorithm, check_size, checked, measure_names
-from doccluster.cli.verb import MEANING, SectionedOption, Verb
+
+if TYPE_CHECKING:
+    from doccluster.pipeline.editing import Edited
 
 clustering_options = options(
     clusters_option,
@@ -174,7 +180,22 @@ meaning_options = options(
 )
 
 
-@click.command("run", cls=Verb, short_help="Read, vectorize, cluster, evaluate and report in one command.")
+def take_settings(typed: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of a run out of what was typed: the fields of `RunSettings`, and what stands for some."""
+    from doccluster.pipeline.run_settings import RunSettings
+
+    settings = take_source(typed)
+    max_memory = typed.pop("max_memory")
+    settings["clustering"] = None if max_memory is None else {"max_memory": max_memory}
+    names = ["quality", *(field.name for field in fields(RunSettings))]
+    return settings | {name: typed.pop(name) for name in names if name in typed}
+
+
+# what `run` and `cluster` gather: the settings of the run, and the options on where it works and what it writes
+RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix", "sources", "output", "as_json")}
+
+
+@click.command("run", cls=Verb, gathers=RUN)
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @click.option(
     "-o", "--output", required=True, metavar="DIR", help="The folder to write, with tables, model and report."
@@ -196,42 +217,39 @@ meaning_options = options(
 @texts_option
 @click.option("--parquet", is_flag=True, help="Write the assignments as Parquet parts too.")
 @json_option
-def run_command(sources: tuple[str, ...], **given: Any) -> None:
+def run_command(
+    sources: tuple[str, ...], settings: dict[str, Any], output: str, options: dict[str, Any], as_json: bool
+) -> None:
     """Turn documents into clusters with names, explanations and scores, in one command.
 
     SRC is a folder, a table (csv, json lines, parquet), feeds, mail, an archive, a matrix (CLUTO, Matrix Market, npz),
     or - for standard input.
     """
-    execute(sources, given, reader=reader_arguments(given), vectorizer=vectorizer_arguments(given))
+    execute(sources, {**settings, **options, "output": Path(output)}, as_json=as_json)
 
 
-def execute(
-    sources: tuple[str, ...], given: dict[str, Any], *, reader: dict[str, Any], vectorizer: dict[str, Any]
-) -> None:
-    """Make the run that the options of a command describe, and print what came of it."""
+def execute(sources: tuple[str, ...], arguments: dict[str, Any], *, as_json: bool) -> None:
+    """Make the run that the options of a command describe, and print its first screen or its JSON."""
     from doccluster.cli.run_summary import print_run, run_as_json
     from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
     interrupted = False
-    with progress_shown(quiet=given["as_json"]) as progress:
+    with progress_shown(quiet=as_json) as progress:
         try:
-            asked = arguments_of(run_pipeline, given) | {
-                "reader": reader,
-                "vectorizer": vectorizer,
-                "language": language_argument(given) if "language" in given else "auto",
-                "clustering": None if given["max_memory"] is None else {"max_memory": given["max_memory"]},
-                "command": typed_command(),
-                "began": click.get_current_context().obj,
-                "announce": None if given["as_json"] else write_error,
-                "progress": progress,
-            }
-            run = run_pipeline(typed_source(sources), **asked)
+            run = run_pipeline(
+                typed_source(sources),
+                **arguments,
+                command=typed_command(),
+                began=click.get_current_context().obj,
+                announce=None if as_json else write_error,
+                progress=progress,
+            )
         except RunInterrupted as stopped:
             run, interrupted = stopped.run, True
-    if given["as_json"]:
-        print_json(run_as_json(run, Path(given["output"])))
+    if as_json:
+        print_json(run_as_json(run, arguments["output"]))
     else:
-        print_run(run, Path(given["output"]))
+        print_run(run, arguments["output"])
     if interrupted:
         raise KeyboardInterrupt
 
@@ -241,7 +259,7 @@ def typed_command() -> str:
     return shlex.join(["doccluster", *sys.argv[1:]])
 
 
-@click.command("report", cls=Verb, short_help="Write the report of a finished run again.")
+@click.command("report", cls=Verb)
 @click.argument("sources", nargs=-1, required=True, metavar="RUN_DIR|SRC...")
 @click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
 @click.option("--labels", metavar="FILE", help="Report the clusters in this file of the documents in SRC, as run does.")
@@ -288,7 +306,7 @@ def report_command(
         say(str(path))
 
 
-@click.command("rerun", cls=Verb, short_help="Repeat a run from its run.json and report what differs.")
+@click.command("rerun", cls=Verb)
 @click.argument("record", metavar="RUN.JSON")
 @click.option(
     "--source",
@@ -301,16 +319,24 @@ def report_command(
 @overwrite_option
 @threads_option
 @json_option
-def rerun_command(record: str, sources: tuple[str, ...], as_json: bool, **given: Any) -> None:
+def rerun_command(
+    record: str, sources: tuple[str, ...], output: str | None, overwrite: bool, n_threads: int | None, as_json: bool
+) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline.repeating import repeat_run
 
     with progress_shown(quiet=as_json) as progress:
-        source = typed_source(sources) if sources else None
-        asked = arguments_of(repeat_run, given) | {"source": source, "command": typed_command(), "progress": progress}
-        again = repeat_run(record, **asked)
+        again = repeat_run(
+            record,
+            source=typed_source(sources) if sources else None,
+            output=output,
+            overwrite=overwrite,
+            n_threads=n_threads,
+            command=typed_command(),
+            progress=progress,
+        )
     if as_json:
-        print_json({"same_labels": again.same_labels, "differences": again.differences, "output": given["output"]})
+        print_json({"same_labels": again.same_labels, "differences": again.differences, "output": output})
     else:
         verdict = "the same labels" if again.same_labels else "other labels"
         say(f"{verdict} for {again.run.n_documents:,} documents in {again.run.n_clusters} clusters")
@@ -330,7 +356,7 @@ def demo_command(ctx: click.Context, output: str) -> None:
 
     The folder is written again if it holds an earlier run. The first time takes longer, since functions are compiled.
     """
-    from doccluster.corpus.sample import sample_path
+    from doccluster.corpus.reading import sample_path
 
     sample = sample_path()
     words = [str(sample), "--output", output, "--clusters", "32", "--truth", "story", "--seed", "7"]
@@ -341,3 +367,60 @@ def demo_command(ctx: click.Context, output: str) -> None:
     say(f"Open {Path(output) / 'report.html'} in a browser.")
     say(f"The articles are in {Path(output) / sample.name}.")
     say("Your own documents: doccluster run FOLDER --output out")
+
+
+@click.command("label", cls=Verb)
+@click.argument("folder", metavar="RUN_DIR")
+@click.argument("cluster", type=int)
+@click.argument("name")
+@json_option
+def label_command(folder: str, cluster: int, name: str, as_json: bool) -> None:
+    """Give a cluster of a run a name; its tables, its model and its report are written again with it.
+
+    Documents that `assign` puts into the cluster later show that name too.
+    """
+    from doccluster.pipeline.editing import Edit, edit_run
+
+    _print(edit_run(folder, Edit("label", (cluster,), name)), f"cluster {cluster} is now called {name}", as_json)
+
+
+@click.command("merge", cls=Verb)
+@click.argument("folder", metavar="RUN_DIR")
+@click.argument("clusters", nargs=-1, required=True, type=int, metavar="CLUSTER...")
+@json_option
+def merge_command(folder: str, clusters: tuple[int, ...], as_json: bool) -> None:
+    """Merge several clusters of a run into one; clusters are numbered by size again, and everything is written again.
+
+    A name that you gave to one of them stays. Scores are computed again for the new clusters.
+    """
+    from doccluster.pipeline.editing import Edit, edit_run
+
+    numbers = " and ".join(map(str, clusters))
+    _print(edit_run(folder, Edit("merge", clusters)), f"clusters {numbers} are now one", as_json)
+
+
+@click.command("undo", cls=Verb)
+@click.argument("folder", metavar="RUN_DIR")
+@json_option
+def undo_command(folder: str, as_json: bool) -> None:
+    """Take back the last label or merge of a run; call it again for the one before."""
+    from doccluster.pipeline.editing import undo_edit
+
+    edited = undo_edit(folder)
+    _print(edited, f"undone: {edited.edit.verb} {' '.join(map(str, edited.edit.clusters))}", as_json)
+
+
+def _print(edited: Edited, sentence: str, as_json: bool) -> None:
+    """Print what was done, and the clusters that it changed."""
+    from doccluster.cli.run_summary import print_clusters
+    from doccluster.results.overview import overview
+
+    if as_json:
+        changed = [edited.run.clusters[number] for number in edited.clusters]
+        rows = [{"cluster": cluster.cluster, "size": cluster.size, "label": cluster.label} for cluster in changed]
+        print_json({"done": sentence, "clusters": rows})
+        return
+    say(sentence)
+    say()
+    overviews = overview(edited.run)
+    print_clusters([overviews[number] for number in edited.clusters])

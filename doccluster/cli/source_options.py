@@ -11,8 +11,12 @@ import click
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.cli.console import Command, options
-from doccluster.cli.values import (
+from doccluster.cli.verb import (
+    READING,
+    TERMS,
     Callback,
+    Gather,
+    SectionedOption,
     Whole,
     check_languages,
     check_stemming,
@@ -23,7 +27,6 @@ from doccluster.cli.values import (
     some_names,
     some_text,
 )
-from doccluster.cli.verb import READING, TERMS, SectionedOption
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import InputError
 from doccluster.text.tfidf_parameters import TfidfParameters
@@ -81,9 +84,9 @@ def made_options(kind: Any, names: Mapping[str, Made], *, section: str) -> Any:
     return options(*(_option(name, parameters[name], types[name], made, section) for name, made in names.items()))
 
 
-def arguments_given(given: Mapping[str, Any], names: Mapping[str, Made]) -> dict[str, Any]:
-    """Return the parameters among `names` that were given on the command line."""
-    arguments = {name: given.get(name) for name in names}
+def _taken(typed: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Take options out of what was typed; return those that have a value."""
+    arguments = {name: typed.pop(name, None) for name in names}
     return {name: value for name, value in arguments.items() if value is not None}
 
 
@@ -207,30 +210,31 @@ def typed_source(sources: Sequence[str]) -> Any:
     return sources[0] if len(sources) == 1 and query_in(sources[0]) else [Path(source) for source in sources]
 
 
-def reader_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `read_corpus` and `read_matrix` that were given."""
-    return {**given.get("format", {}), **given.get("columns", {}), **arguments_given(given, {**READER, **MATRIX})}
+def take_reader(typed: dict[str, Any]) -> dict[str, Any]:
+    """Take the arguments of `read_corpus` and `read_matrix` out of what was typed."""
+    return {**typed.pop("format", {}), **typed.pop("columns", {}), **_taken(typed, (*READER, *MATRIX))}
 
 
-def vectorizer_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `TfidfVectorizer` that were given."""
-    if given.get("stemming") is None:  # the language of the texts is stemmed; later this import would take much more
-        from doccluster.text import stemming
+def take_vectorizer(typed: dict[str, Any]) -> dict[str, Any]:
+    """Take the arguments of `TfidfVectorizer` out of what was typed."""
+    if typed.get("stemming", "") is None:  # the language of the texts is stemmed; later this import would take more
+        from doccluster.text.analysis import OTHER_PARTS, import_stemmers
 
-        stemming.import_stemmers(hidden=stemming.OTHER_PARTS)
-    return arguments_given(given, VECTORIZER)
-
-
-def source_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments for reading and for terms that were given, as functions of sources take them."""
-    return {
-        "reader": reader_arguments(given),
-        "language": language_argument(given),
-        "vectorizer": vectorizer_arguments(given),
-    }
+        import_stemmers(hidden=OTHER_PARTS)
+    return _taken(typed, VECTORIZER)
 
 
-def language_argument(given: dict[str, Any]) -> str | list[str]:
-    """Return the language argument of `run_pipeline`: one of the words auto and none, or names."""
-    names = [name for entry in given["language"] for name in entry.split(",")]
+def take_language(typed: dict[str, Any]) -> str | list[str]:
+    """Take the languages out of what was typed: one of the words auto and none, or names."""
+    names = [name for entry in typed.pop("language", ("auto",)) for name in entry.split(",")]
     return names[0] if len(names) == 1 else names
+
+
+def take_source(typed: dict[str, Any]) -> dict[str, Any]:
+    """Take what says how documents and their terms are read, as functions of sources name it, out of what was typed."""
+    return {"reader": take_reader(typed), "language": take_language(typed), "vectorizer": take_vectorizer(typed)}
+
+
+def with_source(take: Gather) -> Gather:
+    """Return a function that takes how documents and their terms are read, and what `take` takes."""
+    return lambda typed: take_source(typed) | take(typed)

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from doccluster.base.new_folder import check_file, new_file
-from doccluster.base.sizes import format_size
+from doccluster.base.plain_values import format_size
 from doccluster.cli.console import overwrite_option, print_json, say, say_fact
 from doccluster.cli.store_verb import store_verb
-from doccluster.cli.values import checked
+from doccluster.cli.verb import checked
 from doccluster.errors import InputError
 from doccluster.streams.database import back_up, changing, reading
 from doccluster.streams.settings import parse_duration

@@ -17,11 +17,11 @@ STORE = click.Option(
 JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text.")
 
 
-def store_verb(name: str, short_help: str) -> Callable[[Callable[..., Any]], click.Command]:
+def store_verb(name: str, short_help: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes a verb of `stream`: with `--store` before its options, `--json` after them."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
-        command = click.command(name, cls=Verb, short_help=short_help)(function)
+        command = click.command(name, cls=Verb, short_help=short_help, **attributes)(function)
         arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
         options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
         command.params = [*arguments, STORE, *options, JSON]

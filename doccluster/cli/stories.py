@@ -18,9 +18,9 @@ from doccluster.base.new_folder import check_file
 from doccluster.cli import store_upkeep, story_verbs
 from doccluster.cli.console import overwrite_option, print_json, print_json_lists, progress_shown, say, say_fact
 from doccluster.cli.output import write_out
-from doccluster.cli.source_options import reader_arguments, reader_options
+from doccluster.cli.source_options import reader_options, take_reader
 from doccluster.cli.store_verb import store_verb, write_whole
-from doccluster.cli.values import checked
+from doccluster.cli.verb import checked
 from doccluster.errors import DocclusterWarning
 from doccluster.streams.database import reading
 from doccluster.streams.polling.addresses import parse_networks
@@ -151,7 +151,7 @@ def _days(seconds: int) -> str:
     return f"{seconds // DAY:,} day{'s' * (seconds >= 2 * DAY)}"
 
 
-@store_verb("replay", "Feed dated documents from files, in the order of their dates.")
+@store_verb("replay", "Feed dated documents from files, in the order of their dates.", gathers={"reader": take_reader})
 @click.argument("sources", nargs=-1, required=True, metavar="FILE...")
 @click.option(
     "--batch",
@@ -166,8 +166,8 @@ def replay_command(
     sources: tuple[str, ...],
     store: str,
     batch: str,
+    reader: dict[str, Any],
     as_json: bool,
-    **given: Any,
 ) -> None:
     """Feed dated documents from files (JSON lines, csv, feeds, any reader) as if they had come in at their dates.
 
@@ -184,7 +184,7 @@ def replay_command(
             [Path(source) for source in sources],
             batch=parse_duration(batch),
             progress=progress,
-            **reader_arguments(given),
+            **reader,
         )
     if as_json:
         skipped = [{"source": one.source, "reason": one.reason, "detail": one.detail} for one in done.skipped]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from doccluster.base.choices import spelled
 from doccluster.base.parameter_fields import Parameter, parameters_of
+from doccluster.base.plain_values import spelled
 from doccluster.base.validation import check_n_init
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import ClusteringResult, ClusteringTask

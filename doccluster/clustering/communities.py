@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 MOST_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
 LEAST_GAIN = 1e-12

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, row_blocks
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.errors import InputError
 
 BLOCK_ROWS = 2048

@@ -12,9 +12,9 @@ _HOMES = {
     "Corpus": "doccluster.corpus.document",
     "Document": "doccluster.corpus.document",
     "Skipped": "doccluster.corpus.document",
-    "find_near_copies": "doccluster.corpus.near_copies",
+    "find_near_copies": "doccluster.corpus.duplicates",
     "find_near_duplicates": "doccluster.corpus.duplicates",
-    "load_sample": "doccluster.corpus.sample",
+    "load_sample": "doccluster.corpus.reading",
     "read_corpus": "doccluster.corpus.reading",
 }
 __all__ = [*_HOMES]
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from doccluster.corpus.document import Corpus as Corpus
     from doccluster.corpus.document import Document as Document
     from doccluster.corpus.document import Skipped as Skipped
+    from doccluster.corpus.duplicates import find_near_copies as find_near_copies
     from doccluster.corpus.duplicates import find_near_duplicates as find_near_duplicates
     from doccluster.corpus.formats import FORMATS as FORMATS
-    from doccluster.corpus.near_copies import find_near_copies as find_near_copies
+    from doccluster.corpus.reading import load_sample as load_sample
     from doccluster.corpus.reading import read_corpus as read_corpus
-    from doccluster.corpus.sample import load_sample as load_sample

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.control_characters import CONTROLS, SURROGATES, without_invisible
 from doccluster.base.packed_strings import CodedColumn, PackedStrings
+from doccluster.base.plain_values import CONTROLS, SURROGATES, without_invisible
 from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.draft import Draft

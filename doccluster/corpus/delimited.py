@@ -30,8 +30,7 @@ from doccluster.corpus.columns import (
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn, record
 from doccluster.corpus.encodings import decode, encoding_by_mark
-from doccluster.corpus.format import Format
-from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.input_file import Format, InputFile
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, importing, words_of
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.short_repr import cut, listed, short
-from doccluster.base.table_markup import html_table
+from doccluster.base.plain_values import cut, listed, short
+from doccluster.base.text_table import html_table
 from doccluster.corpus.date_columns import DateCounts
 from doccluster.errors import InputError
 

@@ -19,8 +19,7 @@ from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import Draft, record, with_title
 from doccluster.corpus.encodings import codec_name, decode
-from doccluster.corpus.format import Format
-from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.input_file import Format, InputFile
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader_options import ReadOptions
 

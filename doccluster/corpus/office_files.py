@@ -22,8 +22,7 @@ from defusedxml import DefusedXmlException
 
 from doccluster.base.limited_process import Allowance, TooCostly
 from doccluster.corpus.draft import Draft, ReadFailure, with_title
-from doccluster.corpus.format import Format
-from doccluster.corpus.input_file import HEAD_SIZE, InputFile
+from doccluster.corpus.input_file import HEAD_SIZE, Format, InputFile
 from doccluster.corpus.markup import read_page
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import importing

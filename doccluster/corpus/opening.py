@@ -14,8 +14,8 @@ import stat
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from doccluster.base.file_names import usable_path
-from doccluster.base.sizes import format_size
+from doccluster.base.paths import usable_path
+from doccluster.base.plain_values import format_size
 from doccluster.corpus.draft import ReadFailure, boundary
 from doccluster.corpus.input_file import counted_stream
 from doccluster.errors import InputError, MissingDependency, importing

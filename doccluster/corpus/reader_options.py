@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from doccluster.base.limited_process import Allowance
 from doccluster.base.parameter_fields import check_parameters, parameter
-from doccluster.base.sizes import parse_size
+from doccluster.base.plain_values import parse_size
 from doccluster.corpus.encodings import codec_name
 from doccluster.errors import InputError
 

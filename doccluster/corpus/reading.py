@@ -21,10 +21,9 @@ from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.encodings import UNKNOWN, decode
-from doccluster.corpus.formats import FORMATS, check_format, check_is_text, recognise
+from doccluster.corpus.formats import FORMATS, check_format, check_is_text, read_apart, recognise
 from doccluster.corpus.frames import query_in, read_in_memory
 from doccluster.corpus.input_file import InputFile
-from doccluster.corpus.limited_reading import read_apart
 from doccluster.corpus.markup import without_markup
 from doccluster.corpus.opening import address_of, read_whole
 from doccluster.corpus.reader_options import ReadOptions
@@ -401,3 +400,38 @@ def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, t
         }
         for row in rows
     }
+
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+def load_sample() -> Corpus:
+    """Return 176 short news articles of four outlets over five weeks, written for this project.
+
+    Returns
+    -------
+    Corpus
+        With titles, dates, outlets and two label columns: ``topic`` (8 classes) and ``story`` (32).
+
+    Raises
+    ------
+    InputError
+        If the file is missing from the installed package.
+
+    Examples
+    --------
+    >>> from doccluster import load_sample
+    >>> corpus = load_sample()
+    >>> len(corpus), corpus[0].metadata["title"]
+    (176, 'Crane operators walk out at Port Ellery container terminal')
+    """
+    return read_corpus(sample_path(), label_columns=["topic", "story"])
+
+
+def sample_path() -> Path:
+    """Return the file of the sample: in the wheel beside the package, in a checkout among the corpora."""
+    places = (_PACKAGE / "samples/articles.jsonl", _PACKAGE.parent / "corpora/samples/newsroom/articles.jsonl")
+    for path in places:
+        if path.is_file():
+            return path
+    raise InputError("the sample that comes with doccluster is missing; install doccluster again.")

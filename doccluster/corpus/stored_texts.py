@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.blocks import row_blocks
+from doccluster.base.blocks import allow_open_files, open_array, row_blocks, write_arrays
 from doccluster.base.packed_strings import MadeItems, pack_strings
-from doccluster.base.scratch_files import allow_open_files, open_array, write_arrays
 
 BLOCK_CHARACTERS = 16 * 2**20
 AT_A_TIME = 1000  # texts that are read together

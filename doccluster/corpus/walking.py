@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from doccluster.base.file_names import shown_path
+from doccluster.base.paths import shown_path
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.draft import ReadFailure, failure_listed

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from doccluster.base.executors import Executor
+from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
-from doccluster.base.sizes import parse_size
 from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits
 from doccluster.clustering.k_means.seeds import draw_starts

@@ -18,7 +18,7 @@ from doccluster.base.executors import CsrFiles, Executor
 from doccluster.base.progress import Progress, silent
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
 from doccluster.geometry.cooccurrence import count_close, counts_added, documents_together
-from doccluster.geometry.documents import Documents
+from doccluster.geometry.documents import Documents, Rows
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import (
@@ -29,7 +29,6 @@ from doccluster.geometry.products import (
     known_of_clusters,
     read_group,
 )
-from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, joined, sum_block
 from doccluster.labeling.placement import Placement, place_labels
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.scratch_files import open_array, write_array
+from doccluster.base.blocks import open_array, write_array
 from doccluster.clustering.k_means.assign import place_documents
 from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.unfinished import finished_file
+from doccluster.base.paths import finished_file
 from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Snapshot
 from doccluster.errors import Argument, InputError
 

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.blocks import entry_blocks
-from doccluster.base.scratch_files import open_array, write_arrays
+from doccluster.base.blocks import entry_blocks, open_array, write_arrays
 from doccluster.clustering.k_means.sparse_means import CANCELLED
 from doccluster.geometry.sums import ExactSums
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.blocks import open_array, write_array, write_in_pieces
 from doccluster.base.executors import CsrFiles, Executor, join_rows
-from doccluster.base.scratch_files import open_array, write_array, write_in_pieces
-from doccluster.corpus.near_copies import N_BANDS, Hashes, band_signatures, mark_alike
+from doccluster.corpus.duplicates import N_BANDS, Hashes, band_signatures, mark_alike
 from doccluster.distributed.matrix_block import MatrixBlock
 
 Rows = npt.NDArray[np.int64]

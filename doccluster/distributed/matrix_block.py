@@ -11,13 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.blocks import row_blocks
+from doccluster.base.blocks import open_array, row_blocks, write_arrays
 from doccluster.base.executors import ArrayFile, CsrFiles, csr_over, opened
-from doccluster.base.scratch_files import open_array, write_arrays
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.errors import InputError
-from doccluster.geometry.documents import Documents
-from doccluster.geometry.rows import Rows
+from doccluster.geometry.documents import Documents, Rows
 
 COUNTS = "counts.npy"
 TABLE_ROWS = 2**13  # of a table, in a block

@@ -20,17 +20,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.blocks import open_array, write_arrays
+from doccluster.base.blocks import write_rows as write_table_rows
 from doccluster.base.executors import ArrayFile, Executor, InFiles, csr_over, opened
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.progress import Progress, silent
-from doccluster.base.scratch_files import open_array, write_arrays
-from doccluster.base.scratch_files import write_rows as write_table_rows
 from doccluster.base.validation import unit_rows
 from doccluster.corpus.stored_texts import StoredTexts, TextRows
 from doccluster.distributed.matrix_block import MatrixBlock, write_block
 from doccluster.geometry.documents import as_documents
-from doccluster.vectors.encoders import encode, get_encoder
-from doccluster.vectors.model_files import Encoder
+from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
 from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.short_repr import cut, listed
+from doccluster.base.plain_values import cut, listed
 from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
 

@@ -16,8 +16,8 @@ from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.progress import Progress
+from doccluster.geometry.documents import Rows
 from doccluster.geometry.partition import Partition
-from doccluster.geometry.rows import Rows
 from doccluster.geometry.sums import ClusterSums, cluster_order
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps

@@ -22,8 +22,8 @@ from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.validation import squared_row_norms
+from doccluster.geometry.documents import Rows
 from doccluster.geometry.partition import Partition
-from doccluster.geometry.rows import Rows
 
 # A term is kept as a dense line of the table when it occurs in more than one in DENSE_FROM clusters (measured: below
 # that a posting list is faster), or in a larger share where the table would exceed TABLE_BYTES.

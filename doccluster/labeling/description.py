@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from doccluster.base.short_repr import cut, listed
+from doccluster.base.plain_values import cut, listed
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry.partition import Partition
 from doccluster.text.phrases import Phrase, find_phrases, word_uses, written_as

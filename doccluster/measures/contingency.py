@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.measures.matching import Matching, best_matching, is_unique

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import map_blocks
-from doccluster.base.sizes import format_size, parse_size
+from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import NotComputable

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.plain_values import METRICS
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice
 from doccluster.base.version import __version__

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import FAMILIES
-from doccluster.base.json_values import jsonable
-from doccluster.base.short_repr import cut
-from doccluster.base.table_markup import html_table, latex_escaped
-from doccluster.base.text_table import Column, table_lines
+from doccluster.base.plain_values import FAMILIES, cut, jsonable
+from doccluster.base.text_table import Column, html_table, latex_escaped, table_lines
 from doccluster.errors import InputError
 from doccluster.measures.registry import ARROWS, Measure
 from doccluster.measures.truth import coverage_note

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.choices import METRICS
+from doccluster.base.plain_values import METRICS
 from doccluster.measures.registry import Values, measure, undefined
 from doccluster.measures.topic_words import TopicWords
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.new_folder import CHECKPOINT
-from doccluster.base.sizes import format_size, parse_size
-from doccluster.base.unfinished import unfinished_folder
+from doccluster.base.paths import unfinished_folder
+from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.validation import check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL
 from doccluster.corpus.reading import as_paths

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.file_names import usable_path
 from doccluster.base.new_folder import BEFORE_EDITS, EDITS, ENCODED
+from doccluster.base.paths import usable_path
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, place_documents

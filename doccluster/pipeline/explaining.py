@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.short_repr import cut
+from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
 from doccluster.labeling.placement import BORDERLINE_MARGIN, similarity_without

@@ -18,7 +18,7 @@ from doccluster.pipeline.fitting import FittedClusters, centroids_of, largest_fi
 from doccluster.pipeline.sources import SourceDocuments
 from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.embedding_files import Embeddings, rows_of_documents
+from doccluster.vectors.meaning import Embeddings, rows_of_documents
 
 COLUMN = "given"  # the column of labels in which the documents keep them
 NO_CLUSTER = ("", "-1")  # the labels of documents that the other program left out

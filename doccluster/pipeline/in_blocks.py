@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.blocks import row_blocks
-from doccluster.base.digests import checksum
 from doccluster.base.executors import CsrFiles, Executor, InFiles, opened
+from doccluster.base.plain_values import checksum, format_size
 from doccluster.base.progress import Progress
-from doccluster.base.sizes import format_size
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
 from doccluster.clustering.k_means.spherical import SphericalParameters, found_by
@@ -50,8 +49,8 @@ from doccluster.pipeline.wanted_clusters import ClusterCount
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.defaults import choose_vectorizer
 from doccluster.vectors.meaning import Meaning, usual_weight
+from doccluster.vectors.vectorize import choose_vectorizer
 
 
 @dataclass

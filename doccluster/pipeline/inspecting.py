@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.base.digests import checksum
+from doccluster.base.plain_values import checksum, cut
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import cut
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.columns import type_of
 from doccluster.corpus.date_columns import DateCounts

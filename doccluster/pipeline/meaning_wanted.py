@@ -25,16 +25,18 @@ from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
 from doccluster.vectors.document_vectors import DocumentVectors
-from doccluster.vectors.embedding_files import (
+from doccluster.vectors.encoders import Encoder, encode, get_encoder
+from doccluster.vectors.meaning import (
     SUFFIXES,
     Embeddings,
+    Meaning,
+    meaning_of,
     read_embeddings,
+    rows_from,
     rows_of_column,
     rows_of_documents,
+    seen_from,
 )
-from doccluster.vectors.encoders import encode, get_encoder
-from doccluster.vectors.meaning import Meaning, meaning_of, rows_from, seen_from
-from doccluster.vectors.model_files import Encoder
 
 GIVEN = "given"  # the name of embeddings from elsewhere
 OF_A_FILE = Encoder(GIVEN, "", list)

@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 
-from doccluster.base.compiled.compile_clock import CLOCK
-from doccluster.base.digests import checksum
-from doccluster.base.progress import Progress
+from doccluster.base.plain_values import checksum
+from doccluster.base.progress import CLOCK, Progress
 from doccluster.corpus.document import Corpus
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "pandas")

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from doccluster.base.csv_files import safe_cell
-from doccluster.base.file_names import usable_path
 from doccluster.base.new_folder import BEFORE_EDITS
+from doccluster.base.paths import usable_path
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError

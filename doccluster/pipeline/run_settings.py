@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.file_names import usable_path
 from doccluster.base.new_folder import BEFORE_EDITS
 from doccluster.base.parameter_fields import check_names, parameters_of
+from doccluster.base.paths import usable_path
 from doccluster.base.typed_json import read_as
 from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
@@ -23,7 +23,7 @@ from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.measures.registry import get_measures
 from doccluster.results.storage import unfit
 from doccluster.text.tfidf_parameters import TfidfParameters
-from doccluster.text.token_patterns import check_safe_pattern
+from doccluster.text.tokens import check_safe_pattern
 from doccluster.vectors.meaning import SPACES
 
 GRANULARITIES = ("sections", "topics", "subtopics", "stories")

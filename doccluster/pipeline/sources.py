@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.parameter_fields import check_names, parameters_of
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.parts import FilesInParts

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
 from doccluster.text.language import Writing, guess_languages_of_terms
 from doccluster.text.stopwords import choose_languages, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
-from doccluster.vectors.defaults import choose_vectorizer, stop_words_of
+from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of
 
 N_SHOWN = 5  # words that are left out
 

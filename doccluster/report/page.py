@@ -13,8 +13,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from doccluster.base.file_names import usable_path
-from doccluster.base.table_markup import visible
+from doccluster.base.paths import usable_path
+from doccluster.base.text_table import visible
 from doccluster.base.version import __version__
 from doccluster.errors import InputError
 from doccluster.report.wording import counted, decimal, one_line, safe_link, with_code

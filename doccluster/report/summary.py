@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from doccluster.base.sizes import format_size
+from doccluster.base.plain_values import format_size
 from doccluster.base.version import __version__
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.measures import Score

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 
 @jit

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
-from doccluster.base.table_markup import visible
+from doccluster.base.text_table import visible
 from doccluster.text.scripts import is_unspaced
 from doccluster.text.tokens import sentences
 

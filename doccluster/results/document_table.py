@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.packed_strings import CodedColumn, MadeItems
-from doccluster.base.short_repr import cut, listed
+from doccluster.base.plain_values import cut, listed
 from doccluster.corpus.columns import cell_text
 from doccluster.corpus.document import Corpus
 from doccluster.corpus.mail import begins_with_head, split_headers

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from doccluster.base.new_folder import ENCODED
 from doccluster.results.storage import damaged, read_arrays, write_arrays
-from doccluster.vectors.model_files import Encoder
+from doccluster.vectors.encoders import Encoder
 
 DIGEST_BYTES = 16
 

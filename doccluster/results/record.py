@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.short_repr import ShortRepr, cut
-from doccluster.base.table_markup import html_table, latex_escaped, latex_table
+from doccluster.base.plain_values import ShortRepr, cut
+from doccluster.base.text_table import html_table, latex_escaped, latex_table
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped

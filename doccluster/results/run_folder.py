@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.csv_files import write_csv, write_csv_parts
-from doccluster.base.digests import checksum
-from doccluster.base.file_names import usable_path
 from doccluster.base.new_folder import new_folder
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.paths import usable_path
+from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.corpus.document import Skipped
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import ClusterDescription

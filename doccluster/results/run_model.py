@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.file_names import usable_path
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.paths import usable_path
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.typed_json import read_as
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
@@ -29,7 +29,7 @@ from doccluster.results.storage import (
     write_json,
 )
 from doccluster.text.tfidf_parameters import TfidfParameters
-from doccluster.text.token_patterns import check_safe_pattern
+from doccluster.text.tokens import check_safe_pattern
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
     if record is None:
         return None
     from doccluster.vectors import TfidfVectorizer
-    from doccluster.vectors.vectorizer_state import VECTORIZER_SCHEMA, parameters_of_state
+    from doccluster.vectors.vectorizer_parameters import VECTORIZER_SCHEMA, parameters_of_state
 
     if record.schema > VECTORIZER_SCHEMA:
         raise SchemaError(

@@ -19,7 +19,7 @@ from doccluster.base.typed_json import OtherNames, read_as
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import DocclusterError, InputError, SchemaError
-from doccluster.vectors.array_headers import load_npz
+from doccluster.vectors.matrix_files import load_npz
 
 T = TypeVar("T")
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.plain_values import cut
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import cut
 from doccluster.base.validation import check_positive_int
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import InputError, NothingUsable

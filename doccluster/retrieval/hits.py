@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.short_repr import ShortRepr, cut, listed
-from doccluster.base.table_markup import html_table
+from doccluster.base.plain_values import ShortRepr, cut, listed
+from doccluster.base.text_table import html_table
 from doccluster.corpus.columns import FULL_TEXTS, SNIPPETS
 from doccluster.corpus.document import Document
 from doccluster.corpus.draft import ReadFailure

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.control_characters import without_invisible
+from doccluster.base.plain_values import without_invisible
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry import NeighbourGraph, as_documents, nearest_neighbours

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.base.validation import check_positive_int
 from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.meaning_wanted import meaning_of_queries

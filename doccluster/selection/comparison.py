@@ -17,10 +17,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from doccluster.base.blocks import map_blocks
-from doccluster.base.digests import checksum, matrix_checksum
+from doccluster.base.paths import finished_file
+from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
-from doccluster.base.unfinished import finished_file
 from doccluster.base.validation import check_matrix, check_n_clusters, compact_indices, unit_rows
 from doccluster.clustering.algorithms import algorithm_of, get_algorithm
 from doccluster.clustering.task import ClusteringTask

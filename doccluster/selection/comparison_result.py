@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from doccluster.base.table_markup import html_table, latex_escaped, latex_table
+from doccluster.base.text_table import html_table, latex_escaped, latex_table
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
 from doccluster.measures.chance import holm

@@ -20,9 +20,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from doccluster.base.blocks import map_blocks
-from doccluster.base.choices import CRITERIA
+from doccluster.base.plain_values import CRITERIA, ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.base.validation import RandomState, as_generator, check_choice, compact_indices
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import map_blocks
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.communities import Edges, communities
 from doccluster.clustering.smoothed.document_spaces import Graph

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import cut, one_of
-from doccluster.base.table_markup import html_table, latex_table
+from doccluster.base.text_table import html_table, latex_table
 from doccluster.base.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
 from doccluster.clustering.task import SmoothedRows

@@ -17,8 +17,8 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from doccluster.base.blocks import row_blocks
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
-from doccluster.base.short_repr import ShortRepr
 from doccluster.base.validation import (
     RandomState,
     as_generator,

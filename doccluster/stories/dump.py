@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.stories.cleaning import Cleaner, outlet_of
 from doccluster.stories.crowd import Crowd
 from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, row_blocks
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 NAMES = 1.4  # by which a name or a number weighs more than another word
 SAME_OUTLET = 0.7  # by which a likeness of two articles of one outlet counts: columns, series, teams

@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 NEAREST = 0.2  # share of the likest pair in the likeness of two stories; the rest is the mean of all their pairs
 GROWTH = 0.25  # the mean of n pairs counts n ** GROWTH times: many weak links say more than one

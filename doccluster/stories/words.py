@@ -12,10 +12,10 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.corpus.plain_words import WordTable, plain_words
 from doccluster.text.language import FULL_VOTE, FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
+from doccluster.text.tokens import WordTable, plain_words
 
 LANGUAGES = tuple(sorted(STOP_WORD_LANGUAGES))
 MOST_CHARACTERS = 900  # at the beginning of an article that are looked at: what is new stands first

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.file_names import usable_path
+from doccluster.base.paths import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.streams.schema import VERSION, make_tables, version_of
 

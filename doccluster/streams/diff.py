@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from doccluster.base.file_names import usable_path
-from doccluster.base.short_repr import cut
+from doccluster.base.paths import usable_path
+from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.results.record import Run
 from doccluster.streams.database import reading

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.reading import read_to_disk

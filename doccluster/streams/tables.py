@@ -12,7 +12,7 @@ from typing import Any
 
 from doccluster.base.csv_files import write_csv_rows
 from doccluster.base.new_folder import check_folder, writing
-from doccluster.base.unfinished import unfinished_folder
+from doccluster.base.paths import unfinished_folder
 from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
 from doccluster.stories.cleaning import TIMES, title_end

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from doccluster.base.sizes import format_size
+from doccluster.base.plain_values import format_size
 from doccluster.errors import InputError
 from doccluster.stories.cleaning import outlet_of
 from doccluster.stories.looking_again import KEPT

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
-from doccluster.base.file_names import shown_path, usable_path
+from doccluster.base.paths import shown_path, unfinished_folder, usable_path
 from doccluster.base.progress import Progress, silent
-from doccluster.base.unfinished import unfinished_folder
 from doccluster.base.version import __version__
 from doccluster.errors import InputError
 from doccluster.synthetic.made import SyntheticVectors

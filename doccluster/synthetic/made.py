@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, check_positive_int
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
 from doccluster.errors import InputError

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import (
     RandomState,
     as_generator,

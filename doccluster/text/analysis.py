@@ -1,16 +1,23 @@
-"""What is done to a document before it is counted, decided once from the vectorizer's parameters."""
+"""What is done to a document before it is counted, decided once from the vectorizer's parameters.
+
+Words are stemmed by the stemmers of nltk, each distinct word once. nltk is loaded only when a stemmer is needed;
+nothing is downloaded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from typing import Any
 
+from doccluster.base.validation import check_choice
 from doccluster.errors import Argument, InputError, Words
 from doccluster.text.language import FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
-from doccluster.text.stemming import Stemmer, build_stemmer, check_stemming
-from doccluster.text.stopwords import languages_named, resolve_stop_words
+from doccluster.text.stopwords import language_name, languages_named, resolve_stop_words
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.tokens import (
     Preprocessor,
@@ -22,6 +29,58 @@ from doccluster.text.tokens import (
     word_ngrams,
     word_run_length,
 )
+
+Stemmer = Callable[[str], str]
+
+STEMMING_LANGUAGES = (
+    *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "hungarian"),
+    *("italian", "norwegian", "porter", "portuguese", "romanian", "russian", "spanish", "swedish"),
+)
+
+OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without
+
+
+def check_stemming(stemming: str) -> str:
+    """Return the name of the stemmer in lower case (``"en"`` is english), or raise InputError with the names."""
+    return check_choice(language_name(stemming), STEMMING_LANGUAGES, "stemming")
+
+
+def import_stemmers(*, hidden: Iterable[str] = ()) -> Any:
+    """Return nltk's module of stemmers, imported without the packages that are `hidden`, unless they are loaded.
+
+    nltk imports scikit-learn and much more for its other parts where it finds them, and does without where it does not.
+    Those parts then lack them for as long as the process lives, so hide packages only in a process of your own.
+
+    Examples
+    --------
+    >>> import_stemmers().SnowballStemmer("english").stem("elections")
+    'elect'
+    """
+    absent = [name for name in hidden if name not in sys.modules]
+    for name in absent:
+        sys.modules[name] = None  # type: ignore[assignment]  # Python then says that there is no such module
+    try:
+        return importlib.import_module("nltk.stem.snowball")
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
+def build_stemmer(stemming: str) -> Stemmer:
+    """Return the function word -> stem of a language (Snowball), or of "porter" (Porter's first algorithm).
+
+    >>> stem = build_stemmer("english")
+    >>> [stem(word) for word in ("elections", "elected", "electing")]
+    ['elect', 'elect', 'elect']
+    """
+    name = check_stemming(stemming)
+    snowball = import_stemmers()
+    if name == "arabic":
+        # The Arabic stemmer keeps flags from one word to the next; a new one for each word forgets them.
+        return lambda word: str(snowball.ArabicStemmer().stem(word))
+    stemmer = snowball.SnowballStemmer(name)
+    return lambda word: str(stemmer.stem(word))
+
 
 ANALYZERS = ("word", "char", "char_wb", "script")
 _STEMS_REMEMBERED = 1 << 18  # of each language, while the process lives: searches stem the same words again

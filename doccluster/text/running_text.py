@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.text.scripts import is_unspaced
 
 HEADLINE_SHARE = 0.75  # of the longer words of a line, from which on its capitals say nothing

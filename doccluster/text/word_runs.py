@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 # What is kept of each token in one entry: its first 16 bytes, its hash, and its last place in the output.
 LOW, HIGH, HASH, SEEN = range(4)

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.short_repr import cut, listed
+from doccluster.base.plain_values import cut, listed
 from doccluster.errors import Argument, InputError
-from doccluster.geometry.documents import Documents, as_documents
-from doccluster.geometry.rows import TermMatrix
+from doccluster.geometry.documents import Documents, TermMatrix, as_documents
 from doccluster.vectors.meaning import Meaning
 
 

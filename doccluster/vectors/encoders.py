@@ -15,7 +15,8 @@ of all of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -27,12 +28,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
-from doccluster.base.file_names import usable_path
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure, pieces_of_work
+from doccluster.base.paths import usable_path
+from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError, importing
-from doccluster.vectors.array_headers import damage_as_input_error
-from doccluster.vectors.model_files import POOLING, TOKENIZER, Encoder, Rows, brought, files_digest
+from doccluster.vectors.matrix_files import damage_as_input_error
 
 # what a model may take
 MEMORY, TIMES_OF_FILES = 2 * 2**30, 4  # bytes, and bytes for each of its files'
@@ -353,3 +354,43 @@ def _config(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{path} is damaged: {error}", remedy="bring that file of the model again") from error
     return content if isinstance(content, dict) else {}
+
+
+TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
+
+Rows = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Encoder(ShortRepr):
+    """A model that turns texts into rows.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for.
+    digest : str
+        Of its files; empty for an object of which nothing is known.
+    encode : function of a list of str
+        Returns an array of shape (n_texts, n_dimensions).
+    pooling : str
+        How the rows of its tokens become one: "mean" or "first token"; empty where the model does it.
+    """
+
+    name: str
+    digest: str
+    encode: Callable[[list[str]], Any]
+    pooling: str = ""
+
+
+def brought(folder: Path, *names: str) -> Path:
+    """Return the first of these files that a folder has. Raises InputError if it has none of them."""
+    path = next((folder / name for name in names if (folder / name).is_file()), None)
+    if path is None:
+        raise InputError(f"{folder} has no file {names[0]}", remedy="bring that file of the model")
+    return path
+
+
+def files_digest(*paths: Path) -> str:
+    """Return the digest of what is in some files."""
+    return checksum([path.read_bytes() for path in paths])

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.file_names import shown_path
 from doccluster.base.packed_strings import pack_strings
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.paths import shown_path
 from doccluster.base.sparse_structure import checked_csr, document_frequencies
 from doccluster.base.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.errors import Argument, DocclusterWarning, InputError

@@ -24,10 +24,11 @@ from doccluster.vectors.vectorizer_parameters import (
     dtype_of,
     given_vocabulary,
     max_features_of,
+    read_state,
     tell,
     weighting_of,
+    write_state,
 )
-from doccluster.vectors.vectorizer_state import read_state, write_state
 from doccluster.vectors.weighting import collection_weights, weigh_rows
 
 

@@ -27,7 +27,7 @@ from experiments.benchmarks.harness import Session, row, start_clock
 from experiments.benchmarks.matrices import REAL, cosine_objective, load_matrix, matrix_path, random_rows, real_names
 from experiments.benchmarks.scaling_figure import ITERATIONS
 
-TIMED = ("doccluster/clustering/k_means", "doccluster/geometry", "doccluster/base/compiled")
+TIMED = ("doccluster/clustering/k_means", "doccluster/geometry", "doccluster/base/compiled.py")
 HERE = "experiments.benchmarks.clustering"
 FULL = 0.0  # go on until no document moves
 FIRST_TIMED, LAST_TIMED = 2, 8  # the iterations between these are timed

@@ -21,7 +21,7 @@ from experiments.benchmarks.matrices import CACHE, CORPORA, made_counts
 from experiments.benchmarks.neighbours import dense_rows
 from experiments.quality.corpora import is_there, load, weigh
 
-TIMED = ("doccluster/clustering", "doccluster/geometry", "doccluster/base/compiled")
+TIMED = ("doccluster/clustering", "doccluster/geometry", "doccluster/base/compiled.py")
 HERE = "experiments.benchmarks.default_run"
 N_TOPICS, N_TERMS = 50, 50_000
 SIZES = (20_000, 50_000, 100_000)

@@ -19,7 +19,7 @@ from experiments.benchmarks.harness import ROOT, Session, git, row
 from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real_names
 
 FIT = pathlib.Path(__file__).resolve().parent / "engine_fit.py"
-TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled")
+TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled.py")
 ROUNDS, REPEATS = 3, 5  # processes of each, and fits in each of them, after one that is not timed
 
 

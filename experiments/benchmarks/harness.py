@@ -37,7 +37,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from doccluster.base.unfinished import finished_file
+from doccluster.base.paths import finished_file
 
 RESULTS = pathlib.Path(__file__).parent / "results"
 ROOT = pathlib.Path(__file__).resolve().parents[2]

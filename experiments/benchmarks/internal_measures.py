@@ -17,7 +17,7 @@ from doccluster.measures import get_measure, list_measures
 from doccluster.measures.distances import PairwiseDistances
 from experiments.benchmarks.harness import Session, row, start_clock
 
-TIMED = ("doccluster/geometry", "doccluster/base/compiled", "doccluster/measures")
+TIMED = ("doccluster/geometry", "doccluster/base/compiled.py", "doccluster/measures")
 LINEAR = [
     record.name
     for record in list_measures(counted=True)

@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 
-from doccluster.base.unfinished import finished_file
+from doccluster.base.paths import finished_file
 from experiments.benchmarks.matrices import CACHE, CORPORA
 
 N_WORDS = 200_000

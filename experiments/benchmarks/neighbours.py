@@ -13,7 +13,7 @@ from doccluster.geometry import nearest_neighbours
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, real_names
 
-TIMED = ("doccluster/geometry", "doccluster/base/compiled")
+TIMED = ("doccluster/geometry", "doccluster/base/compiled.py")
 N_NEIGHBORS = 10
 PROBES = (4, 16, 64)
 

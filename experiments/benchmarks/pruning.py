@@ -14,7 +14,7 @@ from experiments.benchmarks.clustering import FULL, data, load_kernels
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, random_rows, real_names
 
-TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled")
+TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled.py")
 CLUSTERS = (5, 20, 66, 200, 500)
 REPEATS = 3
 WAYS = {"every row": 0, "bounds": MOST_GROUPS}

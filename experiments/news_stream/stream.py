@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import row_blocks
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents

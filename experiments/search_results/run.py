@@ -36,7 +36,7 @@ from doccluster.measures import score
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.retrieval import GroupedHits, HitGroup, SearchHit
 from doccluster.retrieval.grouping import cluster_search_results
-from doccluster.text.stemming import build_stemmer
+from doccluster.text.analysis import build_stemmer
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.meaning import meaning_of

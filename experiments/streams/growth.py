@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from doccluster.base.sizes import format_size
+from doccluster.base.plain_values import format_size
 from doccluster.streams import StoryStream
 from doccluster.streams.article import document_key, story_id, text_hash
 from doccluster.streams.database import transaction

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import doccluster
-from doccluster.base.short_repr import MOST_CHARACTERS, cut, short
+from doccluster.base.plain_values import MOST_CHARACTERS, cut, short
 from doccluster.pipeline.choosing import choose_clusters
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline

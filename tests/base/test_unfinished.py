@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from doccluster.base.new_folder import check_output, new_file, new_folder
-from doccluster.base.unfinished import LOCK, unfinished_folder
+from doccluster.base.paths import LOCK, unfinished_folder
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.run_folder import load_run
 
@@ -50,7 +50,7 @@ def test_what_dead_processes_left_is_removed_and_nothing_else(tmp_path):
 
 def test_what_a_living_process_writes_stays(tmp_path):
     script = (
-        "import pathlib, sys, time\nfrom doccluster.base.unfinished import unfinished_folder\n"
+        "import pathlib, sys, time\nfrom doccluster.base.paths import unfinished_folder\n"
         "with unfinished_folder(pathlib.Path(sys.argv[1])):\n    print('ready', flush=True)\n    time.sleep(300)\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "out")]

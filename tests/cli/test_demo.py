@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from doccluster.corpus import sample
+from doccluster.corpus import reading
 from doccluster.errors import InputError
 from tests.conftest import ROOT
 
@@ -33,12 +33,12 @@ def test_the_sample_goes_into_the_wheel_and_is_small():
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     ((source, target),) = wheel["wheel"]["sources"].items()
     assert target == "doccluster/samples"
-    assert sample.sample_path() == ROOT / source / "articles.jsonl"
+    assert reading.sample_path() == ROOT / source / "articles.jsonl"
     assert f"{source}/articles.jsonl" in wheel["wheel"]["only-include"]
-    assert len(zlib.compress(sample.sample_path().read_bytes())) < 100_000
+    assert len(zlib.compress(reading.sample_path().read_bytes())) < 100_000
 
 
 def test_a_package_without_its_sample_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(sample, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(reading, "_PACKAGE", tmp_path)
     with pytest.raises(InputError, match="install doccluster again"):
-        sample.load_sample()
+        reading.load_sample()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from doccluster.base.csv_files import csv_text
-from doccluster.base.sizes import parse_size
+from doccluster.base.plain_values import parse_size
 from doccluster.cli.main import main
 from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded

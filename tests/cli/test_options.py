@@ -189,11 +189,6 @@ def test_a_misspelt_word_is_told_with_what_was_meant(doccluster, typed, told):
     assert done.err.splitlines()[-1] == f"Error: {told}"
 
 
-def test_a_line_that_a_verb_gives_of_itself_is_the_one_in_the_list():
-    own = {name: commands.get_command(None, name).short_help for name in COMMANDS}
-    assert {name: line for name, line in own.items() if line} == {name: COMMANDS[name][1] for name in own if own[name]}
-
-
 def test_the_help_of_a_command_names_only_options_that_it_has():
     elsewhere = {("search", "--encoder"), ("algorithms", "--algorithm"), ("backup", "--follow")}  # of another command
 

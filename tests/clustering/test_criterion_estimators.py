@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
-from doccluster.base.sizes import parse_size
+from doccluster.base.plain_values import parse_size
 from doccluster.base.validation import unit_rows
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.base.sizes import parse_size
+from doccluster.base.plain_values import parse_size
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means import lloyd_steps
 from doccluster.errors import MemoryLimitError

@@ -21,7 +21,7 @@ import numpy as np
 from doccluster.base import limited_process
 from doccluster.corpus import read_corpus
 from doccluster.errors import DocclusterError
-from doccluster.vectors.embedding_files import read_embeddings
+from doccluster.vectors.meaning import read_embeddings
 from tests.corpus.test_office_files import BOOK, DOCX, ODT, SLIDES, W, zipped
 
 A_TWENTIETH = (256 * 2**20 // 20, 1.0, 5_000)

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.format import Beginning
+from doccluster.corpus.input_file import Beginning
 from doccluster.corpus.mail import decoded_header
 from doccluster.corpus.markup import read_page, strip_markup
 from doccluster.errors import MissingDependency, NothingUsable, importing

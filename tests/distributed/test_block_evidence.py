@@ -12,7 +12,7 @@ from scipy import sparse
 
 from doccluster.base.executors import CsrFiles
 from doccluster.base.validation import unit_rows
-from doccluster.corpus.near_copies import alike_in_a_band, band_signatures
+from doccluster.corpus.duplicates import alike_in_a_band, band_signatures
 from doccluster.distributed import Sequential, write_block
 from doccluster.distributed.block_evidence import BlockEvidence, place_in_blocks
 from doccluster.distributed.joined_rows import joined_rows, likely_copies

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.base.blocks import row_blocks
+from doccluster.base.blocks import row_blocks, scratch_failed
 from doccluster.base.executors import InFiles, opened
-from doccluster.base.scratch_files import scratch_failed
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.corpus import read_corpus

@@ -15,7 +15,7 @@ import numpy as np
 from doccluster.base.limited_process import Allowance, WorkFailure, pieces_of_work
 from doccluster.corpus import read_corpus
 from doccluster.errors import InputError
-from doccluster.vectors.embedding_files import read_embeddings
+from doccluster.vectors.meaning import read_embeddings
 from tests.fuzz.campaign import Target, scratch_folder
 from tests.fuzz.readers import checked
 from tests.test_encoders import TABLE, onnx_model, write_tokenizer

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
-from doccluster.base.sizes import parse_size
 from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, check_memory, neighbour_graph, search_cells
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours

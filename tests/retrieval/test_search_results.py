@@ -12,7 +12,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.retrieval import group_rows
 from doccluster.retrieval.grouping import OTHER, cluster_search_results
 from doccluster.retrieval.searching import open_search, search
-from doccluster.vectors.defaults import choose_vectorizer
+from doccluster.vectors.vectorize import choose_vectorizer
 
 THINGS = {
     "cat": "large cat forest prey hunts spotted night river animal habitat",

@@ -18,7 +18,7 @@ import zlib
 
 import pytest
 
-from doccluster.corpus.feed_lists import listed_feeds
+from doccluster.corpus.feeds import listed_feeds
 from doccluster.errors import InputError
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams import StoryStream

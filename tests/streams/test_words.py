@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doccluster.corpus.duplicates import mix_shingles, words_of
-from doccluster.corpus.plain_words import WordTable, plain_words
 from doccluster.text.scripts import separate_scripts, tokenize_separated
+from doccluster.text.tokens import WordTable, plain_words
 
 PRINTED = [chr(code) for code in (*range(128), 0xA0, *range(0x2010, 0x2028))]
 OTHERS = ["\xe9", "\u0130", "\u00df", "\u6771", "\u0e01", "\u200d", "\u0301", "\uff21", "\U0001d400"]
@@ -31,7 +31,7 @@ def test_every_text_of_ascii_and_typeset_punctuation_is_plain_and_no_other_is():
 
 
 def test_a_table_of_words_forgets_all_at_once_when_they_are_too_many(monkeypatch):
-    monkeypatch.setattr("doccluster.corpus.plain_words.MOST_WORDS_KNOWN", 50)
+    monkeypatch.setattr("doccluster.text.tokens.MOST_WORDS_KNOWN", 50)
     asked, n_looked_up = [], 0
 
     def know(word):

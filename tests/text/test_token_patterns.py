@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from doccluster.text.token_patterns import check_safe_pattern
+from doccluster.text.tokens import check_safe_pattern
 
 USUAL = (
     r"(?u)\b\w\w+\b",

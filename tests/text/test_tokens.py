@@ -9,8 +9,8 @@ import pytest
 
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.errors import InputError, SchemaError
+from doccluster.text.analysis import STEMMING_LANGUAGES, build_stemmer, check_stemming
 from doccluster.text.counting import word_characters
-from doccluster.text.stemming import STEMMING_LANGUAGES, build_stemmer, check_stemming
 from doccluster.text.tokens import build_tokenizer, word_run_length
 
 
@@ -101,7 +101,7 @@ def test_a_stemmer_may_be_named_by_the_code_of_its_language():
 
 def test_the_stemmers_are_imported_without_what_is_hidden_and_it_can_be_imported_afterwards():
     code = (
-        "import sys\nfrom doccluster.text.stemming import OTHER_PARTS, import_stemmers\n"
+        "import sys\nfrom doccluster.text.analysis import OTHER_PARTS, import_stemmers\n"
         "stem = import_stemmers(hidden=OTHER_PARTS).SnowballStemmer('english').stem\n"
         "assert stem('elections') == 'elect'\n"
         "assert not set(OTHER_PARTS) & set(sys.modules), sorted(sys.modules)\n"

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.vectors import vectorize
-from doccluster.vectors.defaults import LIKE_ANY, choose_vectorizer, even_terms
+from doccluster.vectors.vectorize import LIKE_ANY, choose_vectorizer, even_terms
 
 SUBJECTS = [[f"{letter}{vowel}{letter}urk" for vowel in "aeiou"] for letter in "bdfgklmprv"]
 EVERYWHERE = ("writes", "edu", "sent")

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
+from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.progress import Progress, silent
-from doccluster.base.sizes import format_size, parse_size
 from doccluster.base.validation import squared_row_norms
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import as_documents

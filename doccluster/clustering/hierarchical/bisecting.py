@@ -22,7 +22,7 @@ from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, NothingUsable
-from doccluster.geometry.criteria import refine_by_moves
+from doccluster.geometry.criterion_moves import refine_by_moves
 from doccluster.geometry.criterion_values import NAMES
 
 Members = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ class BisectingParameters(SeededParameters):
     criterion: str = parameter(
         "i2",
         "What the moves of single documents after each division, and at the end, optimise "
-        "(`doccluster.geometry.criteria`).",
+        "(`doccluster.geometry.criterion_moves`).",
         choices=NAMES,
     )
     refine: bool = parameter(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import resolve_threads, row_blocks
-from doccluster.base.short_repr import ShortRepr
+from doccluster.base.plain_values import ShortRepr
 from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces

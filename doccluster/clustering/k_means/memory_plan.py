@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.sizes import format_size
+from doccluster.base.plain_values import format_size
 from doccluster.clustering.k_means.sweep import MOST_GROUPS, groups_of
 from doccluster.clustering.k_means.term_places import head_length, table_width
 from doccluster.errors import MemoryLimitError
-from doccluster.geometry.criteria import moves_bytes
+from doccluster.geometry.criterion_moves import moves_bytes
 
 ENTRY_BYTES = 12  # of an entry of the documents: laid out for the sweeps, and normalised
 SCRATCH_PER_ROW = 72  # starts, bounds, labels before, after and while assigning, similarities of the last pass

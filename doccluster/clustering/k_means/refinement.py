@@ -19,7 +19,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.clustering.k_means.lloyd import Limits, Snapshot, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
-from doccluster.geometry.criteria import refine_by_moves
+from doccluster.geometry.criterion_moves import refine_by_moves
 
 MOST_ROUNDS = 20
 

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import share_blocks
-from doccluster.base.compiled.arguments import Csr
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import Csr, jit
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps

@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
+from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
-from doccluster.base.sizes import parse_size
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snapshot

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.base.parameter_fields import described_by
-from doccluster.base.sizes import parse_size
+from doccluster.base.plain_values import parse_size
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.clustering.centroid_estimator import check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids

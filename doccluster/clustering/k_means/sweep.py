@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 from doccluster.clustering.k_means.term_places import LINE, UP, TermPlaces, aligned_zeros, read_cell
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 

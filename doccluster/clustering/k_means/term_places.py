@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 LINE = 16  # float32 lanes of a cache line
 LINE_BYTES = 64

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.blocks import map_blocks, row_blocks
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 from doccluster.base.validation import RandomState, as_generator
 
 

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from doccluster.base.executors import InMemory, TablePlace, opened
 from doccluster.base.parameter_fields import check_parameters, parameter
+from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
-from doccluster.base.sizes import parse_size
 from doccluster.base.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeds import Init

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from doccluster.base.blocks import row_blocks
 from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
+from doccluster.base.plain_values import format_size
 from doccluster.base.progress import Progress
-from doccluster.base.sizes import format_size
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.clustering.k_means.assign import centroid_similarities
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means

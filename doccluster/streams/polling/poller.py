@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.dates import as_moment
-from doccluster.corpus.feed_lists import ListedFeed
-from doccluster.corpus.feeds import absolute_link
+from doccluster.corpus.feeds import ListedFeed, absolute_link
 from doccluster.streams.article import Article, Moment, article, is_believable
 from doccluster.streams.intake import take_in
 from doccluster.streams.polling.addresses import listed_target, parse_networks

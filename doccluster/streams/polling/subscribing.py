@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
-from doccluster.corpus.feed_lists import ListedFeed, listed_feeds, web_address
+from doccluster.corpus.feeds import ListedFeed, listed_feeds, web_address
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError
 from doccluster.streams.article import SLACK

@@ -12,14 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from doccluster.base.compiled import code_cache
-from doccluster.base.compiled.code_cache import CheckedFolder, is_ours, make_folder, users_folder
-from doccluster.base.compiled.jit import _noting
+from doccluster.base import compiled
+from doccluster.base.compiled import CheckedFolder, _noting, is_ours, make_folder, users_folder
 
 needs_rights = pytest.mark.skipif(os.name == "nt", reason="Windows keeps no rights in the mode of a file")
 
 KERNELS = """
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import jit
 
 @jit
 def doubled(value):
@@ -37,7 +36,7 @@ USE = "import use_of_a_test as u\nprint(u.quadrupled(3), *u.quadrupled.stats.cac
 TEMPLATE = """
 import json, os, sys, traceback
 import numba
-import doccluster.base.compiled.jit
+import doccluster.base.compiled
 numba.njit(lambda value: 2 * value)(3)
 for line in sys.stdin:
     code, home, environment = json.loads(line)
@@ -131,7 +130,7 @@ def test_files_that_are_cut_or_changed_are_compiled_anew(kernels):
 
 def test_files_whose_checksum_was_never_noted_are_compiled_anew(kernels):
     kernels.use()
-    (kernels.cache / code_cache.CHECKSUMS).write_bytes(b"\xff\xfe nonsense")
+    (kernels.cache / compiled.CHECKSUMS).write_bytes(b"\xff\xfe nonsense")
     assert kernels.use() == ["12"]
     assert kernels.use() == ["12", "1"]
 
@@ -226,10 +225,10 @@ def test_a_group_of_others_is_not_the_user_but_the_users_own_is(tmp_path, monkey
         ("staff", ()): False,
     }
     for (name, members), expected in groups.items():
-        code_cache._is_own_group.cache_clear()
+        compiled._is_own_group.cache_clear()
         monkeypatch.setattr(grp, "getgrgid", lambda number, n=name, m=members: grp.struct_group((n, "x", number, [*m])))
         assert is_ours(tmp_path) is expected, (name, members)
-    code_cache._is_own_group.cache_clear()
+    compiled._is_own_group.cache_clear()
 
 
 @needs_rights

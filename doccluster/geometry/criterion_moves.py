@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.compiled.arguments import Csr
-from doccluster.base.compiled.jit import jit
+from doccluster.base.compiled import Csr, jit
 from doccluster.base.validation import check_choice
 from doccluster.geometry.criterion_values import NAMES
 from doccluster.geometry.sums import sums_by_label

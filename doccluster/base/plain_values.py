@@ -1,0 +1,221 @@
+"""Values in plain words: short reprs, lists of names, sizes, JSON, checksums; text without hidden characters."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from doccluster.errors import InputError, shown
+
+MOST_CHARACTERS = 300  # about three lines of a terminal
+_MOST_OF_TEXT = 40
+_MOST_OF_PARTS = 3
+
+
+class ShortRepr:
+    """Base of dataclasses (made with ``repr=False``) that name each part in a few words.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(repr=False)
+    ... class Readings(ShortRepr):
+    ...     place: str
+    ...     values: tuple[float, ...]
+    >>> Readings("harbour", tuple(map(float, range(3546))))
+    Readings(place='harbour', values=<3,546 values>)
+    """
+
+    def __repr__(self) -> str:
+        assert is_dataclass(self)  # the base is for dataclasses alone
+        parts = [f"{part.name}={short(getattr(self, part.name))}" for part in fields(self) if part.repr]
+        return cut(f"{type(self).__name__}({', '.join(parts)})")
+
+
+def short(value: Any) -> str:
+    """Return a value in a few words: numbers and short texts as they are, of the rest the kind and the size.
+
+    >>> short("harbour"), short(1 / 3), short(("a", "b")), short({"seed": 7}), short(list(range(2000)))
+    ("'harbour'", '0.333333', "('a', 'b')", "{'seed'}", '<2,000 values>')
+    """
+    if isinstance(value, str):
+        return repr(value if len(value) <= _MOST_OF_TEXT else value[: _MOST_OF_TEXT - 1] + "…")
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if value is None or isinstance(value, int):
+        return repr(value)
+    if hasattr(value, "shape"):
+        return f"<{type(value).__name__} {' x '.join(f'{length:,}' for length in value.shape)}>"
+    if isinstance(value, Mapping):
+        if len(value) > _MOST_OF_PARTS:
+            return f"<{len(value):,} entries>"
+        return f"{{{', '.join(map(short, value))}}}"
+    if isinstance(value, Collection) and not is_dataclass(value):
+        if len(value) > _MOST_OF_PARTS or any(is_dataclass(item) for item in value):
+            return f"<{len(value):,} value{'' if len(value) == 1 else 's'}>"
+        return f"({', '.join(map(short, value))}{',' if len(value) == 1 else ''})"
+    return f"<{type(value).__name__}>"
+
+
+def cut(text: str) -> str:
+    """Return a text of at most `MOST_CHARACTERS`, with a mark where it was cut."""
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2] + "…)"
+
+
+def listed(names: Collection[Any], max_names: int = _MOST_OF_PARTS) -> str:
+    """Return the first names of many, with commas between them.
+
+    >>> listed(["a", "b", "c", "d"]), listed([])
+    ('a, b, c, ...', 'none')
+    """
+    first = map(str, itertools.islice(names, max_names))
+    shown = [name if len(name) <= _MOST_OF_TEXT else name[: _MOST_OF_TEXT - 1] + "…" for name in first]
+    return ", ".join([*shown, "..."] if len(names) > max_names else shown) or "none"
+
+
+def one_of(words: Sequence[str]) -> str:
+    """Return words with commas between them, and an "or" before the last.
+
+    >>> one_of(["6 sections", "31 topics", "212 subtopics"])
+    '6 sections, 31 topics or 212 subtopics'
+    """
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
+
+
+def parse_size(size: str | int | float) -> int:
+    """Return a number of bytes from a number or a text such as ``500M``, ``2G`` or ``1.5 GiB`` (powers of 1024).
+
+    Raises InputError if the text is not a size, or the size is not positive.
+
+    >>> parse_size("2G")
+    2147483648
+    """
+    if isinstance(size, bool) or not isinstance(size, str | int | float):
+        raise InputError(f"{shown(size)} is not a size in bytes", remedy="write for instance 500M or 2G")
+    if isinstance(size, int | float):
+        number, unit = float(size), ""
+    else:
+        match = _SIZE.fullmatch(size)
+        if match is None:
+            raise InputError(f"{size!r} is not a size in bytes", remedy="write for instance 500M or 2G")
+        number, unit = float(match[1]), match[2].lower()
+    if not 0 < number < math.inf:
+        raise InputError(f"{size!r} is not a positive size", remedy="write for instance 500M or 2G")
+    return int(number * 1024 ** " kmgt".index(unit or " "))
+
+
+def format_size(n_bytes: float, *, up: bool = False) -> str:
+    """Return a number of bytes in the unit that suits it, as `parse_size` reads it; rounded up with `up`.
+
+    >>> format_size(3 * 2**29), format_size(123_456), format_size(0), format_size(2**30 + 1, up=True)
+    ('1.5 GiB', '121 KiB', '0 B', '1.1 GiB')
+    """
+    power = min(max(int(n_bytes).bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    number = n_bytes / 1024**power
+    digits = 1 if power > 1 else 0
+    if up:
+        number = math.ceil(number * 10**digits) / 10**digits
+    return f"{number:.{digits}f} {_UNITS[power]}"
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value as JSON can hold it: arrays as lists, what is not a number as None, anything else as its text.
+
+    >>> jsonable({"mean": float("nan"), 2: (1, float("inf"))})
+    {'mean': None, '2': [1, 'Infinity']}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): jsonable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [jsonable(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
+        return jsonable(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def checksum(parts: Iterable[str | bytes | memoryview]) -> str:
+    """Return the SHA-256 of texts and bytes, as hexadecimal digits; where one part ends and the next begins counts.
+
+    >>> checksum(["ab", "c"]) == checksum(["a", "bc"])
+    False
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        size = content.nbytes if isinstance(content, memoryview) else len(content)
+        digest.update(size.to_bytes(8, "little"))
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def matrix_checksum(matrix: Any, **parameters: Any) -> str:
+    """Return the checksum of a csr or dense matrix and of parameters, of which each needs a faithful repr."""
+    return checksum([repr((tuple(matrix.shape), sorted(parameters.items()))), *_contents(matrix)])
+
+
+def _contents(matrix: Any) -> Iterator[memoryview]:
+    import numpy as np  # the help of the command line needs this module, and no arrays
+
+    arrays = (matrix,) if isinstance(matrix, np.ndarray) else (matrix.indptr, matrix.indices, matrix.data)
+    for array in arrays:
+        yield np.ascontiguousarray(array).view(np.uint8).data
+
+
+METRICS = ("cosine", "euclidean", "sqeuclidean")
+FAMILIES = ("external", "internal", "intrinsic", "topic")  # of measures: what is judged
+CRITERIA = {  # of the number of clusters: name, and what it chooses
+    "silhouette": "the largest silhouette",
+    "calinski-harabasz": "the largest ratio of scatter between and within clusters",
+    "delta": "the smallest second difference of Calinski-Harabasz",
+    "gap": "the first k whose gap of distances the next one does not clearly exceed",
+    "gap-rss": "the same of the residual sum of squares (RSS)",
+    "knee": "the bend of the RSS",
+    "penalised-rss": "the least RSS + penalty k",
+    "hartigan": "the first k whose next cluster lowers the RSS by too little",
+    "krzanowski-lai": "the largest ratio of successive falls of the RSS",
+    "stability": "the k whose clusters resampled documents find again",
+}
+
+
+def spelled(name: str) -> str:
+    """Return a name without what people leave out: k-means, kmeans and K_Means are one.
+
+    >>> spelled("spherical-k-means") == spelled("spherical-kmeans")
+    True
+    """
+    return name.lower().replace("-", "").replace("_", "")
+
+
+CONTROLS = "\x00-\x08\x0b\x0e-\x1f\x7f"  # those of ASCII other than white space
+LATER_CONTROLS = "\x80-\x9f"  # those of Latin-1, which some terminals obey
+DIRECTIONS = "\u061c\u202a-\u202e\u2066-\u2069"  # turn the direction of the text after them around
+MARKS = "\u200e\u200f"  # steer the direction at one place, as Hebrew and Arabic texts need it
+SURROGATES = "\ud800-\udfff"  # halves of pairs, which no file can hold
+INVISIBLE = "\u00ad\u2060\ufeff"  # the soft hyphen, the word joiner and the mark of a file's beginning
+JOINERS = "\u200c\u200d"  # part or join letters: they matter in Arabic and Indic scripts, and between emoji
+# zero-width spaces part words in scripts without blanks, from Thai and Tibetan to those of the Tai
+_UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
+_PLAIN = "0-9A-Za-z\u00aa-\u052f\u1e00-\u1fff\u3005-\u9fff\uac00-\ud7a3"  # Latin, Greek, Cyrillic, Chinese, Korean
+_NOT_SEEN = re.compile(
+    f"\u00ad\n(?=\\w)|[{INVISIBLE}]|(?<![{_UNSPACED}])\u200b(?![{_UNSPACED}])|(?<=[{_PLAIN}])[{JOINERS}]+(?=[{_PLAIN}])"
+)
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without the characters that are not seen and part no words (UAX 29 passes over them, rule WB4).
+
+    >>> without_invisible("Gesamt\u00adkonzept"), len(without_invisible("\u0645\u06cc\u200c\u062e\u0648"))
+    ('Gesamtkonzept', 5)
+    """
+    if text.isascii() or not any(map(text.__contains__, f"{INVISIBLE}\u200b{JOINERS}")):
+        return text
+    return _NOT_SEEN.sub("", text)
