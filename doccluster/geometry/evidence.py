@@ -1,4 +1,6 @@
-"""ClusterEvidence: what sums and one reading of the matrix say of a partition, in O(nnz k), each made when asked for.
+"""What sums and one reading of the matrix say of a partition, in O(nnz k); each value is made when it is first needed.
+
+`ClusterEvidence` reads the documents; `ClusterCentres` and `PairSums` follow from its sums.
 
 Two kinds of centre exist and are never mixed: the mean mu_i of a cluster (everything Euclidean) and its centroid c_i,
 the unit vector along the sum (Sharma & Sharma's measures and the objective of spherical k-means).
@@ -7,6 +9,7 @@ the unit vector along the sum (Sharma & Sharma's measures and the objective of s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -78,7 +81,15 @@ class ClusterEvidence:
         self.n_threads = n_threads
         self.progress = progress
 
-    # --- sizes and lengths ---------------------------------------------------------------------------------------
+    @cached_property
+    def centres(self) -> ClusterCentres:
+        """What follows from the sums of rows: means, centroids, scatter."""
+        return ClusterCentres(self)
+
+    @cached_property
+    def pairs(self) -> PairSums:
+        """What the sums of rows say of pairs of documents."""
+        return PairSums(self)
 
     @property
     def geometry(self) -> ClusterEvidence:
@@ -111,11 +122,6 @@ class ClusterEvidence:
         return self.rows.tau
 
     @property
-    def n_zero_rows(self) -> int:
-        """The number of documents without any term."""
-        return int(np.count_nonzero(self.rows.squared_norms == 0))
-
-    @property
     def n_inner_pairs(self) -> int:
         """The number of pairs of documents in one cluster."""
         return sum(int(size) * (int(size) - 1) // 2 for size in self.sizes)
@@ -144,8 +150,6 @@ class ClusterEvidence:
         """Return the sum over each cluster of one value per document, array of shape (k,)."""
         return np.bincount(self.labels, weights=values, minlength=self.n_clusters).astype(np.float64)
 
-    # --- first reading: sums --------------------------------------------------------------------------------------
-
     @cached_property
     def cluster_sums(self) -> ClusterSums:
         """Sums of rows by cluster."""
@@ -170,125 +174,15 @@ class ClusterEvidence:
         """The sums of the squared weights of each cluster, in the form of `sums`; a reading of its own."""
         return cluster_sums(self.rows, self.partition, squared=True, n_threads=self.n_threads).sums
 
-    @cached_property
-    def term_squares(self) -> FloatArray:
-        """The sum over documents of the squared weight of each term, array of shape (n_terms,)."""
-        return np.asarray(self.squares.sum(axis=0), dtype=np.float64).ravel()
-
-    @cached_property
-    def variance_norms(self) -> FloatArray:
-        """The length of the vector of population variances of the terms in each cluster, array of shape (k,)."""
-        mean_squares = self._over_sizes(self.squares)
-        variances = mean_squares - self.means * self.means
-        return np.sqrt(squared_row_norms(variances * (variances > self.tau * mean_squares)))  # the others are rounding
-
     @property
     def sums(self) -> Any:
         """The sum s_i of the rows of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
         return self.cluster_sums.sums
 
-    @property
-    def means(self) -> Any:
-        """The mean mu_i of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
-        return self._over_sizes(self.sums)
-
-    def _over_sizes(self, sums: Any) -> Any:
-        if not self.rows.is_sparse:
-            return sums / self.sizes[:, None]
-        values = sums.data / np.repeat(self.sizes, np.diff(sums.indptr))
-        return sparse.csr_array((values, sums.indices, sums.indptr), shape=sums.shape)
-
     @cached_property
     def sum_norms(self) -> FloatArray:
         """The length of each sum, array of shape (k,)."""
         return np.sqrt(self.cluster_sums.squared_norms)
-
-    @property
-    def sum_gram(self) -> FloatArray:
-        """The products s_i.s_j, array of shape (k, k)."""
-        return self.cluster_sums.gram
-
-    @cached_property
-    def products_with_total(self) -> FloatArray:
-        """The products of each sum with the sum of all rows, array of shape (k,)."""
-        return np.asarray(self.sums @ self.cluster_sums.total).ravel()
-
-    @cached_property
-    def grand_norm(self) -> float:
-        """The squared length of the sum of all rows."""
-        return self.cluster_sums.total_squared
-
-    @property
-    def mean_norms(self) -> FloatArray:
-        """The squared length of each mean mu_i, array of shape (k,)."""
-        return np.asarray(self.cluster_sums.squared_norms / self.sizes.astype(np.float64) ** 2)
-
-    @cached_property
-    def mean_distances(self) -> FloatArray:
-        """The Euclidean distances of the means of the clusters, array of shape (k, k) with zero diagonal."""
-        sizes = self.sizes.astype(np.float64)
-        norms = self.mean_norms[:, None] + self.mean_norms[None, :]
-        squared = norms - 2 * self.sum_gram / np.outer(sizes, sizes)
-        squared[squared <= self.tau * norms] = 0.0
-        np.fill_diagonal(squared, 0.0)
-        return np.asarray(np.sqrt(squared))
-
-    @cached_property
-    def centroid_similarity(self) -> FloatArray:
-        """The cosines of the centroids c_p.c_q, array of shape (k, k); nan for a cluster without any term."""
-        norms = np.where(self.sum_norms > 0, self.sum_norms, np.nan)
-        return np.asarray(np.clip(self.sum_gram / np.outer(norms, norms), -1.0, 1.0))
-
-    @cached_property
-    def centre_distances(self) -> FloatArray:
-        """The distances of the centres in this metric, array (k, k): Euclidean of the means, or 1 minus the cosine."""
-        if self.metric == "euclidean":
-            return self.mean_distances
-        if self.metric == "sqeuclidean":
-            return np.square(self.mean_distances)
-        distances = 1.0 - np.nan_to_num(self.centroid_similarity, nan=0.0)
-        distances[distances <= self.tau] = 0.0
-        np.fill_diagonal(distances, 0.0)
-        return np.asarray(distances)
-
-    @cached_property
-    def rss_clusters(self) -> FloatArray:
-        """The sum of squared distances to the mean in each cluster, array of shape (k,); IIR Eq. 16.7."""
-        rss = self.norm_totals - self.cluster_sums.squared_norms / self.sizes
-        return np.where((rss <= self.tau * self.norm_totals) | (self.sizes == 1), 0.0, rss)
-
-    @cached_property
-    def rss(self) -> float:
-        """The sum of squared distances of documents to the mean of their cluster, tr S_W."""
-        return float(self.rss_clusters.sum())
-
-    @cached_property
-    def bgss(self) -> float:
-        """The scatter between clusters, tr S_B: sum n_i |mu_i - mu|^2."""
-        if self.n_clusters == 1:
-            return 0.0
-        between = float((self.cluster_sums.squared_norms / self.sizes).sum()) - self.grand_norm / self.n_documents
-        return between if between > self.tau * float(self.norm_totals.sum()) else 0.0
-
-    @cached_property
-    def principal_dimension(self) -> int:
-        """The term with the largest sum over all documents; ties to the lowest index. Sharma & Sharma, Def. 4."""
-        total = self.cluster_sums.total
-        largest = float(total.max())
-        slack = self.rows.slack * max(1.0, abs(largest)) if self.rows.slack > 1e-12 else 1e-12
-        return int(np.flatnonzero(total >= largest - slack)[0])
-
-    @cached_property
-    def principal_lengths(self) -> FloatArray:
-        """The range, zeros included, of the principal dimension in each cluster, array of shape (k,)."""
-        rows, column = self.rows, self.principal_dimension
-        entries = rows.matrix[:, [column]]
-        values = np.asarray(entries.toarray() if rows.is_sparse else entries).ravel() * rows.scale
-        order, starts = cluster_order(self.partition)
-        ordered = values[order]
-        return np.maximum.reduceat(ordered, starts[:-1]) - np.minimum.reduceat(ordered, starts[:-1])
-
-    # --- second reading: every document against every cluster ------------------------------------------------------
 
     @cached_property
     def similarities(self) -> SimilarityPass:
@@ -321,34 +215,149 @@ class ClusterEvidence:
         """The summed Euclidean distances of the documents of cluster i to mean j, array of shape (k, k)."""
         return np.asarray(self._tables.distance_sums)
 
+
+@dataclass(frozen=True, eq=False)
+class ClusterCentres:
+    """The centres of clusters, and how far clusters scatter about them; all of it follows from the sums of rows."""
+
+    evidence: ClusterEvidence
+
     @cached_property
-    def centre_distance_sums(self) -> FloatArray:
-        """The distances of the documents of cluster i to centre j in this metric, summed; array of shape (k, k)."""
-        if self.metric == "euclidean":
-            return self.distance_sums
-        sizes = self.sizes.astype(np.float64)
-        if self.metric == "sqeuclidean":
-            return np.asarray(self.rss_clusters[:, None] + sizes[:, None] * np.square(self.mean_distances))
-        norms = np.where(self.sum_norms > 0, self.sum_norms, np.inf)
-        distances = sizes[:, None] - self.sum_gram / norms
-        distances[distances <= self.tau * sizes[:, None]] = 0.0
+    def term_squares(self) -> FloatArray:
+        """The sum over documents of the squared weight of each term, array of shape (n_terms,)."""
+        return np.asarray(self.evidence.squares.sum(axis=0), dtype=np.float64).ravel()
+
+    @cached_property
+    def variance_norms(self) -> FloatArray:
+        """The length of the vector of population variances of the terms in each cluster, array of shape (k,)."""
+        mean_squares = self._over_sizes(self.evidence.squares)
+        variances = mean_squares - self.means * self.means
+        is_more_than_rounding = variances > self.evidence.tau * mean_squares
+        return np.sqrt(squared_row_norms(variances * is_more_than_rounding))
+
+    @property
+    def means(self) -> Any:
+        """The mean mu_i of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
+        return self._over_sizes(self.evidence.sums)
+
+    def _over_sizes(self, sums: Any) -> Any:
+        if not self.evidence.rows.is_sparse:
+            return sums / self.evidence.sizes[:, None]
+        values = sums.data / np.repeat(self.evidence.sizes, np.diff(sums.indptr))
+        return sparse.csr_array((values, sums.indices, sums.indptr), shape=sums.shape)
+
+    @property
+    def mean_norms(self) -> FloatArray:
+        """The squared length of each mean mu_i, array of shape (k,)."""
+        return np.asarray(self.evidence.cluster_sums.squared_norms / self.evidence.sizes.astype(np.float64) ** 2)
+
+    @cached_property
+    def mean_distances(self) -> FloatArray:
+        """The Euclidean distances of the means of the clusters, array of shape (k, k) with zero diagonal."""
+        sizes = self.evidence.sizes.astype(np.float64)
+        norms = self.mean_norms[:, None] + self.mean_norms[None, :]
+        squared = norms - 2 * self.evidence.cluster_sums.gram / np.outer(sizes, sizes)
+        squared[squared <= self.evidence.tau * norms] = 0.0
+        np.fill_diagonal(squared, 0.0)
+        return np.asarray(np.sqrt(squared))
+
+    @cached_property
+    def centroid_similarity(self) -> FloatArray:
+        """The cosines of the centroids c_p.c_q, array of shape (k, k); nan for a cluster without any term."""
+        norms = np.where(self.evidence.sum_norms > 0, self.evidence.sum_norms, np.nan)
+        return np.asarray(np.clip(self.evidence.cluster_sums.gram / np.outer(norms, norms), -1.0, 1.0))
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """The distances of the centres in this metric, array (k, k): Euclidean of the means, or 1 minus the cosine."""
+        if self.evidence.metric == "euclidean":
+            return self.mean_distances
+        if self.evidence.metric == "sqeuclidean":
+            return np.square(self.mean_distances)
+        distances = 1.0 - np.nan_to_num(self.centroid_similarity, nan=0.0)
+        distances[distances <= self.evidence.tau] = 0.0
+        np.fill_diagonal(distances, 0.0)
         return np.asarray(distances)
 
-    # --- pairs of documents, from sums (cosine and squared Euclidean) ----------------------------------------------
+    @cached_property
+    def distance_sums(self) -> FloatArray:
+        """The distances of the documents of cluster i to centre j in this metric, summed; array of shape (k, k)."""
+        if self.evidence.metric == "euclidean":
+            return self.evidence.distance_sums
+        sizes = self.evidence.sizes.astype(np.float64)
+        if self.evidence.metric == "sqeuclidean":
+            return np.asarray(self.rss_clusters[:, None] + sizes[:, None] * np.square(self.mean_distances))
+        norms = np.where(self.evidence.sum_norms > 0, self.evidence.sum_norms, np.inf)
+        distances = sizes[:, None] - self.evidence.cluster_sums.gram / norms
+        distances[distances <= self.evidence.tau * sizes[:, None]] = 0.0
+        return np.asarray(distances)
+
+    @cached_property
+    def rss_clusters(self) -> FloatArray:
+        """The sum of squared distances to the mean in each cluster, array of shape (k,); IIR Eq. 16.7."""
+        sizes, totals = self.evidence.sizes, self.evidence.norm_totals
+        rss = totals - self.evidence.cluster_sums.squared_norms / sizes
+        # what is left of sums that cancel is rounding, not scatter
+        return np.where((rss <= self.evidence.tau * totals) | (sizes == 1), 0.0, rss)
+
+    @cached_property
+    def rss(self) -> float:
+        """The sum of squared distances of documents to the mean of their cluster, tr S_W."""
+        return float(self.rss_clusters.sum())
+
+    @cached_property
+    def bgss(self) -> float:
+        """The scatter between clusters, tr S_B: sum n_i |mu_i - mu|^2."""
+        if self.evidence.n_clusters == 1:
+            return 0.0
+        sums = self.evidence.cluster_sums
+        of_clusters = float((sums.squared_norms / self.evidence.sizes).sum())
+        between = of_clusters - sums.total_squared / self.evidence.n_documents
+        return between if between > self.evidence.tau * float(self.evidence.norm_totals.sum()) else 0.0
+
+    @cached_property
+    def principal_dimension(self) -> int:
+        """The term with the largest sum over all documents; ties to the lowest index. Sharma & Sharma, Def. 4."""
+        total = self.evidence.cluster_sums.total
+        largest = float(total.max())
+        slack = self.evidence.rows.slack
+        slack = slack * max(1.0, abs(largest)) if slack > 1e-12 else 1e-12  # sums this near are equal but for rounding
+        return int(np.flatnonzero(total >= largest - slack)[0])
+
+    @cached_property
+    def principal_lengths(self) -> FloatArray:
+        """The range, zeros included, of the principal dimension in each cluster, array of shape (k,)."""
+        rows, column = self.evidence.rows, self.principal_dimension
+        entries = rows.matrix[:, [column]]
+        values = np.asarray(entries.toarray() if rows.is_sparse else entries).ravel() * rows.scale
+        order, starts = cluster_order(self.evidence.partition)
+        ordered = values[order]
+        return np.maximum.reduceat(ordered, starts[:-1]) - np.minimum.reduceat(ordered, starts[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Distances of pairs of documents, summed by cluster: they follow from the sums of rows.
+
+    Not so under Euclidean distance, where each raises InputError.
+    """
+
+    evidence: ClusterEvidence
 
     @cached_property
     def block_weights(self) -> FloatArray:
         """The distances of all ordered pairs of documents summed by pair of clusters, W(C_i, C_j), array (k, k)."""
-        sizes = self.sizes.astype(np.float64)
         self._need_linear_metric("block weights")
-        if self.metric == "cosine":
+        evidence, gram = self.evidence, self.evidence.cluster_sums.gram
+        sizes, totals = evidence.sizes.astype(np.float64), evidence.norm_totals
+        if evidence.metric == "cosine":
             scale = np.outer(sizes, sizes)
-            weights = scale - self.sum_gram
-            weights[np.diag_indices(self.n_clusters)] -= self.zero_rows
+            weights = scale - gram
+            weights[np.diag_indices(evidence.n_clusters)] -= evidence.zero_rows  # at distance 0 from themselves
         else:
-            scale = np.outer(sizes, self.norm_totals) + np.outer(self.norm_totals, sizes)
-            weights = scale - 2 * self.sum_gram
-        weights[(weights <= self.tau * scale)] = 0.0
+            scale = np.outer(sizes, totals) + np.outer(totals, sizes)
+            weights = scale - 2 * gram
+        weights[(weights <= evidence.tau * scale)] = 0.0
         weights[sizes == 1, sizes == 1] = 0.0
         return weights
 
@@ -356,27 +365,26 @@ class ClusterEvidence:
     def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
         """W(C_i, C_i) and W(C_i, V), two arrays of shape (k,): the block weights without a k x k table."""
         self._need_linear_metric("block weights")
-        sizes = self.sizes.astype(np.float64)
-        inner = self.cluster_sums.squared_norms
-        outer = self.products_with_total
-        if self.metric == "cosine":
-            inside, to_all = sizes**2 - inner - self.zero_rows, sizes * self.n_documents - outer - self.zero_rows
-            bounds = sizes**2, sizes * self.n_documents
+        evidence, n = self.evidence, self.evidence.n_documents
+        sizes, totals = evidence.sizes.astype(np.float64), evidence.norm_totals
+        inner, outer = evidence.cluster_sums.squared_norms, evidence.cluster_sums.products_with_total
+        if evidence.metric == "cosine":
+            bounds = sizes**2, sizes * n
+            inside, to_all = bounds[0] - inner - evidence.zero_rows, bounds[1] - outer - evidence.zero_rows
         else:
-            total = float(self.norm_totals.sum())
-            bounds = 2 * sizes * self.norm_totals, sizes * total + self.n_documents * self.norm_totals
+            bounds = 2 * sizes * totals, sizes * float(totals.sum()) + n * totals
             inside, to_all = bounds[0] - 2 * inner, bounds[1] - 2 * outer
-        inside = np.where((inside <= self.tau * bounds[0]) | (sizes == 1), 0.0, inside)
-        return inside, np.where(to_all <= self.tau * bounds[1], 0.0, to_all)
+        inside = np.where((inside <= evidence.tau * bounds[0]) | (sizes == 1), 0.0, inside)
+        return inside, np.where(to_all <= evidence.tau * bounds[1], 0.0, to_all)
 
     @property
     def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
         """The mean distance to the own and to the nearest other cluster, two arrays of shape (n,); Eq. 17.26."""
         self._need_linear_metric("silhouette")
-        return self.similarities.cohesion, self.similarities.separation
+        return self.evidence.similarities.cohesion, self.evidence.similarities.separation
 
     def _need_linear_metric(self, what: str) -> None:
-        if self.metric == "euclidean":
+        if self.evidence.metric == "euclidean":
             raise InputError(
                 f"{what} in Euclidean distance cannot be computed from sums", remedy="use PairwiseDistances"
             )

@@ -231,6 +231,11 @@ class ClusterSums:
         """The squared length of the sum of all rows."""
         return float(np.square(self.total).sum())  # not a BLAS product: its threads cost more than the sum
 
+    @cached_property
+    def products_with_total(self) -> Floats:
+        """The products of each sum with the sum of all rows, float64 array of shape (k,)."""
+        return np.asarray(self.sums @ self.total).ravel()
+
 
 def cluster_sums(
     rows: Rows, partition: Partition, *, squared: bool = False, n_threads: int | None = None

@@ -87,7 +87,7 @@ def xie_beni_points(distances: PairwiseDistances) -> float | Values:
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
     nearest = distances.least_squared_between
-    return geometry.rss / geometry.n_documents / nearest if nearest > 0 else math.inf
+    return geometry.centres.rss / geometry.n_documents / nearest if nearest > 0 else math.inf
 
 
 @pair_measure(
@@ -129,7 +129,7 @@ def hubert_normalized(distances: PairwiseDistances) -> float | Values:
         return undefined(ONE_CLUSTER)
     pairs = float(geometry.n_pairs)
     sizes = geometry.sizes.astype(np.float64)
-    centres, number = geometry.centre_distances, np.outer(sizes, sizes)
+    centres, number = geometry.centres.distances, np.outer(sizes, sizes)
     mean = float((centres * number).sum()) / 2 / pairs
     mean_square = float((np.square(centres) * number).sum()) / 2 / pairs
     variance = mean_square - mean * mean
@@ -279,13 +279,13 @@ def _between(evidence: Any, form: int) -> FloatArray:
     elif form == 2:
         table = evidence.block_largest.copy()
     elif form == 3:
-        table = evidence.block_weights / np.outer(sizes, sizes)
+        table = evidence.pairs.block_weights / np.outer(sizes, sizes)
     elif form == 4:
-        table = geometry.centre_distances.copy()
+        table = geometry.centres.distances.copy()
     elif form == 6:
         table = evidence.hausdorff.copy()
     else:
-        sums = geometry.centre_distance_sums
+        sums = geometry.centres.distance_sums
         within_sums = np.diagonal(sums)
         both = sums + sums.T if form == 51 else within_sums[:, None] + within_sums[None, :]
         table = both / (sizes[:, None] + sizes[None, :])
@@ -299,8 +299,8 @@ def _within(evidence: Any, form: int) -> FloatArray:
     if form == 1:
         return np.diagonal(evidence.block_largest).copy()
     if form == 2:
-        return np.asarray(evidence.cluster_weights[0] / np.maximum(sizes * (sizes - 1), 1))
-    return np.asarray(2 * np.diagonal(geometry.centre_distance_sums) / sizes)
+        return np.asarray(evidence.pairs.cluster_weights[0] / np.maximum(sizes * (sizes - 1), 1))
+    return np.asarray(2 * np.diagonal(geometry.centres.distance_sums) / sizes)
 
 
 def _register_forms() -> None:

@@ -84,6 +84,6 @@ def h2(geometry: ClusterEvidence) -> float | Values:
 
 
 def _ratio(criterion: str, geometry: ClusterEvidence) -> float | Values:
-    if geometry.n_zero_rows == geometry.n_documents:
+    if geometry.zero_rows.sum() == geometry.n_documents:
         return undefined("no document has a term")
     return criterion_value(criterion, geometry)

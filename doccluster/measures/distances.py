@@ -151,20 +151,25 @@ class PairwiseDistances:
         return self.geometry.metric != "euclidean"
 
     @property
+    def pairs(self) -> PairwiseDistances:
+        """Itself, so that a measure may ask any evidence for its pairs."""
+        return self
+
+    @property
     def block_weights(self) -> FloatArray:
         """W(C_i, C_j): distances of ordered pairs summed by pair of clusters, array of shape (k, k)."""
-        return self.geometry.block_weights if self.is_linear else self._table("weights")
+        return self.geometry.pairs.block_weights if self.is_linear else self._table("weights")
 
     @property
     def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
         """W(C_i, C_i) and W(C_i, V), two arrays of shape (k,)."""
-        return self.geometry.cluster_weights if self.is_linear else self.sweep.cluster_weights
+        return self.geometry.pairs.cluster_weights if self.is_linear else self.sweep.cluster_weights
 
     @cached_property
     def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
         """Mean distance to the own and to the nearest other cluster, two arrays of shape (n,)."""
         if self.is_linear:
-            return self.geometry.silhouette_parts
+            return self.geometry.pairs.silhouette_parts
         rank = np.argsort(self.documents.order)
         cohesion, separation = self.sweep.silhouette_parts
         return cohesion[rank], separation[rank]

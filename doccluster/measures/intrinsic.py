@@ -180,7 +180,7 @@ variant(
 )
 def density(geometry: ClusterEvidence, *, over_size: bool = False) -> Values:
     """Return the mean density of clusters, or of rho_k / n_k if `over_size`."""
-    densities = (1.0 if over_size else geometry.sizes) / (geometry.principal_lengths + 1.0)
+    densities = (1.0 if over_size else geometry.sizes) / (geometry.centres.principal_lengths + 1.0)
     return Values(float(densities.mean()), per_cluster=densities)
 
 
@@ -209,11 +209,11 @@ def ics(geometry: ClusterEvidence, *, summary: str = "mean", normalized: bool = 
     """Return a summary of the separations of centroids; with ``normalized=False`` of raw means (not symmetric)."""
     check_choice(summary, SUMMARIES, "summary")
     if normalized:
-        table, directed = 1.0 - geometry.centroid_similarity, geometry.sum_norms > 0
+        table, directed = 1.0 - geometry.centres.centroid_similarity, geometry.sum_norms > 0
         table[directed, directed] = 0.0
     else:
         sizes = geometry.sizes.astype(np.float64)
-        gram = geometry.sum_gram / np.outer(sizes, sizes)
+        gram = geometry.cluster_sums.gram / np.outer(sizes, sizes)
         table = np.diagonal(gram)[:, None] - gram
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan), per_pair=table)

@@ -35,7 +35,7 @@ ONE_CLUSTER = "there is only one cluster"
 )
 def rss(geometry: ClusterEvidence) -> Values:
     """Return the squared distances of documents to the mean of their cluster, summed."""
-    return Values(geometry.rss, per_cluster=geometry.rss_clusters)
+    return Values(geometry.centres.rss, per_cluster=geometry.centres.rss_clusters)
 
 
 alias("trace_w", of="rss", title="Trace W", source="Milligan & Cooper 1985; equal to RSS")
@@ -56,9 +56,9 @@ def calinski_harabasz(geometry: ClusterEvidence) -> float | Values:
     n, k = geometry.n_documents, geometry.n_clusters
     if k in (1, n):
         return undefined(ONE_CLUSTER if k == 1 else "every cluster is a single document")
-    if geometry.rss == 0:
-        return math.inf if geometry.bgss > 0 else undefined("all documents coincide")
-    return (n - k) / (k - 1) * geometry.bgss / geometry.rss
+    if geometry.centres.rss == 0:
+        return math.inf if geometry.centres.bgss > 0 else undefined("all documents coincide")
+    return (n - k) / (k - 1) * geometry.centres.bgss / geometry.centres.rss
 
 
 @internal_measure(
@@ -71,8 +71,8 @@ def calinski_harabasz(geometry: ClusterEvidence) -> float | Values:
 )
 def r_squared(geometry: ClusterEvidence) -> float | Values:
     """Return the share of scatter between clusters."""
-    total = geometry.bgss + geometry.rss
-    return geometry.bgss / total if total > 0 else undefined("all documents coincide")
+    total = geometry.centres.bgss + geometry.centres.rss
+    return geometry.centres.bgss / total if total > 0 else undefined("all documents coincide")
 
 
 @internal_measure(
@@ -88,9 +88,9 @@ def log_ss_ratio(geometry: ClusterEvidence) -> float | Values:
     """Return the logarithm of the scatter between over the scatter within clusters."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
-    if geometry.rss == 0:
-        return math.inf if geometry.bgss > 0 else undefined("all documents coincide")
-    return math.log(geometry.bgss / geometry.rss) if geometry.bgss > 0 else -math.inf
+    if geometry.centres.rss == 0:
+        return math.inf if geometry.centres.bgss > 0 else undefined("all documents coincide")
+    return math.log(geometry.centres.bgss / geometry.centres.rss) if geometry.centres.bgss > 0 else -math.inf
 
 
 @internal_measure(
@@ -107,7 +107,7 @@ def log_ss_ratio(geometry: ClusterEvidence) -> float | Values:
 )
 def ball_hall(geometry: ClusterEvidence) -> Values:
     """Return the mean of the variances of the clusters."""
-    variances: FloatArray = geometry.rss_clusters / geometry.sizes
+    variances: FloatArray = geometry.centres.rss_clusters / geometry.sizes
     return Values(float(variances.mean()), per_cluster=variances)
 
 
@@ -124,7 +124,7 @@ def ball_hall(geometry: ClusterEvidence) -> Values:
 )
 def banfield_raftery(geometry: ClusterEvidence) -> Values:
     """Return the size-weighted sum of the logarithms of the clusters' variances."""
-    variances = geometry.rss_clusters / geometry.sizes
+    variances = geometry.centres.rss_clusters / geometry.sizes
     logs = np.log(variances, out=np.full(geometry.n_clusters, -np.inf), where=variances > 0)
     flat = int(np.count_nonzero(variances == 0))
     note = f"{flat} cluster(s) with no spread (single documents or copies) make it -inf" if flat else None
@@ -147,8 +147,8 @@ def ray_turi(geometry: ClusterEvidence) -> float | Values:
     """Return the mean squared distance to the own mean over the least squared distance of means."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
-    nearest = float(off_diagonal(geometry.mean_distances).min()) ** 2
-    return geometry.rss / geometry.n_documents / nearest if nearest > 0 else math.inf
+    nearest = float(off_diagonal(geometry.centres.mean_distances).min()) ** 2
+    return geometry.centres.rss / geometry.n_documents / nearest if nearest > 0 else math.inf
 
 
 def off_diagonal(table: FloatArray) -> FloatArray:
@@ -172,8 +172,8 @@ def ratkowsky_lance(geometry: ClusterEvidence) -> float | Values:
     """Return the root of the mean share of explained variance of terms, over k."""
     sums = geometry.cluster_sums
     offset = np.square(sums.total) / geometry.n_documents
-    spread = geometry.term_squares - offset
-    varies = spread > geometry.tau * geometry.term_squares
+    spread = geometry.centres.term_squares - offset
+    varies = spread > geometry.tau * geometry.centres.term_squares
     if not varies.any():
         return undefined("no term varies over the documents")
     if geometry.n_clusters == 1:
@@ -205,13 +205,13 @@ def _squares_over_sizes(geometry: ClusterEvidence) -> FloatArray:
 def sd_scat(geometry: ClusterEvidence) -> Values:
     """Return the mean length of the clusters' variance vectors over that of the corpus."""
     sums, n = geometry.cluster_sums, geometry.n_documents
-    squares = geometry.term_squares / n
+    squares = geometry.centres.term_squares / n
     variances = squares - np.square(sums.total / n)
     variances[variances <= geometry.tau * squares] = 0.0
     whole = math.sqrt(float(np.square(variances).sum()))
     if whole == 0:
         return undefined("no term varies over the documents", per_cluster=np.full(geometry.n_clusters, np.nan))
-    shares = geometry.variance_norms / whole
+    shares = geometry.centres.variance_norms / whole
     return Values(1.0 if geometry.n_clusters == 1 else float(shares.mean()), per_cluster=shares)
 
 
@@ -230,7 +230,7 @@ def sd_dis(geometry: ClusterEvidence) -> float | Values:
     """Return the total closeness of the means, scaled by how uneven their distances are."""
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
-    pairs = off_diagonal(geometry.mean_distances)
+    pairs = off_diagonal(geometry.centres.mean_distances)
     if pairs.min() == 0:
         return math.inf
-    return float(pairs.max() / pairs.min() * (1.0 / geometry.mean_distances.sum(axis=1)).sum())
+    return float(pairs.max() / pairs.min() * (1.0 / geometry.centres.mean_distances.sum(axis=1)).sum())

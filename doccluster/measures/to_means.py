@@ -43,7 +43,7 @@ def davies_bouldin(geometry: ClusterEvidence, *, q: float = 2.0) -> Values:
     if k == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan), per_pair=np.full((1, 1), np.nan))
     spread = _spread(geometry, float(q))
-    distances = geometry.mean_distances
+    distances = geometry.centres.mean_distances
     ratios = np.full((k, k), np.inf)  # zero separation is the worst, whatever the spread
     np.divide(spread[:, None] + spread[None, :], distances, out=ratios, where=distances > 0)
     np.fill_diagonal(ratios, np.nan)
@@ -53,7 +53,7 @@ def davies_bouldin(geometry: ClusterEvidence, *, q: float = 2.0) -> Values:
 
 def _spread(geometry: ClusterEvidence, q: float) -> FloatArray:
     if q == 2:
-        return np.sqrt(geometry.rss_clusters / geometry.sizes)
+        return np.sqrt(geometry.centres.rss_clusters / geometry.sizes)
     powers = geometry.total_of(geometry.similarities.own_distance**q)
     return np.asarray((powers / geometry.sizes) ** (1.0 / q))
 
@@ -129,7 +129,9 @@ def pbm(geometry: ClusterEvidence) -> float | Values:
     if geometry.n_clusters == 1:
         return undefined(ONE_CLUSTER)
     within = float(geometry.similarities.own_distance.sum())
-    reach = float(geometry.similarities.grand_distance.sum()) * float(off_diagonal(geometry.mean_distances).max())
+    reach = float(geometry.similarities.grand_distance.sum()) * float(
+        off_diagonal(geometry.centres.mean_distances).max()
+    )
     if within == 0:
         return math.inf if reach > 0 else undefined("all documents coincide")
     return (reach / within / geometry.n_clusters) ** 2

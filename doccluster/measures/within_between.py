@@ -23,12 +23,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-class PairEvidence(Protocol):
-    """What both evidence objects know of distances of pairs."""
-
-    @property
-    def geometry(self) -> ClusterEvidence:
-        """The geometry of the same clusters in the same metric."""
+class PairDistances(Protocol):
+    """Distances of pairs of documents, summed from the sums of rows or by a sweep over all pairs."""
 
     @property
     def block_weights(self) -> FloatArray:
@@ -43,12 +39,24 @@ class PairEvidence(Protocol):
         """Mean distance to the own and to the nearest other cluster, arrays of shape (n,)."""
 
 
+class PairEvidence(Protocol):
+    """Evidence that has sums of the distances of pairs."""
+
+    @property
+    def geometry(self) -> ClusterEvidence:
+        """The geometry of the same clusters in the same metric."""
+
+    @property
+    def pairs(self) -> PairDistances:
+        """The sums of distances."""
+
+
 block_measure = partial(internal_measure, evidence_by_metric={"euclidean": "pairwise"})
 
 
 def inner_and_outer(evidence: PairEvidence) -> tuple[float, float]:
     """Return W_in and W_out, the distances of unordered pairs within and between clusters; Eq. 17.22, 17.23."""
-    within, to_all = evidence.cluster_weights
+    within, to_all = evidence.pairs.cluster_weights
     w_in, both = float(within.sum()) / 2, float(to_all.sum()) / 2
     w_out = both - w_in
     return w_in, w_out if w_out > 1e-14 * both else 0.0
@@ -100,7 +108,7 @@ def missing_pairs(geometry: ClusterEvidence) -> str:
 )
 def normalized_cut(evidence: PairEvidence) -> Values:
     """Return the sum over clusters of the share of their distance that leaves them."""
-    within, to_all = evidence.cluster_weights
+    within, to_all = evidence.pairs.cluster_weights
     shares = np.divide(to_all - within, to_all, out=np.full(len(within), np.nan), where=to_all > 0)
     if np.isnan(shares).any():
         return undefined("a cluster is at distance 0 from all documents", per_cluster=shares)
@@ -122,7 +130,7 @@ def normalized_cut(evidence: PairEvidence) -> Values:
 )
 def modularity(evidence: PairEvidence) -> Values:
     """Return the modularity of the partition in the graph of distances."""
-    within, to_all = evidence.cluster_weights
+    within, to_all = evidence.pairs.cluster_weights
     total = float(to_all.sum())
     if total == 0:
         return undefined("all documents coincide", per_cluster=np.full(len(within), np.nan))
@@ -147,7 +155,7 @@ def hubert(evidence: PairEvidence) -> float | Values:
         return undefined("there is only one document, so there is no pair")
     if geometry.n_clusters == 1:
         return 0.0
-    return float((geometry.centre_distances * evidence.block_weights).sum() / 2 / geometry.n_pairs)
+    return float((geometry.centres.distances * evidence.pairs.block_weights).sum() / 2 / geometry.n_pairs)
 
 
 @internal_measure(
@@ -177,7 +185,7 @@ def silhouette(
         return undefined("there is only one cluster", per_cluster=np.full(1, np.nan), per_document=blank)
     if sample is not None and isinstance(evidence, PairwiseDistances) and not evidence.is_linear:
         return _sampled(evidence, over, sample, random_state)
-    widths = _widths(evidence, np.arange(geometry.n_documents), *evidence.silhouette_parts)
+    widths = _widths(evidence, np.arange(geometry.n_documents), *evidence.pairs.silhouette_parts)
     means = geometry.total_of(widths) / geometry.sizes
     value = widths.mean() if over == "documents" else means.mean()
     return Values(float(value), per_cluster=means, per_document=widths)

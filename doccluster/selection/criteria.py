@@ -193,7 +193,7 @@ def _fit_sizes(
         n_clusters = min(k, documents.n_distinct)
         labels[k] = fit_labels(clusterer.estimator, rows, n_clusters=n_clusters, seed=int(rng.integers(2**31)))
         evidence = ClusterEvidence(documents, Partition.from_labels(labels[k]), metric=clusterer.metric, n_threads=1)
-        values[k] = {"rss": evidence.rss, "within": within_weight(evidence)}
+        values[k] = {"rss": evidence.centres.rss, "within": within_weight(evidence)}
         if judge_all:
             names = ("silhouette", "calinski_harabasz")
             values[k] |= dict.fromkeys(names, math.nan)
@@ -209,7 +209,7 @@ def within_weight(evidence: ClusterEvidence) -> float:
     Cosine: from the sums, in O(nnz). Euclidean: all pairs within clusters, a block of rows at a time.
     """
     if evidence.metric != "euclidean":
-        return float(evidence.cluster_weights[0].sum()) / 2
+        return float(evidence.pairs.cluster_weights[0].sum()) / 2
     matrix, partition = evidence.documents.matrix, evidence.partition
     clusters = (matrix[partition.members(cluster)] for cluster in range(partition.n_clusters))
     return float(sum(block.sum() for rows in clusters for block in pair_distances(rows, metric="euclidean")))

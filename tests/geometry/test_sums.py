@@ -91,5 +91,5 @@ def test_variances_are_those_of_numpy(dense):
     evidence = ClusterEvidence(matrix, partition, metric="euclidean")
     plain = matrix if dense else matrix.toarray()
     expected = [np.linalg.norm(plain[partition.members(c)].var(axis=0)) for c in range(partition.n_clusters)]
-    np.testing.assert_allclose(evidence.variance_norms, expected, rtol=1e-12)
-    np.testing.assert_allclose(evidence.term_squares, np.square(plain).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(evidence.centres.variance_norms, expected, rtol=1e-12)
+    np.testing.assert_allclose(evidence.centres.term_squares, np.square(plain).sum(axis=0), rtol=1e-12)

@@ -16,8 +16,8 @@ from doccluster.measures.distances import PairwiseDistances
 STRUCTURAL = {
     "k": lambda e: e.geometry.n_clusters,
     "sizes": lambda e: e.geometry.sizes,
-    "bgss": lambda e: e.geometry.bgss,
-    "principal_dimension": lambda e: e.geometry.principal_dimension,
+    "bgss": lambda e: e.geometry.centres.bgss,
+    "principal_dimension": lambda e: e.geometry.centres.principal_dimension,
     "n_in": lambda e: e.geometry.n_inner_pairs,
     "n_out": lambda e: e.geometry.n_outer_pairs,
     "block_weights": lambda e: e.block_weights,
@@ -125,7 +125,7 @@ def test_extra_internal_cases(oracle):
         geometry = evidence.geometry  # the squared cosines of all ordered pairs follow from those of the distances
         squares = evidence.sum_of_squared_weights - 2 * evidence.sum_of_weights + geometry.n_pairs
         got = {
-            "gram_frobenius_squared": 2 * squares + geometry.n_documents - geometry.n_zero_rows,
+            "gram_frobenius_squared": 2 * squares + geometry.n_documents - geometry.zero_rows.sum(),
             "sum_w": evidence.sum_of_weights,
             "sum_w_squared": evidence.sum_of_squared_weights,
         }
@@ -163,5 +163,5 @@ def test_iris_of_zaki_and_meira(oracle, clustering):
         off = ~np.eye(3, dtype=bool)
         np.testing.assert_allclose(evidence.block_least[off], numbers(values["block_min"])[off], rtol=1e-9)
         np.testing.assert_allclose(evidence.block_largest, numbers(values["block_max"]), rtol=1e-9)
-        spread = np.sqrt(evidence.geometry.rss_clusters / evidence.geometry.sizes)
+        spread = np.sqrt(evidence.geometry.centres.rss_clusters / evidence.geometry.sizes)
         np.testing.assert_allclose(spread, values["spread"], rtol=1e-9)

@@ -171,7 +171,7 @@ def test_unusable_input_is_refused():
     with pytest.raises(InputError, match="NaN"):
         ClusterEvidence(np.array([[1.0, math.nan], [0.0, 1.0]]), partition)
     with pytest.raises(InputError, match="use PairwiseDistances"):
-        ClusterEvidence(np.eye(2), partition, metric="euclidean").block_weights
+        ClusterEvidence(np.eye(2), partition, metric="euclidean").pairs.block_weights
     geometry = ClusterEvidence(np.eye(2), partition)
     for name, options in (
         ("davies_bouldin", {"q": 0}),
@@ -203,7 +203,7 @@ def test_terms_of_few_clusters_are_kept_as_posting_lists(monkeypatch):
     plain = ClusterEvidence(matrix, Partition.from_labels(labels))
     assert (plain.cluster_sums.table.lines < 0).any()
     dense = ClusterEvidence(matrix.toarray(), Partition.from_labels(labels))
-    np.testing.assert_allclose(plain.sum_gram, dense.sum_gram, atol=1e-12)
+    np.testing.assert_allclose(plain.cluster_sums.gram, dense.cluster_sums.gram, atol=1e-12)
     np.testing.assert_allclose(plain.adherence, dense.adherence, atol=1e-12)
     monkeypatch.setattr(module, "TABLE_BYTES", 60 * 8 * 20)  # room for 20 dense lines
     tight = ClusterEvidence(matrix, Partition.from_labels(labels))
