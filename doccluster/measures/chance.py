@@ -67,6 +67,7 @@ def divergence_from_random_baseline(
         return undefined(f"{record.name} is undefined: {actual.note}")
     if table.has_single_group or table.has_singletons_only:
         return Values(0.0, note="every rearrangement scores the same", standard_error=0.0)
+    # all rearrangements where they are few, else a seeded sample of them
     draws, how = _rearrangements(table, n_samples, random_state)
     values = np.fromiter((record.compute(rearranged, **arguments).value for rearranged in draws), np.float64)
     return _divergence(actual.value, values, how)

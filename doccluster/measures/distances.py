@@ -261,6 +261,7 @@ class PairwiseDistances:
             counts += bin_counts
             sums += bin_sums
         n_smallest = (self.geometry.n_inner_pairs, self.geometry.n_outer_pairs)
+        # the bin in which the N-th smallest distance lies: all below it count whole, within it the smallest ones
         ends = [int(np.searchsorted(np.cumsum(counts), number)) for number in n_smallest]
 
         def at_ends(squared: FloatArray) -> list[tuple[FloatArray, IntArray]]:
@@ -274,6 +275,7 @@ class PairwiseDistances:
             n_missing = number - int(counts[:end].sum())
             n_copies = np.clip(n_missing - (np.cumsum(copies) - copies), 0, copies)
             totals.append(float(sums[:end].sum() + (d.distance(values) * n_copies).sum()))
+        # the N_in largest are all but the N_out smallest
         return totals[0], self.sum_of_weights - totals[1]
 
     # --- order -----------------------------------------------------------------------------------------------------

@@ -300,6 +300,7 @@ def _one_score(
             values = undefined(str(reason))
     if strict and np.isnan(values.value):
         raise NotComputable(f"{record.name} is undefined: {values.note or 'nothing to measure'}.")
+    # a measure that counts several labels leaves fewer documents out than the others
     left_out = None if column is None else column.note_for(several_labels=record.several_labels)
     result = Score(
         record,
@@ -362,6 +363,7 @@ def _prepare(
             raise InputError(f"all documents have the noise label {noise!r}", remedy="nothing is left to judge")
         notes = (f"without {int(np.count_nonzero(~keep)):,} documents labelled noise",)
     documents = None if vectors is None else _check_vectors(vectors, partition.n_documents)
+    # noise goes before the rows are looked at: it may be empty, or of another length
     if keep is not None:
         partition, _ = subset(partition, keep)
         documents = None if documents is None else documents.take(np.flatnonzero(keep))

@@ -67,6 +67,7 @@ def read_labels(
             f"{place} is not text in UTF-8: the character at byte {error.start} is not valid",
             remedy=f"give {FORMS}, in UTF-8",
         ) from error
+    # a table says what it is by its header; of what is left, JSON is told by its first record
     lines = text.removesuffix("\n").split("\n")
     if not text.strip():
         raise InputError(f"{place} is empty", remedy=f"give {FORMS}")
@@ -228,7 +229,7 @@ def rows_of(
                 f"{name} lacks {n_missing:,} of the {rows.size:,} ids of {labels.path}, for instance {example!r}",
                 remedy="give files with the same ids",
             )
-        other_ids = None
+        other_ids = None  # they only number the documents, so the order says as much
     if n_others != labels.n_documents:
         raise InputError(
             f"{labels.path} has {labels.n_documents:,} labels and {name} has {n_others:,} documents",

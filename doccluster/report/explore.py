@@ -143,11 +143,13 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
     heaviest, weights = _heaviest(run, matrix, None if order.size == run.n_documents else np.sort(order))
     rows = matrix[order]
     counts = np.bincount(rows.indices, minlength=matrix.shape[1])
+    # the page has room for so many pairs of a term and a document: the first terms of every cluster come first
     columns = _fitting(_by_rank(heaviest), counts, max(MAX_POSTINGS, POSTINGS_PER_DOCUMENT * order.size))
     number = np.full(matrix.shape[1], -1)
     number[columns] = np.arange(columns.size)
     counts = counts[columns]
     documents = _postings(rows, number)
+    # documents of a term ascend, so each is kept as its distance from the last; the first one from 0
     before = np.concatenate([[0], documents[:-1]])
     before[(np.cumsum(counts) - counts)[counts > 0]] = 0
     has_number = [number[terms] >= 0 for terms in heaviest]

@@ -118,6 +118,7 @@ def line_chart(
         inside = up.at(np.clip(heights, up.low, up.high))
         return list(zip(across.at(places[name]).tolist(), inside.tolist(), strict=True))
 
+    # bands lie below all lines, lines below their markers
     for name, (below, above) in bands.items():
         outline = points(name, below) + points(name, above)[::-1]
         figure.draw(path_through(outline, is_closed=True), fill=styles[name][0]["stroke"], opacity=0.16)

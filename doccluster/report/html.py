@@ -227,6 +227,7 @@ def _index(scope: str, n: int, places_of: dict[str, set[int]]) -> dict[str, Any]
     words, before, in_order = [], "", sorted(places_of)
     for word in in_order:
         shared = 0
+        # a letter beyond the first 65,536 is two units to the script, which takes the shared ones by their number
         while (
             shared < min(len(word), len(before), MAX_SHARED_LETTERS)
             and word[shared] == before[shared] <= _LAST_OF_ONE_UNIT

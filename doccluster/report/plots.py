@@ -72,7 +72,7 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
     figure, axes = new_axes(7.2, 7.2, ax)
     codes, names = _groups(run, color_by)
     size = float(np.clip(2000 / run.n_documents, 0.8, 14))
-    for code in [-1, *range(len(names))]:
+    for code in [-1, *range(len(names))]:  # first, and so below all others, the documents without a group
         members = codes == code
         if members.any():
             colour = RULE if code < 0 else _colour(code, len(names))
@@ -356,7 +356,7 @@ def silhouette_plot(
             float(widths[defined].mean()) if mean is None else mean, color=INK, linewidth=1, linestyle=(0, (2, 3))
         )
     axes.axvline(0, color=MUTED, linewidth=0.8)
-    axes.set_ylim(max(at, 1.0), -gap)
+    axes.set_ylim(max(at, 1.0), -gap)  # the first cluster at the top
     shown = np.arange(0, kinds.size, tick_step(kinds.size))
     axes.set_yticks(np.asarray(middle)[shown], [plain(kinds[i]) for i in shown.tolist()])
     axes.tick_params(axis="y", length=0)

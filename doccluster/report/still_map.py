@@ -199,6 +199,7 @@ def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid
     medoids = []
     for index, cluster in enumerate(shown):
         apart = ((at - at[index]) ** 2).sum(axis=1)
+        # the nearest on the map, not in the space of terms: a reader of the table looks for what lies beside it
         near = [numbers[place] for place in np.argsort(apart, kind="stable").tolist() if place != index][:BESIDE]
         x, y = at[index]
         medoids.append(

@@ -27,6 +27,7 @@ def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
     for index, score in enumerate(evaluation.scores):
         arrays |= {f"{index}.{part}": values for part in PARTS if (values := getattr(score, part)) is not None}
     write_arrays(folder / "evaluation.npz", arrays)
+    # values stand in the arrays, bit for bit; what remains is a name, reasons and arguments
     plain = evaluation.to_dict()
     write_json(
         folder / "evaluation.json",

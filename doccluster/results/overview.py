@@ -68,8 +68,8 @@ def overview(run: Run) -> tuple[Overview, ...]:
     other_clusters = () if run.n_other == 0 else (ClusterDescription(run.n_clusters, run.n_other, OTHER, name=OTHER),)
     for cluster in (*run.clusters, *other_clusters):
         members = run.members(cluster.cluster)
-        own_days = days[members]
-        own_days = own_days[own_days > 0]
+        cluster_days = days[members]
+        cluster_days = cluster_days[cluster_days > 0]  # 0 stands for no date
         counts = _counts(outlets, members)
         headline, is_beginning = (
             (cluster.name, False) if cluster.name else _headline(run, cluster.cluster, shared, endings)
@@ -82,8 +82,8 @@ def overview(run: Run) -> tuple[Overview, ...]:
                 label=cluster.label
                 if not cluster.name
                 else ", ".join(term.term for term in cluster.descriptive[:N_WORDS]),
-                first=date.fromordinal(int(own_days.min())) if own_days.size else None,
-                last=date.fromordinal(int(own_days.max())) if own_days.size else None,
+                first=date.fromordinal(int(cluster_days.min())) if cluster_days.size else None,
+                last=date.fromordinal(int(cluster_days.max())) if cluster_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),
                 n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
                 similarity=math.nan if cluster in other_clusters else float(run.similarity[members].mean()),

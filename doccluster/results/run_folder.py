@@ -104,6 +104,7 @@ def _load_run(place: Path) -> Run:
     clusters = _load_clusters(place / "clusters.json", n_documents=len(documents))
     stored = read_arrays(place / "vectors.npz")
     matrix = unpack_matrix(stored, place / "vectors.npz")
+    # each file may be whole and yet of another run
     if matrix.shape != (len(documents), model.n_terms) or len(clusters) != len(model.labels):
         raise damaged(place / "vectors.npz", "its files are not of the same run")
     arrays = _load_partition(place / "partition.npz", n_documents=len(documents), n_clusters=len(clusters))

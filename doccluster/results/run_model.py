@@ -245,6 +245,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
         if arguments.pop("dtype", None) not in ("float32", "float64"):
             raise ValueError("parameters of the vectorizer.dtype is neither float32 nor float64")
         read_as(TfidfParameters, arguments, "parameters of the vectorizer")
+        # a pattern that takes ages on some texts could come with a model from elsewhere
         pattern = record.parameters.get("token_pattern")
         if isinstance(pattern, str):
             check_safe_pattern(pattern)

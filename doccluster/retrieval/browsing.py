@@ -199,6 +199,7 @@ class Browser:
 
     def _described(self, clusters: list[Integers]) -> tuple[Card, ...]:
         """Return the cards of clusters, described by evenly spaced documents of each."""
+        # texts of all documents would be read at every step: a label is as good from some thousands
         total = sum(members.size for members in clusters)
         share = min(1.0, N_DESCRIBED / total)
         parts = [_evenly(members, max(N_TITLES, round(share * members.size))) for members in clusters]

@@ -188,6 +188,7 @@ def cluster_search_results(
     texts = [hit.text for hit in checked]
     if not any(texts):
         raise NothingUsable("no hit has a title or a snippet; give hits with texts.")
+    # reprints of one text would be a group of their own; they follow their first one into its group
     copy_of = _copies(texts)
     shown = np.array([place for place, text in enumerate(texts) if text and place not in copy_of], dtype=np.int64)
     vectorization = vectorize_short_texts([texts[place] for place in shown.tolist()], language, n_threads)

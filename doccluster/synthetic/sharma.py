@@ -123,6 +123,7 @@ def make_sharma(
     shared = _overlap_part(shape, law, generator)
     blocks, shared, truth = _fill_zero_columns(blocks, shared, truth, shape, law, extra_rows, generator)
     blocks = _redraw_zero_rows(blocks, shared, truth, shape, law, structure, generator)
+    # the draws above may leave a term or a document without any value; both were given one
     matrix = sparse.hstack([blocks, shared], format="csr", dtype=np.float64)
     rows = sparse.csr_array(unit_rows(matrix, warn=False), dtype=np.float32)
     terms = shape.term_names()

@@ -170,7 +170,7 @@ def _plan(
     spread = check_share(value_spread, "value_spread", highest=3.0)
     n_shared = round(m * check_share(background, "background"))
     shared_columns = int(dimensions * _SHARED_VOCABULARY) if n_shared else 0
-    own_columns = (dimensions - shared_columns) // n_clusters
+    own_columns = (dimensions - shared_columns) // n_clusters  # no term is of two clusters but the shared ones
     if own_columns < m - n_shared or shared_columns < n_shared or m == n_shared:
         raise InputError(
             f"leaves each of {n_clusters} clusters {own_columns} terms of its own, for "
@@ -242,6 +242,7 @@ def _draw(
         generator = block_generator(entropy, index)
         n_rows = block.stop - block.start
         cluster_terms = draw_terms(plan.cluster_part, n_rows, plan.n_own, generator) + plan.shared_part.size
+        # columns: the shared ones, then those of each cluster in turn; `columns` gives them their random places
         cluster_terms += truth[block, None] * plan.cluster_part.size
         shared_terms = (
             draw_terms(plan.shared_part, n_rows, plan.n_shared, generator) if plan.n_shared else cluster_terms[:, :0]

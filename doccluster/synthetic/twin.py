@@ -206,7 +206,7 @@ def sample_twin(
         )
     generator = as_generator(random_state)
     truth = generator.choice(model.weights.size, size=n, p=model.weights).astype(np.int64, copy=False)
-    entropy = spawn_entropy(generator)
+    entropy = spawn_entropy(generator)  # each block has a generator of its own, so threads change no row
 
     def one(rows: slice) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         return _draw_block(model, truth[rows], block_generator(entropy, rows.start // _BLOCK_DOCUMENTS))
@@ -270,6 +270,7 @@ def _distinct_columns(model: CorpusModel, label: int, uniforms: Floats, count: i
     def distinct(columns: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         return columns[np.sort(np.unique(columns, return_index=True)[1])]
 
+    # most documents are full after the first draws; only the rest go on, and at last take what is heaviest
     chosen = distinct(drawn(uniforms[: USUAL_DRAWS * count]))
     if chosen.size < count:
         chosen = distinct(drawn(uniforms))

@@ -140,6 +140,7 @@ def plan_vmf_mixture(
     float_type = check_float_type(dtype)
     generator = as_generator(random_state)
     means = _mean_directions(k, dimensions, separation, generator)
+    # the clusters of all rows are drawn before any row, so that blocks may be made in any order
     labels = generator.choice(k, size=n_rows, p=shares).astype(np.int64, copy=False)
     rows = VmfRows(means, kappas, labels, entropy=spawn_entropy(generator), dtype=float_type)
     parameters = {

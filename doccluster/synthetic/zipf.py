@@ -114,7 +114,7 @@ class ZipfCorpus:
         n = numbers.size
         stories = self._stories.choose(numbers, self.n_documents, generator.random(n))
         sources = _sources(n, self._settings.near_duplicates, generator)
-        stories = stories[sources]
+        stories = stories[sources]  # a copy tells the story of what it copies
         topics = self._stories.topics[stories]
         lengths = self._settings.lengths(n, generator)
         tokens = self._vocabulary.draw_tokens(stories, topics, lengths, self._settings, generator)
