@@ -140,7 +140,7 @@ def search_command(
 
 
 def _print_groups(grouped_hits: GroupedHits) -> None:
-    say(f"  {len(grouped_hits.hits):,} hits in {grouped_hits.groups_told}")
+    say(f"  {len(grouped_hits.hits):,} hits in {grouped_hits.groups_in_words}")
     for number, (label, documents) in enumerate(grouped_hits.named_groups):
         say()
         say(f"{number:>3}  {label}  ({len(documents)})")

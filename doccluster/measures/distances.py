@@ -49,7 +49,7 @@ class OrderCounts:
 
 @dataclass(frozen=True, eq=False)
 class PairSweep:
-    """What a sweep leaves, of some documents or all; extremes are of squared (or cosine) distances."""
+    """Results of a sweep over the pairs of some documents or all; extremes are of squared (or cosine) distances."""
 
     cluster_weights: tuple[FloatArray, FloatArray]  # W(C_i, C_i) and W(C_i, V), (k,)
     silhouette_parts: tuple[FloatArray, FloatArray]  # mean distance to the own and the nearest other cluster, (n,)
@@ -98,7 +98,7 @@ class PairwiseDistances:
         return self._swept(np.arange(self.documents.n), with_tables=with_tables)
 
     def _swept(self, places: IntArray, *, with_tables: bool) -> PairSweep:
-        """Put together what the distances of some places (or all) to all documents leave, block by block."""
+        """Return sums, extremes and tables of the distances of some places (or all) to all, block by block."""
         d, k = self.documents, self.geometry.n_clusters
         sizes, firsts = self.geometry.sizes.astype(np.float64), d.starts[:-1]
         to_own, to_all, ends, squares = np.zeros(k), np.zeros(k), np.array([np.inf, 0.0]), 0.0

@@ -1,4 +1,4 @@
-"""`score` says what one measure thinks of a partition, `evaluate` what many do; both check their input here."""
+"""`score` judges a partition by one measure, `evaluate` by many; both check their input here."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ PREFERRED = ("cluster", "label", "class")  # the column of a wider table, if non
 
 @dataclass(frozen=True)
 class ForeignLabels:
-    """What a file says: the id of each document (None where there is one label per line) and columns of labels.
+    """The labels in a file: columns of labels, and the id of each document (None where there is one label per line).
 
     A label is a text, empty where it is missing; JSON records may have a list of several.
     """
@@ -139,7 +139,7 @@ def _of_record(labels: tuple[str, ...]) -> Any:
 
 
 def _check_is_no_table(place: Path, text: str, lines: list[str], label_separator: str | None) -> None:
-    """Refuse what is a table without ids rather than a label on each line: every line, or record, has as many cells."""
+    """Raise InputError if the lines are a table without ids: then all of them, or all records, have as many cells."""
     for delimiter in DELIMITERS:
         if delimiter == label_separator or delimiter not in lines[0].strip():
             continue

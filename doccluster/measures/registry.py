@@ -1,4 +1,4 @@
-"""The record of every measure, made where the measure is written; the CLI, report, docs and tests read it.
+"""The records of all measures, each declared beside its function; commands, report, docs and tests read them.
 
 And what measures take besides their evidence, checked: beta, the base of logarithms.
 """
@@ -70,7 +70,7 @@ ARROWS = {"higher": "↑", "lower": "↓", "none": "·"}
 
 @dataclass(frozen=True, repr=False)
 class Values(ShortRepr):
-    """What a measure says of one partition; the parts it does not have are None."""
+    """The value of a measure for one partition, with its parts; those that the measure does not have are None."""
 
     value: float
     per_cluster: npt.NDArray[np.float64] | None = None  # (k,)

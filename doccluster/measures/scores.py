@@ -1,4 +1,4 @@
-"""What comes out of judging: one Score per measure, and an Evaluation that holds them and travels anywhere."""
+"""The scores of a partition: a Score for each measure, and an Evaluation that holds and prints them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARTS = ("per_cluster", "per_class", "per_document", "per_pair")
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """What one measure says of one partition; parts that the measure does not have are None.
+    """The value of one measure for one partition; parts that the measure does not have are None.
 
     Attributes
     ----------

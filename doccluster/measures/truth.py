@@ -213,7 +213,7 @@ def subset(partition: Partition, usable: npt.NDArray[np.bool_]) -> tuple[Partiti
 
 @dataclass(eq=False)
 class EvidenceStore:
-    """What is known of one partition; builds each evidence object at most once."""
+    """The evidence for the measures of one partition; each object is built when the first measure needs it."""
 
     partition: Partition
     columns: list[TruthColumn]

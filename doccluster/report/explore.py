@@ -1,4 +1,4 @@
-"""What the linked views of the page count: for every document its place, cluster, day, classes and terms, packed."""
+"""Data of the linked views of the page: place, cluster, day, classes and terms of every document, packed."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
     heaviest, weights = _heaviest(run, matrix, None if order.size == run.n_documents else np.sort(order))
     rows = matrix[order]
     counts = np.bincount(rows.indices, minlength=matrix.shape[1])
-    # the page has room for so many pairs of a term and a document: the first terms of every cluster come first
+    # pairs of a term and a document are limited: the first terms of every cluster come first
     columns = _fitting(_by_rank(heaviest), counts, max(MAX_POSTINGS, POSTINGS_PER_DOCUMENT * order.size))
     number = np.full(matrix.shape[1], -1)
     number[columns] = np.arange(columns.size)

@@ -1,4 +1,4 @@
-"""Plain data -> one page: a file that asks nothing of the network, and in which no document can run anything."""
+"""Plain data -> one page: it needs no network, and no text of a document can run in it."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ _LAST_OF_ONE_UNIT = "\uffff"  # a script counts the letters beyond it twice
 
 
 class _Letters(dict[int, int | None]):
-    """What `str.translate` makes of each letter: nothing of a mark."""
+    """A table for `str.translate` that drops marks and keeps all other letters."""
 
     def __missing__(self, code: int) -> int | None:
         self[code] = None if unicodedata.category(chr(code)).startswith("M") else code
@@ -186,7 +186,7 @@ def search_index(run: Run, texts: Sequence[str] | None) -> dict[str, Any]:
 
 
 def plain_words(text: str) -> set[str]:
-    """Return the words of a text in small letters without marks, as the page's script makes them of what is typed.
+    """Return the words of a text in small letters without marks, as the script of the page splits what is typed.
 
     >>> sorted(plain_words("Café, 3 cafés and B2B_x"))
     ['and', 'b2b', 'cafe', 'cafes', 'x']

@@ -26,7 +26,7 @@ MAX_ROWS = 2000  # changes on a page
 
 @cache
 def page_templates() -> Environment:
-    """Return the templates of pages; what they put in is escaped, and undefined names are errors."""
+    """Return the templates of pages, which escape all values and refuse undefined names."""
     environment = Environment(
         loader=PackageLoader("doccluster.report"),
         autoescape=True,

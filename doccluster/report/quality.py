@@ -28,7 +28,7 @@ MAX_PAIRS = 200  # k up to which a k x k table is drawn whole
 
 @dataclass(frozen=True)
 class DataCard:
-    """What went into the run: counts, and what was left out with the reasons."""
+    """The input of a run in numbers, with what was left out and why."""
 
     n_documents: int
     n_terms: int
@@ -46,7 +46,7 @@ class DataCard:
 
 @dataclass(frozen=True)
 class ClusterRow:
-    """What the measures say of one cluster; nan where they say nothing."""
+    """The measures of one cluster; nan where one is undefined."""
 
     number: int
     label: str

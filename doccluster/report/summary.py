@@ -139,7 +139,7 @@ def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str) -> str:
 
 
 def _citation(run: Run, source: str) -> str:
-    """Return how to cite the clusters of a run: what was clustered by which algorithm, and how to check it."""
+    """Return a citation for the clusters of a run: documents, algorithm, seed and checksum."""
     origin = run.provenance
     software = f"doccluster {origin.versions.get('doccluster', __version__)}"
     how = ", ".join(filter(None, (run.method, f"seed {origin.seed}")))

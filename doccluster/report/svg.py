@@ -1,4 +1,4 @@
-"""What figures are made of: shapes and texts at places, axes with names at round numbers, and a legend.
+"""Parts of figures: shapes and texts at places, axes with names at round numbers, and a legend.
 
 The template `figure.svg` writes them, into a page or a file of its own. Lengths are in points.
 """
@@ -86,7 +86,7 @@ class Picture:
 
 @dataclass
 class SvgFigure:
-    """What stands where in a figure of `width` x `height` points."""
+    """A figure of `width` x `height` points: its shapes, texts and pictures."""
 
     width: float = WIDTH
     height: float = HEIGHT
@@ -143,7 +143,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scale:
-    """What an axis will show, before there is room for it: its ends and the values with a name."""
+    """The ends of an axis and the values that get a name, before it has a place in the figure."""
 
     low: float
     high: float
@@ -273,7 +273,7 @@ def _draw_legend(figure: SvgFigure, legend: Legend, top: float) -> float:
 
 
 def path_through(points: Iterable[tuple[float, float]], *, is_closed: bool = False) -> str:
-    """Return a path through points; one that is not finite parts it."""
+    """Return a path through points, with a gap at those that are not finite."""
     pieces, begins = [], True
     for x, y in points:
         if math.isfinite(y):

@@ -148,7 +148,7 @@ def neighbour_similarities(rows: Floats, perplexity: float, *, n_threads: int | 
 def _nearest(
     rows: Floats, candidates: Floats, n_neighbours: int, *, themselves: bool = True, n_threads: int | None
 ) -> tuple[Floats, Floats]:
-    """Return the nearest of the known rows to each row, and their squared distances, ascending; ties by place."""
+    """Return the candidates nearest to each row, and their squared distances, ascending; ties by place."""
     lengths = np.einsum("ij,ij->i", candidates, candidates)
 
     def of_block(block: slice) -> tuple[Floats, Floats]:

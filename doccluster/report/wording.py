@@ -1,4 +1,4 @@
-"""How text from strangers, numbers and dates are shown: nothing a document says can change the page around it."""
+"""Texts, numbers and dates as pages show them; no text of a document can change the page around it."""
 
 from __future__ import annotations
 

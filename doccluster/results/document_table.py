@@ -26,7 +26,7 @@ NAME_LENGTH = 70
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentTable:
-    """What a person wants to know about each document, without its whole text; missing values are empty strings.
+    """Name, date, source and beginning of each document, without its whole text; missing values are empty strings.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ Halves = npt.NDArray[np.float16]
 
 @dataclass
 class EncodedRows:
-    """What one encoder made of texts: rows by the digests of texts, which ascend."""
+    """The rows of one encoder, in the order of the digests of their texts, which ascend."""
 
     model: str = ""  # the digest of the encoder
     texts: npt.NDArray[np.bytes_] = field(default_factory=lambda: np.empty(0, dtype=f"S{DIGEST_BYTES}"))
@@ -42,7 +42,7 @@ class EncodedRows:
         return cls(str(model), texts, rows)
 
     def write(self, path: Path) -> None:
-        """Write all that was read or asked for last."""
+        """Write the rows that were read, or made last."""
         write_arrays(path, {"model": np.array(self.model), "texts": self.texts, "rows": self.rows})
 
     def keep(self, texts: Sequence[str], encoder: Encoder, rows: Any) -> None:

@@ -1,4 +1,4 @@
-"""What stands above a cluster: the plainest title of its most central documents, or how one of them begins."""
+"""Headlines of clusters: the plainest title of the most central documents, or how one of them begins."""
 
 from __future__ import annotations
 

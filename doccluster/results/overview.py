@@ -105,7 +105,7 @@ def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[s
 
 
 def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return the ordinal of the day of each date, 0 where there is none, or one that is not believed.
+    """Return the ordinal of the day of each date, 0 where there is none or it cannot be right.
 
     >>> days_of(["2026-03-03", "soon"]).tolist() == [date(2026, 3, 3).toordinal(), 0]
     True
@@ -134,7 +134,7 @@ def _is_file(source: str, document_id: str) -> bool:
 
 
 def doubt(text: str) -> str:
-    """Return why the date of a document is not believed today; nothing where it is, or is no date."""
+    """Return why the date of a document cannot be right; nothing where it can, or where there is no date."""
     day = as_date(text)
     return "" if day is None else disbelief(day, date.today())
 

@@ -1,4 +1,4 @@
-"""The last value on the line: the record of one run, the same whether it was just made or read from its folder.
+"""The record of one run, the same whether it was just made or read from its folder.
 
 Everything that has one entry per document (`documents`, rows of `vectors`, `partition.labels`, `similarity`,
 `runner_up`, `margin`, the rows named in `clusters`, the per-document scores) is in the same order and covers the

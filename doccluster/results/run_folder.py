@@ -23,7 +23,7 @@ from doccluster.results.record import Provenance, Run
 from doccluster.results.run_model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
 from doccluster.results.run_tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
 from doccluster.results.storage import (
-    damage_told,
+    as_damage,
     damaged,
     read_arrays,
     read_record,
@@ -86,7 +86,7 @@ def load_run(folder: str | Path | Run) -> Run:
     if isinstance(folder, Run):
         return folder
     place = model_folder(Path(folder))
-    with damage_told(place.parent / "run.json"):
+    with as_damage(place.parent / "run.json"):
         return _load_run(place)
 
 

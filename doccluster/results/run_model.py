@@ -17,8 +17,8 @@ from doccluster.base.typed_json import read_as
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.results.storage import (
+    as_damage,
     check_numbers,
-    damage_told,
     damaged,
     lacking,
     pack_matrix,
@@ -103,13 +103,13 @@ def load_model(path: str | Path) -> Model:
     version.
     """
     folder = model_folder(Path(path))
-    with damage_told(folder / "model.json"):
+    with as_damage(folder / "model.json"):
         return _load_model(folder)
 
 
 @dataclass(frozen=True)
 class VectorizerRecord:
-    """What model.json says of the vectorizer."""
+    """The entry of model.json for the vectorizer."""
 
     schema: int
     parameters: Mapping[str, Any]
@@ -121,7 +121,7 @@ class VectorizerRecord:
 
 @dataclass(frozen=True)
 class RuleRecord:
-    """What model.json says of the rule by which new documents are placed; no `max_length` is none."""
+    """The entry of model.json for the rule that places new documents; without `max_length` there is no limit."""
 
     on_counts: bool
     max_length: float | None
@@ -129,7 +129,7 @@ class RuleRecord:
 
 @dataclass(frozen=True)
 class MeaningRecord:
-    """What model.json says of the second space."""
+    """The entry of model.json for the meaning of documents."""
 
     model: str
     digest: str

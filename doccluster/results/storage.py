@@ -197,8 +197,8 @@ def unfit(path: Path, error: ValueError) -> SchemaError:
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
-    """Turn what Python raises over files whose parts do not fit one another into the error of a damaged file."""
+def as_damage(path: Path) -> Iterator[None]:
+    """Turn what Python raises where parts of files do not fit one another into the error of a damaged file."""
     try:
         yield
     except DocclusterError:

@@ -135,7 +135,7 @@ class Browser:
 
     @property
     def path(self) -> str:
-        """What was done, as it is typed, without what was taken back."""
+        """The steps from the whole collection to these clusters, as they are typed."""
         return " > ".join(view.step for view in self._views[1:]) or "everything"
 
     def gather(self, numbers: Sequence[int]) -> None:

@@ -137,7 +137,7 @@ def _records(values: list[Any], path: str | Path) -> list[Mapping[str, Any]]:
 
 
 def _hits_in(answer: Any) -> list[Any]:
-    """Return the hits in the answer of an engine: of its lists of objects that with the most texts, else itself."""
+    """Return the hits in the answer of an engine: the list of objects with the most texts, else the answer itself."""
     lists = list(_lists_in(answer, _LEVELS_ABOVE))
     if not lists or "snippet" in answer:
         return [] if isinstance(answer, Mapping) and _as_hit(answer) == SearchHit() else [answer]
@@ -245,15 +245,15 @@ class GroupedHits:
 
     def __repr__(self) -> str:
         groups = listed([f"{label} ({len(places):,})" for label, places in self.named_groups])
-        return cut(f"GroupedHits({self.query!r}: {len(self.hits):,} hits in {self.groups_told}: {groups})")
+        return cut(f"GroupedHits({self.query!r}: {len(self.hits):,} hits in {self.groups_in_words}: {groups})")
 
     def _repr_html_(self) -> str:
         rows = [(label, len(places), self.hits[places[0]].title) for label, places in self.named_groups]
-        caption = f"{len(self.hits):,} hits for {self.query!r} in {self.groups_told}"
+        caption = f"{len(self.hits):,} hits for {self.query!r} in {self.groups_in_words}"
         return html_table(("group", "hits", "the first of them"), rows, caption=caption, bar="hits")
 
     @property
-    def groups_told(self) -> str:
+    def groups_in_words(self) -> str:
         """How many groups there are, and whether there is Other."""
         return f"{len(self.groups):,} group{'' if len(self.groups) == 1 else 's'}{' and Other' if self.other else ''}"
 

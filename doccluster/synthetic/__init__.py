@@ -1,9 +1,9 @@
 """Generated corpora with a known truth."""
 
 from doccluster.synthetic.files import write_vectors, write_vmf_mixture, write_zipf
-from doccluster.synthetic.made import SyntheticVectors
 from doccluster.synthetic.sharma import make_sharma
 from doccluster.synthetic.sparse_vmf import make_sparse_vmf
+from doccluster.synthetic.synthetic_vectors import SyntheticVectors
 from doccluster.synthetic.twin import CorpusModel, fit_corpus_model, make_twin, sample_twin
 from doccluster.synthetic.vmf import VmfMixture, make_vmf_mixture, plan_vmf_mixture, sample_vmf
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument, make_zipf_corpus, plan_zipf

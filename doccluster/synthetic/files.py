@@ -22,7 +22,7 @@ from doccluster.base.paths import shown_path, unfinished_folder, usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.errors import InputError
-from doccluster.synthetic.made import SyntheticVectors
+from doccluster.synthetic.synthetic_vectors import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture
 from doccluster.synthetic.zipf import ZipfCorpus, ZipfDocument
 from doccluster.vectors import write_matrix

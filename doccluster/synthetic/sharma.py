@@ -18,7 +18,7 @@ from scipy import sparse, special
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.made import SyntheticVectors, check_share, row_names, seed_record
+from doccluster.synthetic.synthetic_vectors import SyntheticVectors, check_share, row_names, seed_record
 from doccluster.vectors import DocumentVectors
 
 Floats = npt.NDArray[np.float64]

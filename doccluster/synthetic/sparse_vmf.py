@@ -21,7 +21,7 @@ from doccluster.base.validation import RandomState, as_generator, check_float_ty
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.made import (
+from doccluster.synthetic.synthetic_vectors import (
     SyntheticVectors,
     check_dimensions,
     check_share,

@@ -30,7 +30,7 @@ from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, conc
 from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
-from doccluster.synthetic.made import SyntheticVectors, row_names, seed_record
+from doccluster.synthetic.synthetic_vectors import SyntheticVectors, row_names, seed_record
 from doccluster.vectors import DocumentVectors
 
 PATIENCE = 30  # draws per term of a document, before what is left is taken in order of weight

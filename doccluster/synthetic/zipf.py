@@ -21,7 +21,7 @@ from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_e
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.fading_stories import Stories
-from doccluster.synthetic.made import check_share, seed_record
+from doccluster.synthetic.synthetic_vectors import check_share, seed_record
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.made import check_share, seed_record
+from doccluster.synthetic.synthetic_vectors import check_share, seed_record
 from doccluster.synthetic.zipf import MAX_WORDS
 from experiments.news_stream.threads import HOUR, Pace, Thread, Timetable, plan_threads
 from experiments.news_stream.words import LEAST_ALIKE, LEAST_VOCABULARY, NewsWords, edited, likeness, written

@@ -1,4 +1,4 @@
-"""What generators of vectors return: vectors, truth and parameters; and the checks of what they are asked for."""
+"""Synthetic vectors: what every generator returns (vectors, truth, parameters), and how it checks its arguments."""
 
 from __future__ import annotations
 
