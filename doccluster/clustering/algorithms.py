@@ -50,14 +50,14 @@ class Algorithm:
     @property
     def options(self) -> dict[str, Parameter]:
         """What may be set, by name."""
-        known = parameters_of(self.parameters_class)
-        return {name: one for name, one in known.items() if name not in _OF_A_TASK and name not in self.fixed}
+        parameters = parameters_of(self.parameters_class)
+        return {name: value for name, value in parameters.items() if name not in _OF_A_TASK and name not in self.fixed}
 
     @property
     def parameters_class(self) -> type:
         """The dataclass of its parameters."""
-        found: type = _loaded(self.parameters or self.estimator)
-        return found
+        kind: type = _loaded(self.parameters or self.estimator)
+        return kind
 
     def make(self) -> Any:
         """Return a new estimator, for `choose-k`, `compare` and pipelines."""
@@ -67,22 +67,22 @@ class Algorithm:
     def find_clusters(self, task: ClusteringTask) -> ClusteringResult:
         """Run the algorithm on a task."""
         if self.find:
-            found: ClusteringResult = _loaded(self.find)(task, **self.fixed)
-            return found
+            result: ClusteringResult = _loaded(self.find)(task, **self.fixed)
+            return result
         from doccluster.clustering.estimating import fit_estimator
 
         return fit_estimator(self.make(), task, _loaded(self.rule) if self.rule else None)
 
-    def check_options(self, given: Mapping[str, Any]) -> None:
+    def check_options(self, named_options: Mapping[str, Any]) -> None:
         """Raise InputError if an option that was given is unknown, or its value cannot be used."""
-        options = self.options if given else {}
-        for name, value in given.items():
+        options = self.options if named_options else {}
+        for name, value in named_options.items():
             if name not in options:
                 raise InputError(f"{self.name} has no option {name!r}", remedy=f"it has {', '.join(options)}")
             if value is not None:
                 options[name].check_value(name, value)
-        if given.get("n_init", "auto") != "auto":
-            check_n_init(given["n_init"])
+        if named_options.get("n_init", "auto") != "auto":
+            check_n_init(named_options["n_init"])
 
 
 def _loaded(place: str) -> Any:
@@ -98,10 +98,10 @@ def get_algorithm(name: str) -> Algorithm:
     >>> get_algorithm("kmeans").name
     'k-means'
     """
-    found = _BY_SPELLING.get(spelled(name)) if isinstance(name, str) else None
-    if found is None:
+    algorithm = _BY_SPELLING.get(spelled(name)) if isinstance(name, str) else None
+    if algorithm is None:
         raise InputError(f"there is no algorithm {name!r}", remedy=f"choose one of {', '.join(ALGORITHMS)}")
-    return found
+    return algorithm
 
 
 def is_algorithm(name: str) -> bool:
@@ -137,8 +137,8 @@ def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algori
         both = Argument("quality", quality), " chooses an algorithm, and ", Argument("algorithm", algorithm), " is one"
         raise InputError(both, remedy="give one of the two")
     if quality is not None and quality not in QUALITIES:
-        known = f"one of {', '.join(QUALITIES)}"
-        raise InputError("is not known", argument="quality", received=quality, expected=known)
+        qualities = f"one of {', '.join(QUALITIES)}"
+        raise InputError("is not known", argument="quality", received=quality, expected=qualities)
     return parse_algorithm(algorithm if algorithm is not None else QUALITIES[quality or "default"])
 
 
@@ -149,10 +149,12 @@ def algorithm_of(estimator: Any) -> tuple[str, dict[str, Any]]:
     """
     for row in _ROWS:
         if type(estimator) is _loaded(row.estimator):
-            own = estimator.get_params(deep=False)
-            if all(own[name] == value for name, value in row.fixed.items()):
-                usual = {name: (one.default, "auto") for name, one in row.options.items()}  # "auto": scikit-learn's
-                return row.name, {name: own[name] for name in usual if own[name] not in usual[name]}
+            values = estimator.get_params(deep=False)
+            if all(values[name] == value for name, value in row.fixed.items()):
+                usual = {
+                    name: (option.default, "auto") for name, option in row.options.items()
+                }  # "auto": scikit-learn's
+                return row.name, {name: values[name] for name in usual if values[name] not in usual[name]}
     raise InputError(
         f"{getattr(estimator, '__name__', type(estimator).__name__)} is none of the algorithms of a run",
         remedy="choose one of `doccluster algorithms`, or fit it yourself and give its labels to run(labels=...)",

@@ -59,7 +59,7 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
         n_queued -= 1
         n_visits += 1
         is_queued[node] = False
-        own, n_near = labels[node], 0
+        current, n_near = labels[node], 0
         for place in range(starts[node], starts[node + 1]):
             community = labels[neighbours[place]]
             if neighbours[place] != node:
@@ -67,32 +67,32 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
                     near[n_near] = community
                     n_near += 1
                 shared[community] += weights[place]
-        totals[own] -= degrees[node]
-        best, best_gain = own, shared[own] - pull * degrees[node] * totals[own]
+        totals[current] -= degrees[node]
+        best, best_gain = current, shared[current] - pull * degrees[node] * totals[current]
         for place in range(n_near):
             gain = shared[near[place]] - pull * degrees[node] * totals[near[place]]
             if gain > best_gain + LEAST_GAIN:
                 best, best_gain = near[place], gain
-        if best_gain < -LEAST_GAIN and n_empty > 0 and sizes[own] > 1:  # better alone
+        if best_gain < -LEAST_GAIN and n_empty > 0 and sizes[current] > 1:  # better alone
             n_empty -= 1
             best = empty[n_empty]
         for place in range(n_near):
             shared[near[place]] = 0.0
         totals[best] += degrees[node]
-        if best == own:
+        if best == current:
             continue
         labels[node] = best
         n_moves += 1
-        sizes[own] -= 1
+        sizes[current] -= 1
         sizes[best] += 1
-        if sizes[own] == 0:
-            empty[n_empty] = own
+        if sizes[current] == 0:
+            empty[n_empty] = current
             n_empty += 1
         for place in range(starts[node], starts[node + 1]):
-            other = neighbours[place]
-            if labels[other] != best and not is_queued[other]:
-                is_queued[other] = True
-                queue[(head + n_queued) % n_nodes] = other
+            neighbour = neighbours[place]
+            if labels[neighbour] != best and not is_queued[neighbour]:
+                is_queued[neighbour] = True
+                queue[(head + n_queued) % n_nodes] = neighbour
                 n_queued += 1
     number, n_communities = np.full(n_nodes, -1, np.int32), 0
     for node in range(n_nodes):

@@ -112,16 +112,18 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
         notes: dict[str, None] = {}
         for start in range(self.n_init):
             progress("start", start, self.n_init)
-            begun = spherical_k_means(
+            first_labels = spherical_k_means(
                 documents,
                 SphericalParameters(
                     k, n_init=1, random_state=rng, n_threads=self.n_threads, max_memory=self.max_memory
                 ),
             )
-            notes |= dict.fromkeys(begun.notes)
-            labels = refine_by_moves(self.criterion, as_sparse, begun.labels, k, max_passes=self.max_passes, rng=rng)
-            found = ClusterEvidence(documents, Partition.from_labels(labels), n_threads=self.n_threads)
-            value = criterion_value(self.criterion, found)
+            notes |= dict.fromkeys(first_labels.notes)
+            labels = refine_by_moves(
+                self.criterion, as_sparse, first_labels.labels, k, max_passes=self.max_passes, rng=rng
+            )
+            evidence = ClusterEvidence(documents, Partition.from_labels(labels), n_threads=self.n_threads)
+            value = criterion_value(self.criterion, evidence)
             if best is None or sign * value > sign * best_value:
                 best, best_value = labels, value
         progress("start", self.n_init, self.n_init)

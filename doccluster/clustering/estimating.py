@@ -32,7 +32,7 @@ def fit_estimator(
     from threadpoolctl import threadpool_limits
 
     matrix = compact_indices(task.rows if matrix is None else matrix)
-    known = estimator.get_params(deep=False)
+    parameters = estimator.get_params(deep=False)
     settings = {
         "n_clusters": min(task.n_clusters, count_distinct_rows(matrix)),
         "random_state": task.seed,
@@ -43,8 +43,8 @@ def fit_estimator(
     }
     task.progress("cluster", 0)
     try:
-        estimator.set_params(**{name: value for name, value in settings.items() if name in known})
-        with threadpool_limits(None if "n_threads" in known else 1):
+        estimator.set_params(**{name: value for name, value in settings.items() if name in parameters})
+        with threadpool_limits(None if "n_threads" in parameters else 1):
             estimator.fit(matrix)
     except DocclusterError:
         raise

@@ -40,8 +40,8 @@ class LinearRule(ShortRepr):
         """Return the cluster of each row, int64 array of shape (n_documents,)."""
 
         def decide(block: slice) -> npt.NDArray[np.int64]:
-            found: npt.NDArray[np.int64] = self.clusters[self.scores(matrix[block]).argmax(axis=1)]
-            return found
+            clusters: npt.NDArray[np.int64] = self.clusters[self.scores(matrix[block]).argmax(axis=1)]
+            return clusters
 
         parts = map_blocks(decide, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
         return np.concatenate(list(parts))
@@ -64,10 +64,10 @@ class LinearRule(ShortRepr):
     def renumbered(self, numbers: npt.NDArray[np.int64]) -> LinearRule:
         """Return the rule with new numbers for clusters, by their old ones; one that becomes -1 is left out."""
         clusters = numbers[self.clusters]
-        kept = np.flatnonzero(clusters >= 0)
-        weights = sparse.csr_array(self.weights[:, kept])
+        columns = np.flatnonzero(clusters >= 0)
+        weights = sparse.csr_array(self.weights[:, columns])
         weights.sort_indices()
-        return replace(self, weights=weights, offsets=self.offsets[kept], clusters=clusters[kept])
+        return replace(self, weights=weights, offsets=self.offsets[columns], clusters=clusters[columns])
 
 
 def decide(

@@ -35,11 +35,11 @@ def leave_one_out_similarity(
     """
     length = np.bincount(labels, weights=similarity)[labels]
     is_alone = np.bincount(labels)[labels] == 1
-    rest = length * length - 2 * similarity * length + 1
+    squared_rest = length * length - 2 * similarity * length + 1
     with np.errstate(invalid="ignore", divide="ignore"):
-        cosine = (similarity * length - 1) / np.sqrt(np.maximum(rest, 0))
-    found: npt.NDArray[np.float64] = np.where(is_alone | (rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
-    return found
+        cosine = (similarity * length - 1) / np.sqrt(np.maximum(squared_rest, 0))
+    similarities: npt.NDArray[np.float64] = np.where(is_alone | (squared_rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
+    return similarities
 
 
 def learn_threshold(
@@ -53,6 +53,6 @@ def learn_threshold(
     >>> learn_threshold(np.array([0, 0, 1]), np.cos(np.radians([30.0, 30.0, 0.0])))
     0.5
     """
-    known = leave_one_out_similarity(np.asarray(labels), np.asarray(similarity, dtype=np.float64))
-    known = known[~np.isnan(known) & (True if counted is None else counted)]
-    return round(float(np.quantile(known, share)), 6) if known.size else None
+    usual = leave_one_out_similarity(np.asarray(labels), np.asarray(similarity, dtype=np.float64))
+    usual = usual[~np.isnan(usual) & (True if counted is None else counted)]
+    return round(float(np.quantile(usual, share)), 6) if usual.size else None

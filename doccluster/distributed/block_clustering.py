@@ -78,12 +78,12 @@ def cluster_blocks(
     if not rows.usable.size:
         raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
     generator = as_generator(parameters.random_state)
-    best, begun, n_done = BestStart(Limits(parameters.max_iter, parameters.tol)), None, 0
+    best, current, n_done = BestStart(Limits(parameters.max_iter, parameters.tol)), None, 0
     before = checkpoints and checkpoints.load()
     if before:
         generator.bit_generator.state = before.random
         best.best, best.objectives, best.labels = before.best, list(before.objectives), list(before.labels)
-        n_done, begun = len(before.objectives), before.begun
+        n_done, current = len(before.objectives), before.current
     folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=scratch))
 
     def starts() -> Iterator[BlockMeans]:
@@ -96,8 +96,8 @@ def cluster_blocks(
             seed_documents=_seed_documents(rows, parameters),
         )
         for number in range(n_done, parameters.n_starts):
-            if begun is not None and number == n_done:
-                start = BlockMeans(rows, begun.means, folder, keep_bytes=keep_bytes, labels=begun.labels)
+            if current is not None and number == n_done:
+                start = BlockMeans(rows, current.means, folder, keep_bytes=keep_bytes, labels=current.labels)
             else:
                 start = BlockMeans(rows, next(seeds), folder, keep_bytes=keep_bytes)
             yield start
@@ -105,25 +105,25 @@ def cluster_blocks(
             if checkpoints is not None:
                 checkpoints.save(FitProgress.of(generator, best))
 
-    def save(seen: Iteration) -> None:
-        if checkpoints is not None and seen.number and seen.number % checkpoints.every == 0:
-            checkpoints.save(FitProgress.of(generator, best, seen))
+    def save(iteration: Iteration) -> None:
+        if checkpoints is not None and iteration.number and iteration.number % checkpoints.every == 0:
+            checkpoints.save(FitProgress.of(generator, best, iteration))
 
     try:
         with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
-            found = best.run(
+            snapshot = best.run(
                 starts(),
-                begun=None if begun is None else (begun.n_iter, begun.objective),
+                begun=None if current is None else (current.n_iter, current.objective),
                 progress=parameters.progress or silent,
                 observe=save,
             )
-        return fit_of(found, found.means, rows.usable.size, best, parameters.n_clusters, notes=[])
+        return fit_of(snapshot, snapshot.means, rows.usable.size, best, parameters.n_clusters, notes=[])
     except KeyboardInterrupt as stopped:
         last = best.so_far()
-        kept = None
+        fit = None
         if last is not None:
-            kept = fit_of(last, last.means, rows.usable.size, best, parameters.n_clusters, notes=[])
-        raise FitInterrupted(kept) from stopped
+            fit = fit_of(last, last.means, rows.usable.size, best, parameters.n_clusters, notes=[])
+        raise FitInterrupted(fit) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         executor.everywhere(release_fits, str(folder))
@@ -143,8 +143,8 @@ def _seed_documents(rows: BlockRows, parameters: SphericalParameters) -> int:
     """Return from how many documents k-means++ draws: those of one process, or as many as memory allows."""
     # what one process would hold is not held here
     plan = replace(parameters, max_memory=None).plan_for(rows.frequencies, rows.n_documents)
-    most = SEED_ENTRIES
+    max_entries = SEED_ENTRIES
     if parameters.max_memory is not None:
-        most = min(most, parse_size(parameters.max_memory) // SEED_BYTES)
-    affordable = max(1, int(rows.n_documents * min(1.0, most / max(1, rows.n_entries))))
+        max_entries = min(max_entries, parse_size(parameters.max_memory) // SEED_BYTES)
+    affordable = max(1, int(rows.n_documents * min(1.0, max_entries / max(1, rows.n_entries))))
     return min(plan.seed_documents, affordable)

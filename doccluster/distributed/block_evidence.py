@@ -93,18 +93,18 @@ class BlockEvidence(ClusterEvidence):
     def count_close(self, chosen: Sequence[Integers], least: float) -> list[Integers]:
         """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
         whole = self._joined.open()
-        rows = [whole[own] for own in chosen]
+        rows = [whole[places] for places in chosen]
         return self._executor.reduce(close_in_block, counts_added, self._blocks, self.labels, rows, least)
 
     def _read(self, *, with_tables: bool) -> SimilarityPass:
-        known = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
+        of_clusters = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
         rows = self.rows
         every = groups_by_cluster(self.partition)
         groups = [RowGroup(at, self.labels[at], rows.scale[at], rows.squared_norms[at]) for at in every]
         tasks = [groups[first : first + GROUPS_OF_A_TASK] for first in range(0, len(groups), GROUPS_OF_A_TASK)]
-        shared = self._joined, self.cluster_sums, known, self.metric, with_tables
-        found = (one for part in self._executor.map(read_groups, tasks, *shared) for one in part)
-        return gather_readings(every, found, self.partition, with_tables=with_tables, progress=self.progress)
+        shared = self._joined, self.cluster_sums, of_clusters, self.metric, with_tables
+        readings = (reading for part in self._executor.map(read_groups, tasks, *shared) for reading in part)
+        return gather_readings(every, readings, self.partition, with_tables=with_tables, progress=self.progress)
 
 
 def sum_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
@@ -114,8 +114,8 @@ def sum_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> Exact
 
 def sum_squared(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
     """Return the sums by cluster of the squared values of a block; `labels` are those of all documents."""
-    every, own = np.arange(block.n_rows), labels[block.places]
-    return sum_block(block.documents.under("cosine"), every, own, n_clusters, squared=True)
+    every, block_labels = np.arange(block.n_rows), labels[block.places]
+    return sum_block(block.documents.under("cosine"), every, block_labels, n_clusters, squared=True)
 
 
 def count_together(block: MatrixBlock, lists: list[Integers]) -> list[Integers]:
@@ -134,15 +134,22 @@ def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> Any
 
 
 def read_groups(
-    groups: Sequence[RowGroup], joined_rows: CsrFiles, sums: ClusterSums, known: Any, metric: str, with_tables: bool
+    groups: Sequence[RowGroup],
+    joined_rows: CsrFiles,
+    sums: ClusterSums,
+    of_clusters: Any,
+    metric: str,
+    with_tables: bool,
 ) -> list[Readings]:
     """Return the results of groups of rows."""
-    found, whole = [], joined_rows.open()
+    readings, whole = [], joined_rows.open()
     for group in groups:
         rows = Rows(whole[group.rows], group.scale, group.squared_norms, True)
         every = np.arange(group.rows.size)
-        found.append(read_group(every, rows, group.labels, sums, known, metric=metric, with_tables=with_tables))
-    return found
+        readings.append(
+            read_group(every, rows, group.labels, sums, of_clusters, metric=metric, with_tables=with_tables)
+        )
+    return readings
 
 
 def place_in_blocks(

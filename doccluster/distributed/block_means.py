@@ -61,7 +61,7 @@ class BlockMeans:
         self.version = TableVersion(str(self.folder), 0, np.full(self.table.shape[0], np.inf), rows.frequencies)
         self.version.write(self.table)
         self._moved: LabelMoves | None = None  # all moves so far: sums, sizes
-        self._done = self.version, self.table
+        self._labelling = self.version, self.table
         if labels is not None:
             self._take_in(self.executor.reduce(take_labels, moved_together, self.blocks, self.version, labels))
 
@@ -88,22 +88,23 @@ class BlockMeans:
         """Bring the sums to what the blocks are at."""
         sums = moved.sums if self._moved is None else self._moved.sums + moved.sums
         self._moved = LabelMoves(sums, moved.n_members, moved.n_usable, moved.n_moved)
-        self._done = self.version, self.table
+        self._labelling = self.version, self.table
 
     def _refill(self, empty: Integers, moved: LabelMoves) -> tuple[LabelMoves, int]:
         """Return the moves once empty clusters have a document each, and how many got one."""
-        found = self.executor.map(look_for_refills, self.blocks, self.version)
-        own, labels, digests, usable = map(np.concatenate, zip(*found, strict=True))
+        parts = self.executor.map(look_for_refills, self.blocks, self.version)
+        cosines, labels, digests, usable = map(np.concatenate, zip(*parts, strict=True))
         order = self._rows.order
-        chosen = choose_refills(own[order], labels[order], digests[order], usable[order], empty)
+        chosen = choose_refills(cosines[order], labels[order], digests[order], usable[order], empty)
         if not chosen:
             return moved, 0
-        given = order[list(chosen)], np.array(list(chosen.values()), np.int32)
-        return self.executor.reduce(relabel, moved_together, self.blocks, self.version, *given), len(chosen)
+        documents, clusters = order[list(chosen)], np.array(list(chosen.values()), np.int32)
+        moves = self.executor.reduce(relabel, moved_together, self.blocks, self.version, documents, clusters)
+        return moves, len(chosen)
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return the labels of all documents after the last whole iteration."""
-        return np.concatenate(list(self.executor.map(block_labels, self.blocks, self._done[0])))
+        return np.concatenate(list(self.executor.map(block_labels, self.blocks, self._labelling[0])))
 
     def so_far(self, number: int) -> Callable[[], Snapshot]:
         """Return a function that makes a snapshot of the last whole iteration."""
@@ -112,10 +113,10 @@ class BlockMeans:
     def finish(self, number: int, *, converged: bool) -> Snapshot:
         """Return the start after its last whole iteration; clusters that could not be filled are dropped."""
         assert self._moved is not None
-        filled, table = np.flatnonzero(self._moved.n_usable), self._done[1]
+        filled, table = np.flatnonzero(self._moved.n_usable), self._labelling[1]
         if 0 < filled.size < table.shape[0]:
-            rest = BlockMeans(self._rows, table[filled], self.folder.parent, keep_bytes=self._keep_bytes)
-            rest.assign()
-            return rest.finish(number, converged=converged)
+            others_refilled = BlockMeans(self._rows, table[filled], self.folder.parent, keep_bytes=self._keep_bytes)
+            others_refilled.assign()
+            return others_refilled.finish(number, converged=converged)
         objective = float(row_products(sparse.csr_array(self._moved.sums.by_cluster()), table).sum())
         return Snapshot(self.labels(), table, objective, number, converged)

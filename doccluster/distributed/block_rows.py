@@ -57,17 +57,17 @@ class BlockRows:
 
     def take(self, places: Integers) -> UnitDocuments:
         """Return the rows at some places of the order, as the iterations of one process would read them."""
-        wanted = self.order[places]
-        ascending = np.sort(wanted)
+        documents = self.order[places]
+        ascending = np.sort(documents)
         parts = list(self.executor.map(rows_at, self.blocks, ascending))
-        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.searchsorted(ascending, wanted)]
+        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.searchsorted(ascending, documents)]
         return UnitDocuments(sparse.csr_array(rows, dtype=np.float32), np.ones(places.size))
 
 
-def rows_at(block: MatrixBlock, wanted: Integers) -> Any:
+def rows_at(block: MatrixBlock, rows: Integers) -> Any:
     """Return those rows of a block that are among places of the collection, ascending."""
-    first, last = np.searchsorted(wanted, [block.first, block.first + block.n_rows])
-    return sparse.csr_array(block.matrix[wanted[first:last] - block.first])
+    first, last = np.searchsorted(rows, [block.first, block.first + block.n_rows])
+    return sparse.csr_array(block.matrix[rows[first:last] - block.first])
 
 
 def block_frequencies(block: MatrixBlock) -> Integers:

@@ -59,9 +59,9 @@ def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> 
 
 def take_labels(block: MatrixBlock, version: TableVersion, labels: Labels) -> LabelMoves:
     """Give a block the labels that it had in a run before, of those of all documents, and return its sums."""
-    own = np.array(labels[block.places], np.int32)
-    write_array(labels_path(block, version), own)
-    return _what_moved(block, version, own)
+    block_labels = np.array(labels[block.places], np.int32)
+    write_array(labels_path(block, version), block_labels)
+    return _what_moved(block, version, block_labels)
 
 
 def relabel(block: MatrixBlock, version: TableVersion, places: Integers, clusters: Labels) -> LabelMoves:
@@ -84,8 +84,8 @@ def _what_moved(block: MatrixBlock, version: TableVersion, after: Labels) -> Lab
     moved = np.arange(block.n_rows) if before is None else np.flatnonzero(before != after)
     sums = sum_block(rows, moved, after, k)
     if before is not None and moved.size:
-        left = sum_block(rows, moved, before, k)
-        sums += -left
+        leaving = sum_block(rows, moved, before, k)
+        sums += -leaving
     n_usable = np.bincount(after[has_terms(block)], minlength=k)
     return LabelMoves(sums, np.bincount(after, minlength=k), n_usable, int(moved.size))
 
@@ -99,8 +99,8 @@ def moved_together(parts: list[LabelMoves]) -> LabelMoves:
 def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[npt.NDArray[Any], ...]:
     """Return for each document what `choose_refills` asks: exact cosine to its centroid, label, digest, usable."""
     labels = block_labels(block, version)
-    own = place_documents(block.documents, version.read(), labels, n_threads=1)[1]
-    return own, labels, unit_documents(block.documents)[0].digests, has_terms(block)
+    cosines = place_documents(block.documents, version.read(), labels, n_threads=1)[1]
+    return cosines, labels, unit_documents(block.documents)[0].digests, has_terms(block)
 
 
 def block_labels(block: MatrixBlock, version: TableVersion) -> Labels:
@@ -191,7 +191,7 @@ class _KeptBlocks:
         """Return whether another block fits, after what is kept of fits that are over was let go."""
         with self._lock:
             self._keep_only(lambda fit: Path(fit).is_dir())
-            return sum(held for _, held in self._blocks.values()) + size <= keep_bytes
+            return sum(n_bytes for _, n_bytes in self._blocks.values()) + size <= keep_bytes
 
     def _keep_only(self, stays: Any) -> None:
         for key in [key for key in self._blocks if not stays(key[1])]:

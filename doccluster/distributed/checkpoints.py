@@ -37,16 +37,16 @@ class FitProgress:
     labels: tuple[npt.NDArray[np.int32], ...]
     # where the start under way is: its means, the labels by them, its last objective and the number of its iterations;
     # None between two starts
-    begun: Snapshot | None = None
+    current: Snapshot | None = None
 
     @classmethod
-    def of(cls, generator: np.random.Generator, best: BestStart, seen: Iteration | None = None) -> FitProgress:
+    def of(cls, generator: np.random.Generator, best: BestStart, iteration: Iteration | None = None) -> FitProgress:
         """Return how far a fit has come."""
-        begun = None
-        if seen is not None:
-            begun = Snapshot(seen.steps.labels(), seen.steps.table, seen.objective, seen.number)
+        current = None
+        if iteration is not None:
+            current = Snapshot(iteration.steps.labels(), iteration.steps.table, iteration.objective, iteration.number)
         random = dict(generator.bit_generator.state)
-        return cls(random, best.best, tuple(best.objectives), tuple(best.labels), begun)
+        return cls(random, best.best, tuple(best.objectives), tuple(best.labels), current)
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,22 @@ class Checkpoints:
 
     def save(self, state: FitProgress) -> None:
         """Write a checkpoint in place of the one before. Raises InputError if it cannot be written."""
-        known = {"best": state.best, "begun": state.begun}
-        told = {
+        snapshots = {"best": state.best, "begun": state.current}
+        record = {
             "key": self.key,
             "random": state.random,
             "objectives": state.objectives,
             "n_labels": len(state.labels),
-            **{name: one and [one.objective, one.n_iter, one.converged] for name, one in known.items()},
+            **{
+                name: snapshot and [snapshot.objective, snapshot.n_iter, snapshot.converged]
+                for name, snapshot in snapshots.items()
+            },
         }
-        arrays: dict[str, Any] = {"told": np.array(json.dumps(told))}
+        arrays: dict[str, Any] = {"told": np.array(json.dumps(record))}
         arrays |= {f"labels{number}": labels for number, labels in enumerate(state.labels)}
-        for name, one in known.items():
-            if one is not None:
-                arrays |= _packed(name, one.means, one.labels)
+        for name, snapshot in snapshots.items():
+            if snapshot is not None:
+                arrays |= _packed(name, snapshot.means, snapshot.labels)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with finished_file(self.path) as unfinished, unfinished.open("wb") as file:
@@ -98,15 +101,15 @@ class Checkpoints:
             return None
         try:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                told = json.loads(str(arrays["told"]))
-                if told["key"] != self.key:
+                record = json.loads(str(arrays["told"]))
+                if record["key"] != self.key:
                     raise InputError(
                         f"the checkpoint {self.path} is of other documents, or of a run with other options",
                         remedy=("type the command again as it was, or give ", Argument("overwrite", True)),
                     )
-                best, begun = (told[name] and _unpacked(name, arrays, *told[name]) for name in ("best", "begun"))
-                labels = tuple(arrays[f"labels{number}"] for number in range(told["n_labels"]))
-                return FitProgress(told["random"], best, tuple(map(float, told["objectives"])), labels, begun)
+                best, current = (record[name] and _unpacked(name, arrays, *record[name]) for name in ("best", "begun"))
+                labels = tuple(arrays[f"labels{number}"] for number in range(record["n_labels"]))
+                return FitProgress(record["random"], best, tuple(map(float, record["objectives"])), labels, current)
         except _DAMAGED as error:
             raise InputError(
                 f"the checkpoint {self.path} is damaged ({error})",

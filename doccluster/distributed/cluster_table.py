@@ -69,43 +69,43 @@ def centroids_of(sums: ExactSums, n_members: Integers, before: Any) -> tuple[Any
     """
     by_cluster = sparse.csr_array(sums.by_cluster())
     lengths = row_lengths(by_cluster)
-    known = lengths > CANCELLED * n_members
+    is_known = lengths > CANCELLED * n_members
     directions = np.empty(by_cluster.data.size, np.float32)
-    for rows, own in _pieces(by_cluster):
-        divisors = np.repeat(np.where(known, lengths, 1.0)[rows], np.diff(by_cluster.indptr)[rows])
-        directions[own] = by_cluster.data[own] / divisors
+    for rows, part in _pieces(by_cluster):
+        divisors = np.repeat(np.where(is_known, lengths, 1.0)[rows], np.diff(by_cluster.indptr)[rows])
+        directions[part] = by_cluster.data[part] / divisors
     rows = sparse.csr_array((directions, by_cluster.indices, by_cluster.indptr), by_cluster.shape)
     rows.eliminate_zeros()
-    if not known.all():
-        order = np.where(known, np.arange(known.size), known.size + np.arange(known.size))
+    if not is_known.all():
+        order = np.where(is_known, np.arange(is_known.size), is_known.size + np.arange(is_known.size))
         rows = sparse.csr_array(sparse.vstack([rows, before], format="csr")[order])
     return rows, lengths
 
 
 def chords(before: Any, after: Any) -> Floats:
     """Return how far each centroid moved: the length of the difference of its rows."""
-    found = [
+    parts = [
         row_lengths(sparse.csr_array(after[rows].astype(np.float64) - before[rows].astype(np.float64)))
         for rows, _ in _pieces(after)
     ]
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def row_lengths(matrix: Any) -> Floats:
     """Return the length of each row of a csr array."""
     starts, squares = matrix.indptr, []
-    for rows, own in _pieces(matrix):
-        squares.append(_row_totals(starts[rows.start : rows.stop + 1], matrix.data[own] ** 2))
+    for rows, part in _pieces(matrix):
+        squares.append(_row_totals(starts[rows.start : rows.stop + 1], matrix.data[part] ** 2))
     return np.sqrt(np.concatenate(squares))
 
 
 def row_products(sums: Any, table: Any) -> Floats:
     """Return the product of each row of a csr array of float64 with the same row of another."""
-    found = []
+    pieces = []
     for rows, _ in _pieces(sums):
         products = sparse.csr_array(sums[rows].multiply(table[rows].astype(np.float64)))
-        found.append(_row_totals(products.indptr, products.data))
-    return np.concatenate(found)
+        pieces.append(_row_totals(products.indptr, products.data))
+    return np.concatenate(pieces)
 
 
 def _row_totals(starts: npt.NDArray[np.integer[Any]], values: Floats) -> Floats:

@@ -57,8 +57,8 @@ class DaskExecutor:
 
     def check_folder(self, folder: Path) -> None:
         """Raise InputError unless all workers see a folder of this machine."""
-        seen = self.client.run(os.path.isdir, str(folder))
-        blind = [address for address, sees in seen.items() if not sees]
+        answers = self.client.run(os.path.isdir, str(folder))
+        blind = [address for address, sees in answers.items() if not sees]
         if blind:
             raise InputError(
                 f"the worker at {blind[0]} does not see the folder {folder}",
@@ -70,20 +70,20 @@ class DaskExecutor:
 
         Only a few items for each worker are under way at a time, so that neither they nor their results pile up.
         """
-        done = 0
+        n_done = 0
         for attempt in range(ATTEMPTS):
             sent, tasks = list[Any](), deque[Any]()
             with _given_up_at_the_end(sent, tasks):
                 try:
                     sent.extend(map(self._share, shared))
-                    rest = iter(items[done:])
-                    tasks.extend(self._submit(function, islice(rest, AHEAD * self.n_workers), sent))
+                    remaining = iter(items[n_done:])
+                    tasks.extend(self._submit(function, islice(remaining, AHEAD * self.n_workers), sent))
                     while tasks:
                         result = self._result_of(tasks[0])
                         self.bytes_received += size_of(result)
                         tasks.popleft().release()
-                        tasks.extend(self._submit(function, islice(rest, 1), sent))
-                        done += 1
+                        tasks.extend(self._submit(function, islice(remaining, 1), sent))
+                        n_done += 1
                         yield result
                     return
                 except _lost() as error:
@@ -120,9 +120,9 @@ class DaskExecutor:
     def _result_of(self, future: Any) -> Any:
         """Return the result of a task, or raise InputError if there has been no worker for too long."""
         alone_since: float | None = None
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())  # a wait that times out inside Dask may fail in other ways
-        while not done.wait(min(WORKERLESS, LOOK_EVERY)):
+        is_over = threading.Event()
+        future.add_done_callback(lambda _: is_over.set())  # a wait that times out inside Dask may fail in other ways
+        while not is_over.wait(min(WORKERLESS, LOOK_EVERY)):
             now = time.monotonic()
             alone_since = None if self.client.nthreads() else (alone_since or now)
             if alone_since is not None and now - alone_since >= WORKERLESS:
@@ -135,11 +135,11 @@ class DaskExecutor:
     def _combine(self, combine: Callable[[list[Result]], Result], tasks: deque[Any]) -> None:
         """Put one task in the place of a few, level by level, until there is one."""
         while len(tasks) > 1:
-            left = len(tasks)
-            while left:
-                few = list(islice(tasks, min(FAN_IN, left)))
+            n_left = len(tasks)
+            while n_left:
+                few = list(islice(tasks, min(FAN_IN, n_left)))
                 tasks.append(self.client.submit(combine, few, pure=False))
-                left -= len(few)
+                n_left -= len(few)
                 for _ in few:
                     tasks.popleft()
 
@@ -163,7 +163,7 @@ class DaskExecutor:
 
 
 @contextmanager
-def _given_up_at_the_end(*held: Iterable[Any]) -> Iterator[None]:
+def _given_up_at_the_end(*iterables: Iterable[Any]) -> Iterator[None]:
     """Let the scheduler forget the tasks in some lists at the end, whatever ends it."""
     try:
         yield
@@ -171,7 +171,7 @@ def _given_up_at_the_end(*held: Iterable[Any]) -> Iterator[None]:
         clear_frames(stopped.__traceback__)  # it may be held for long, and hold a task that was just handed in
         raise
     finally:
-        for value in chain(*held):
+        for value in chain(*iterables):
             if _is_task(value):
                 value.release()
 
@@ -248,7 +248,7 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
             with _client(Client, scheduler) as client, _executor_of(client) as executor:
                 yield executor
             return
-        more = {} if memory_limit is None else {"memory_limit": memory_limit}
+        limits = {} if memory_limit is None else {"memory_limit": memory_limit}
         with ExitStack() as stack:
             try:
                 cluster = stack.enter_context(
@@ -257,7 +257,7 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
                         threads_per_worker=n_threads,
                         dashboard_address="127.0.0.1:0",
                         preload=[__name__],
-                        **more,
+                        **limits,
                     )
                 )
                 client = stack.enter_context(Client(cluster, direct_to_workers=True))

@@ -59,14 +59,14 @@ class BlockDocuments:
         with self.place.for_a_while() as inner:
             work = _BlockWork(self, inner, parameters, keep_bytes, checkpoints)
             fit = work.run()
-        starts = tuple(self.as_in_blocks(one) for one in fit.starts)
+        starts = tuple(self.as_in_blocks(labels) for labels in fit.starts)
         return replace(fit, labels=self.as_in_blocks(fit.labels), starts=starts)
 
     def as_in_blocks(self, labels: Labels) -> Labels:
         """Return labels of the order in that of the blocks."""
-        found = np.empty_like(labels)
-        found[self.order] = labels
-        return found
+        ordered = np.empty_like(labels)
+        ordered[self.order] = labels
+        return ordered
 
 
 class _BlockWork(DocumentWork):
@@ -115,22 +115,22 @@ class _BlockWork(DocumentWork):
 
     def settle(self, counts: Any, labels: Labels) -> SettledMixture:
         """Return the labels and the mixture where expectation maximisation ends, over blocks."""
-        given, k = self.documents.as_in_blocks(labels), self.parameters.n_clusters
+        block_labels, k = self.documents.as_in_blocks(labels), self.parameters.n_clusters
         executor = self.documents.place.executor
-        settled = settle_blocks(executor, self.documents.blocks, given, k, progress=self.progress)
+        settled = settle_blocks(executor, self.documents.blocks, block_labels, k, progress=self.progress)
         return replace(settled, labels=settled.labels[self.documents.order])
 
 
 def _in_order(fit: SphericalFit, order: npt.NDArray[np.int64]) -> SphericalFit:
-    return replace(fit, labels=fit.labels[order], other_labels=tuple(one[order] for one in fit.other_labels))
+    return replace(fit, labels=fit.labels[order], other_labels=tuple(labels[order] for labels in fit.other_labels))
 
 
 def _laid_out(rows: Any, order: npt.NDArray[np.int64], place: InFiles) -> Any:
     """Return rows in their order, as files."""
-    whole, blocks, kept = opened(rows), row_blocks(order.size, LAID_OUT), place.keep(order)
+    whole, blocks, places = opened(rows), row_blocks(order.size, LAID_OUT), place.keep(order)
     if sparse.issparse(whole):
-        return place.rows(taken_rows, blocks, rows, kept)
-    return place.table(taken_rows, blocks, whole.shape[1], whole.dtype, rows, kept)
+        return place.rows(taken_rows, blocks, rows, places)
+    return place.table(taken_rows, blocks, whole.shape[1], whole.dtype, rows, places)
 
 
 def block_rows_beside(place: TablePlace, rows: Any, meaning: Meaning) -> Any:

@@ -35,10 +35,10 @@ def joined_rows(blocks: Sequence[MatrixBlock], folder: Path) -> tuple[Any, Any |
 def likely_copies(executor: Executor, blocks: Sequence[MatrixBlock], joined: CsrFiles, folder: Path) -> Rows:
     """Return `alike_in_a_band` of all rows, which `joined` has too; files in `folder` are removed."""
     paths = list(executor.map(write_signatures, blocks, str(folder)))
-    found = list(executor.map(alike_in_stored_band, range(N_BANDS), paths, joined))
+    bands = list(executor.map(alike_in_stored_band, range(N_BANDS), paths, joined))
     for path in paths:
         Path(path).unlink(missing_ok=True)
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(bands))
 
 
 def write_signatures(block: MatrixBlock, folder: str) -> str:
@@ -51,16 +51,16 @@ def write_signatures(block: MatrixBlock, folder: str) -> str:
 def alike_in_stored_band(number: int, paths: list[str], joined: CsrFiles) -> Rows:
     """Return the rows that have a band and many terms in common with another one, ascending."""
     band, next_band = _band(paths, number), _band(paths, (number + 1) % N_BANDS)
-    found = np.zeros(band.size, dtype=bool)
+    is_alike = np.zeros(band.size, dtype=bool)
     whole = joined.open()
 
     def terms_of(rows: Rows) -> Any:
-        own = whole[rows]
-        own.data = np.ones(own.nnz, np.int8)
-        return own
+        pair_rows = whole[rows]
+        pair_rows.data = np.ones(pair_rows.nnz, np.int8)
+        return pair_rows
 
-    mark_alike(terms_of, band, next_band, found)
-    return np.flatnonzero(found)
+    mark_alike(terms_of, band, next_band, is_alike)
+    return np.flatnonzero(is_alike)
 
 
 def _band(paths: list[str], number: int) -> Hashes:

@@ -58,8 +58,8 @@ class MatrixBlock:
     @property
     def rows(self) -> Rows:
         """The rows as they are summed: unit, none of them scaled again."""
-        ones = np.ones(self.n_rows)
-        return Rows(self.matrix, ones, ones, True)
+        scale = np.ones(self.n_rows)
+        return Rows(self.matrix, scale, scale, True)
 
     @property
     def places(self) -> slice:
@@ -100,29 +100,29 @@ class TableBlock(MatrixBlock):
     @property
     def rows(self) -> Rows:
         """The rows as they are summed, dense where the table is."""
-        whole, ones = opened(self.table), np.ones(self.n_rows)
-        return super().rows if sparse.issparse(whole) else Rows(whole[self.places], ones, ones, True)
+        whole, scale = opened(self.table), np.ones(self.n_rows)
+        return super().rows if sparse.issparse(whole) else Rows(whole[self.places], scale, scale, True)
 
 
 def blocks_of_table(table: ArrayFile | CsrFiles) -> list[TableBlock]:
     """Return the rows of a table in files as blocks."""
     whole = opened(table)
-    found, width = [], whole.shape[1]
+    blocks, width = [], whole.shape[1]
     for rows in row_blocks(whole.shape[0], TABLE_ROWS):
         size = rows.stop - rows.start
         is_sparse = sparse.issparse(whole)
         n_entries = int(whole.indptr[rows.stop] - whole.indptr[rows.start]) if is_sparse else size * width
-        found.append(TableBlock(f"{table}-{rows.start}", rows.start, size, width, n_entries, table))
-    return found
+        blocks.append(TableBlock(f"{table}-{rows.start}", rows.start, size, width, n_entries, table))
+    return blocks
 
 
 def in_their_places(
-    blocks: Sequence[MatrixBlock], found: Iterable[Mapping[str, npt.NDArray[Any]]]
+    blocks: Sequence[MatrixBlock], results: Iterable[Mapping[str, npt.NDArray[Any]]]
 ) -> dict[str, npt.NDArray[Any]]:
     """Return the results for the documents of each block, by name, as arrays of all documents; copied as it comes."""
     n_documents, whole = sum(block.n_rows for block in blocks), dict[str, npt.NDArray[Any]]()
-    for block, own in zip(blocks, found, strict=True):
-        for name, values in own.items():
+    for block, columns in zip(blocks, results, strict=True):
+        for name, values in columns.items():
             whole.setdefault(name, np.empty(n_documents, values.dtype))[block.places] = values
     return whole
 

@@ -85,12 +85,12 @@ def place_block(
     going: GoingByMeaning | None,
 ) -> NewDocuments:
     """Return where the texts of a block belong; the rows of the meaning are files."""
-    read = texts.texts
-    unknown = unknown_term_shares(read, vectorizer)
+    strings = texts.texts
+    unknown = unknown_term_shares(strings, vectorizer)
     if going is not None:
-        own = opened(going.meaning.rows)[texts.first : texts.first + len(read)]
-        going = replace(going, meaning=replace(going.meaning, rows=own))
-    return place_new(vectorize(read, vectorizer), rule, centroids, unknown, going=going, n_threads=1)
+        meaning_rows = opened(going.meaning.rows)[texts.first : texts.first + len(strings)]
+        going = replace(going, meaning=replace(going.meaning, rows=meaning_rows))
+    return place_new(vectorize(strings, vectorizer), rule, centroids, unknown, going=going, n_threads=1)
 
 
 def place_blocks(
@@ -103,4 +103,6 @@ def place_blocks(
 ) -> NewDocuments:
     """Return where the texts of all blocks belong, in their order; only these few numbers of each come back."""
     parts = list(executor.map(place_block, texts, single_threaded(vectorizer), rule, centroids, going))
-    return NewDocuments(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(NewDocuments)))
+    return NewDocuments(
+        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(NewDocuments))
+    )

@@ -53,17 +53,17 @@ def settle_blocks(
         return multinomials_of(sums, weights, background[0], SMOOTHING, MAX_LENGTH)
 
     def label(parameters: Multinomials) -> tuple[Labels, Labels]:
-        found = np.concatenate(list(executor.map(most_probable, blocks, parameters)))
-        return found, found
+        new_labels = np.concatenate(list(executor.map(most_probable, blocks, parameters)))
+        return new_labels, new_labels
 
-    begun = np.asarray(labels, np.int64)
-    return settle(fit, label, (begun, begun), max_iter=MAX_ITER, tol=TOL, progress=progress)
+    first_labels = np.asarray(labels, np.int64)
+    return settle(fit, label, (first_labels, first_labels), max_iter=MAX_ITER, tol=TOL, progress=progress)
 
 
 def sum_counts(block: MatrixBlock, labels: Labels, n_clusters: int) -> Any:
     """Return the sums of the capped counts of a block by cluster, csr array of shape (n_terms, n_clusters)."""
-    own = labels[block.places]
-    return sparse.csr_array(capped(block.counts, MAX_LENGTH).T @ one_hot(own, n_clusters))
+    block_labels = labels[block.places]
+    return sparse.csr_array(capped(block.counts, MAX_LENGTH).T @ one_hot(block_labels, n_clusters))
 
 
 def most_probable(block: MatrixBlock, parameters: Multinomials) -> Labels:

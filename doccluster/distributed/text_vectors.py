@@ -79,11 +79,11 @@ def write_rows(
     `counts` is where `learn_terms` wrote the counts, which are removed at the end. `keeps` says which documents stay
     without a term.
     """
-    found = list(executor.map(weigh_block, texts, single_threaded(vectorizer), str(counts), str(folder), keeps))
+    vector_blocks = list(executor.map(weigh_block, texts, single_threaded(vectorizer), str(counts), str(folder), keeps))
     shutil.rmtree(counts, ignore_errors=True)  # not earlier: a worker that is replaced needs them again
-    firsts = accumulate((one.block.n_rows for one in found), initial=0)
-    blocks = [replace(one.block, first=first) for one, first in zip(found, firsts, strict=False)]
-    return [block for block in blocks if block.n_rows], np.concatenate([one.places for one in found])
+    firsts = accumulate((part.block.n_rows for part in vector_blocks), initial=0)
+    blocks = [replace(part.block, first=first) for part, first in zip(vector_blocks, firsts, strict=False)]
+    return [block for block in blocks if block.n_rows], np.concatenate([part.places for part in vector_blocks])
 
 
 def weigh_block(
@@ -105,32 +105,32 @@ def weigh_block(
 
 
 def encode_texts(
-    place: InFiles, texts: StoredTexts, given: Any, known: Any, *, progress: Progress = silent
+    place: InFiles, texts: StoredTexts, encoder_named: Any, encoded: Any, *, progress: Progress = silent
 ) -> ArrayFile:
     """Return the rows of texts by an encoder, as `get_encoder` takes it, made where the texts are read.
 
-    `known` are the rows that were made before, which makes no others (`results.encoded_rows.EncodedRows`).
+    `encoded` are the rows that were made before, which makes no others (`results.encoded_rows.EncodedRows`).
     """
-    encoder = get_encoder(given, n_threads=1)
-    is_known = encoder.digest != "" and known.model == encoder.digest
-    first = known.rows if is_known else encode(encoder, [texts[0]])
+    encoder = get_encoder(encoder_named, n_threads=1)
+    is_known = encoder.digest != "" and encoded.model == encoder.digest
+    first = encoded.rows if is_known else encode(encoder, [texts[0]])
     dtype = np.float32 if encoder.digest else first.dtype
-    table, done = place.empty_table(len(texts), first.shape[1], dtype), 0
+    table, n_done = place.empty_table(len(texts), first.shape[1], dtype), 0
     with place.for_a_while() as inner:
-        known = replace(known, texts=inner.keep(known.texts), rows=inner.keep(known.rows))
-        for n_rows in place.executor.map(encode_block, texts.blocks, table.path, given, known):
-            done += n_rows
-            progress("encode", done, len(texts))
+        encoded = replace(encoded, texts=inner.keep(encoded.texts), rows=inner.keep(encoded.rows))
+        for n_rows in place.executor.map(encode_block, texts.blocks, table.path, encoder_named, encoded):
+            n_done += n_rows
+            progress("encode", n_done, len(texts))
     return table
 
 
-def encode_block(texts: TextRows, path: str, given: Any, known: Any) -> int:
+def encode_block(texts: TextRows, path: str, encoder_named: Any, encoded: Any) -> int:
     """Write the rows of the texts of a block into their place in a table, and return how many there are."""
-    is_ours = isinstance(given, str)
-    encoder = known_encoder(given) if is_ours else get_encoder(given)
-    own = replace(known, texts=opened(known.texts), rows=opened(known.rows))
+    is_ours = isinstance(encoder_named, str)
+    encoder = known_encoder(encoder_named) if is_ours else get_encoder(encoder_named)
+    opened_rows = replace(encoded, texts=opened(encoded.texts), rows=opened(encoded.rows))
     with nullcontext() if is_ours else _one_at_a_time:
-        rows = own.rows_of(texts.texts, encoder, partial(encode, encoder))
+        rows = opened_rows.rows_of(texts.texts, encoder, partial(encode, encoder))
     write_table_rows(Path(path), texts.first, np.ascontiguousarray(rows))
     return len(rows)
 

@@ -134,8 +134,8 @@ def describe_clusters(
     ['oil', 'wheat']
     """
     documents = checked_documents(vectors, partition)
-    known = evidence or ClusterEvidence(documents, partition, n_threads=n_threads)
-    profiles = ClusterProfiles.from_evidence(known)
+    evidence_of_all = evidence or ClusterEvidence(documents, partition, n_threads=n_threads)
+    profiles = ClusterProfiles.from_evidence(evidence_of_all)
     placed = placement or place_documents(documents, partition, profiles.centroids, n_threads=n_threads)
     names = vectors.display_terms if vectors.display_terms is not None else vectors.terms
     longer = None if names is None or texts is None else _longer_strings(partition, placed, names, texts, titles)
@@ -147,7 +147,7 @@ def describe_clusters(
     ranked = rank_label_terms(
         profiles,
         names,
-        rows=Documents(known.rows.matrix),
+        rows=Documents(evidence_of_all.rows.matrix),
         partition=partition,
         phrases=phrases,
         in_titles=in_titles,
@@ -156,7 +156,7 @@ def describe_clusters(
     )
     labels = short_labels(ranked)
     shown = representative_documents(
-        documents, partition, placed.similarity, n_documents=n_documents, outlets=outlets, evidence=known
+        documents, partition, placed.similarity, n_documents=n_documents, outlets=outlets, evidence=evidence_of_all
     )
     border = borderline_documents(partition, placed, n_documents=n_documents)
     return [
@@ -238,7 +238,7 @@ def recurring_strings(
     >>> recurring_strings(["京地", "metro"], ["東京地下鉄の駅", "駅は東京地下鉄", "東京地下鉄"])
     {'京地': '東京地下鉄'}
     """
-    found = {}
+    strings = {}
     for term in dict.fromkeys(terms):
         if is_unspaced(term):
             occurrences, share = _occurrences(term, list(dict.fromkeys(titles))), TITLES_SHARE
@@ -246,8 +246,8 @@ def recurring_strings(
                 occurrences, share = _occurrences(term, texts), min_share
             if occurrences:
                 grown = _grown(occurrences, max(2, share * len(occurrences)), longest)
-                found[term] = _whole_words(occurrences) or grown
-    return found
+                strings[term] = _whole_words(occurrences) or grown
+    return strings
 
 
 def merge_pieces(terms: Sequence[Term], shown: Mapping[str, str], n_terms: int) -> tuple[Term, ...]:
@@ -259,25 +259,27 @@ def merge_pieces(terms: Sequence[Term], shown: Mapping[str, str], n_terms: int) 
     for term in terms:
         text = shown.get(term.term, term.term)
         pieces = set(pairwise(text)) if is_unspaced(text) else set()
-        overlapping = (i for i, one in enumerate(merged) if is_unspaced(one.term) and pieces & set(pairwise(one.term)))
+        overlapping = (
+            i for i, earlier in enumerate(merged) if is_unspaced(earlier.term) and pieces & set(pairwise(earlier.term))
+        )
         place = next(overlapping, None)
         if place is None:
             merged.append(replace(term, term=text))
         else:
-            other = merged[place]
-            support = max(other.support, term.support)
-            merged[place] = replace(other, share=min(1.0, other.share + term.share), support=support)
+            earlier_term = merged[place]
+            support = max(earlier_term.support, term.support)
+            merged[place] = replace(earlier_term, share=min(1.0, earlier_term.share + term.share), support=support)
     return tuple(sorted(merged, key=lambda term: -term.share)[:n_terms])
 
 
 def _occurrences(term: str, texts: Sequence[str]) -> list[Occurrence]:
-    found: list[Occurrence] = []
+    occurrences: list[Occurrence] = []
     for text in texts:
         start = text.find(term)
-        while start >= 0 and len(found) < MOST_OCCURRENCES:
-            found.append((text, start, start + len(term)))
+        while start >= 0 and len(occurrences) < MOST_OCCURRENCES:
+            occurrences.append((text, start, start + len(term)))
             start = text.find(term, start + len(term))
-    return found
+    return occurrences
 
 
 def _grown(occurrences: list[Occurrence], needed: float, longest: int) -> str:
@@ -301,8 +303,8 @@ def _grown(occurrences: list[Occurrence], needed: float, longest: int) -> str:
 
 def _whole_words(occurrences: Sequence[Occurrence]) -> str:
     """Return the words that stand most often where a term occurs; nothing where they do not come twice."""
-    some = occurrences[:: max(1, len(occurrences) // MOST_CUT)][:MOST_CUT]
-    words = Counter(whole_word(*one) for one in some)
+    sample = occurrences[:: max(1, len(occurrences) // MOST_CUT)][:MOST_CUT]
+    words = Counter(whole_word(*occurrence) for occurrence in sample)
     counts: Counter[str] = Counter()
     for word, count in words.items():
         counts[without_ending(word, words)] += count

@@ -147,8 +147,8 @@ def contrast_clusters(
         Two different clusters.
     """
     documents, centres = checked_centroids(vectors, partition, centroids)
-    one, other = dense_row(centres.matrix, first), dense_row(centres.matrix, second)
-    products, difference = one * other, one - other
+    first_centroid, second_centroid = dense_row(centres.matrix, first), dense_row(centres.matrix, second)
+    products, difference = first_centroid * second_centroid, first_centroid - second_centroid
     similarity, distance = float(products.sum()), float(difference @ difference)
     squares = difference**2
     return Contrast(
@@ -156,7 +156,7 @@ def contrast_clusters(
         shared=_largest(vectors, products, similarity),
         first_only=_largest(vectors, np.where(difference > 0, squares, 0), distance),
         second_only=_largest(vectors, np.where(difference < 0, squares, 0), distance),
-        between=_between(documents.matrix, partition, one, other, first, second),
+        between=_between(documents.matrix, partition, first_centroid, second_centroid, first, second),
     )
 
 
@@ -168,11 +168,16 @@ def _largest(vectors: DocumentVectors, parts: Any, whole: float) -> tuple[TermSh
     return tuple(TermShare(str(names[t]), int(t), float(parts[t] / whole)) for t in order if parts[t] > 0)
 
 
-def _between(matrix: Any, partition: Partition, one: Any, other: Any, first: int, second: int) -> tuple[Between, ...]:
-    found = []
-    for cluster, own, next_to in ((first, one, other), (second, other, one)):
+def _between(
+    matrix: Any, partition: Partition, first_centroid: Any, second_centroid: Any, first: int, second: int
+) -> tuple[Between, ...]:
+    documents = []
+    for cluster, centroid, next_to in (
+        (first, first_centroid, second_centroid),
+        (second, second_centroid, first_centroid),
+    ):
         members = partition.members(cluster)
         rows = matrix[members]
-        margins = rows @ own - rows @ next_to
-        found += [Between(int(row), cluster, float(m)) for row, m in zip(members, margins, strict=True)]
-    return tuple(sorted(found, key=lambda document: (document.margin, document.row))[:N_BETWEEN])
+        margins = rows @ centroid - rows @ next_to
+        documents += [Between(int(row), cluster, float(m)) for row, m in zip(members, margins, strict=True)]
+    return tuple(sorted(documents, key=lambda document: (document.margin, document.row))[:N_BETWEEN])

@@ -36,27 +36,27 @@ class LabelQueries:
     """
 
     def __init__(self, rows: Any, labels: npt.NDArray[np.integer[Any]], columns: Collection[int]) -> None:
-        wanted = np.unique(np.fromiter(columns, dtype=np.int64, count=len(columns)))
+        terms = np.unique(np.fromiter(columns, dtype=np.int64, count=len(columns)))
         self.labels = labels
         self.sizes = np.bincount(labels)
-        self._places = {column: place for place, column in enumerate(wanted.tolist())}
-        self._weights = sparse.csc_array(rows[:, wanted])
+        self._places = {column: place for place, column in enumerate(terms.tolist())}
+        self._weights = sparse.csc_array(rows[:, terms])
 
     @classmethod
     def of_partition(cls, rows: Any, partition: Partition, columns: Collection[int]) -> LabelQueries:
         """Return the queries of a partition; of more than 50,000 documents as many evenly spaced ones."""
         n, labels = partition.n_documents, partition.labels
         if n > MAX_DOCUMENTS:
-            kept = np.arange(MAX_DOCUMENTS) * n // MAX_DOCUMENTS
-            rows, labels = rows[kept], labels[kept]
+            sample = np.arange(MAX_DOCUMENTS) * n // MAX_DOCUMENTS
+            rows, labels = rows[sample], labels[sample]
         return cls(sparse.csr_array(rows), labels, columns)
 
     def rank(self, columns: Sequence[int], n_best: int) -> npt.NDArray[np.int64]:
         """Return the best documents that have one of these terms."""
         places = [self._places[column] for column in columns]
         entries = [slice(self._weights.indptr[place], self._weights.indptr[place + 1]) for place in places]
-        hits = np.concatenate([self._weights.indices[own] for own in entries])
-        weights = np.concatenate([self._weights.data[own] for own in entries])
+        hits = np.concatenate([self._weights.indices[entry] for entry in entries])
+        weights = np.concatenate([self._weights.data[entry] for entry in entries])
         if len(columns) == 1:  # ascending, each once
             return np.asarray(hits[np.argsort(-weights, kind="stable")[:n_best]])
         documents, places_of_hits, n_met = np.unique(hits, return_inverse=True, return_counts=True)
@@ -84,15 +84,16 @@ class TitleCounts(ShortRepr):
         firsts: dict[tuple[int, str], int] = {}
         for place, (title, label) in enumerate(zip(titles, labels.tolist(), strict=True)):
             firsts.setdefault((label, subject_of(title)), place)
-        kept = np.fromiter(firsts.values(), np.int64, len(firsts))
-        has = sparse.csr_array(count([titles[place] for place in kept.tolist()]), dtype=np.float64)
+        first_places = np.fromiter(firsts.values(), np.int64, len(firsts))
+        has = sparse.csr_array(count([titles[place] for place in first_places.tolist()]), dtype=np.float64)
         has.data[:] = 1
         members = sparse.csr_array(
-            (np.ones(kept.size), (labels[kept], np.arange(kept.size))), shape=(n_clusters, kept.size)
+            (np.ones(first_places.size), (labels[first_places], np.arange(first_places.size))),
+            shape=(n_clusters, first_places.size),
         )
         having = sparse.csr_array(members @ has)
         having.sort_indices()
-        return cls(having, np.bincount(labels[kept], minlength=n_clusters))
+        return cls(having, np.bincount(labels[first_places], minlength=n_clusters))
 
     def factor(self, columns: Sequence[int], cluster: int) -> float:
         """Return the weight of a term in the titles of a cluster: the square root of the share that has it, one added.
@@ -100,11 +101,11 @@ class TitleCounts(ShortRepr):
         Of a few titles it is the share itself, and a term that none of them has counts for little. A phrase is in as
         many titles as the rarest of its words.
         """
-        own = slice(self.having.indptr[cluster], self.having.indptr[cluster + 1])
-        columns_of = self.having.indices[own]
+        entries = slice(self.having.indptr[cluster], self.having.indptr[cluster + 1])
+        columns_of = self.having.indices[entries]
         places = np.searchsorted(columns_of, columns)
-        known = np.isin(columns, columns_of)
-        n_having = self.having.data[own][places].min() if known.all() else 0.0
+        has_titles = np.isin(columns, columns_of)
+        n_having = self.having.data[entries][places].min() if has_titles.all() else 0.0
         n_titles = int(self.n_titles[cluster])
         if n_titles <= FEW:
             return float((n_having + 0.05) / (n_titles + 0.05))
@@ -166,17 +167,17 @@ def count_label_phrases(
     shown: list[str] = []
     columns: list[tuple[int, ...]] = []
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
-    known: dict[str, int | None] = {}
+    column_of_part: dict[str, int | None] = {}
     for phrase in find_phrases(running, uses, function_words=function_words, links=linking_words(languages)):
         counts = np.bincount(labels[phrase.texts], minlength=partition.n_clusters)
         if not ((counts >= 2) & (counts >= MIN_SHARE * n_read)).any():
             continue
-        own = _columns(phrase, column_of, known)
-        if not own:
+        phrase_columns = _columns(phrase, column_of, column_of_part)
+        if not phrase_columns:
             continue
         clusters = np.flatnonzero(counts)
         shown.append(written_as(phrase, running))
-        columns.append(own)
+        columns.append(phrase_columns)
         parts.append((clusters, counts[clusters] * partition.sizes[clusters] / n_read[clusters]))
     indices = np.concatenate([np.empty(0, dtype=np.int64), *(clusters for clusters, _ in parts)])
     values = np.concatenate([np.empty(0), *(estimated for _, estimated in parts)])
@@ -190,32 +191,34 @@ def count_label_phrases(
 
 def _with_titles(texts: Sequence[str], titles: Sequence[str] | None, rows: npt.NDArray[np.int64]) -> Iterator[str]:
     """Return the beginnings of texts, an empty line after each title; a title that came before is left out."""
-    told: set[str] = set()
+    subjects: set[str] = set()
     for text, row in zip(texts, rows.tolist(), strict=True):
         title = "" if titles is None else titles[row].strip()
         body = text[: len(title) + PER_DOCUMENT].removeprefix(title)
         subject = subject_of(title)
-        yield f"{title}\n\n{body}" if title and subject not in told else body
-        told.add(subject)
+        yield f"{title}\n\n{body}" if title and subject not in subjects else body
+        subjects.add(subject)
 
 
 def _sample(texts: Sequence[str], partition: Partition, max_characters: int) -> npt.NDArray[np.int64]:
     """Return evenly spaced rows of each cluster, with about as much text of each."""
     each = max_characters / partition.n_clusters
     lengths = np.minimum(text_lengths(texts), PER_DOCUMENT)
-    found = []
+    samples = []
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
         length = int(lengths[members].sum()) / members.size
         count = min(max(int(each / max(length, 1.0)), 2), members.size)
-        found.append(members[np.arange(count) * members.size // count])
-    return np.concatenate(found)
+        samples.append(members[np.arange(count) * members.size // count])
+    return np.concatenate(samples)
 
 
-def _columns(phrase: Phrase, column_of: Callable[[str], int | None], known: dict[str, int | None]) -> tuple[int, ...]:
+def _columns(
+    phrase: Phrase, column_of: Callable[[str], int | None], column_of_part: dict[str, int | None]
+) -> tuple[int, ...]:
     parts = [part for word in phrase.words for part in _PART.findall(word)]
     for part in parts:
-        if part not in known:
-            known[part] = column_of(part)
-    columns = (known[part] for part in parts)
+        if part not in column_of_part:
+            column_of_part[part] = column_of(part)
+    columns = (column_of_part[part] for part in parts)
     return tuple(dict.fromkeys(column for column in columns if column is not None))

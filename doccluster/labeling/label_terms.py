@@ -73,17 +73,19 @@ def rank_label_terms(
         return [()] * profiles.n_clusters
     scores = profiles.mutual_information()
     unfit = function_words if phrases is None else phrases.unfit.union(function_words)
-    found = []
+    candidates_of = []
     for cluster, (columns, values) in enumerate(largest_per_row(scores, N_CANDIDATES)):
         words = _words(profiles, cluster, columns, values, names, unfit)
-        found.append(_with_phrases(words, _phrases_of(phrases, profiles, cluster, function_words))[:N_SEARCHED])
+        candidates_of.append(_with_phrases(words, _phrases_of(phrases, profiles, cluster, function_words))[:N_SEARCHED])
     queries = None
     if rows is not None and partition is not None:
-        wanted = {column for own in found for one in own for column in one.columns}
-        queries = LabelQueries.of_partition(as_documents(rows, name="rows").matrix, partition, wanted)
+        columns_searched = {
+            column for candidates in candidates_of for candidate in candidates for column in candidate.columns
+        }
+        queries = LabelQueries.of_partition(as_documents(rows, name="rows").matrix, partition, columns_searched)
     return [
-        _shown(own, cluster, int(profiles.sizes[cluster]), queries, in_titles, function_words, longer)
-        for cluster, own in enumerate(found)
+        _shown(candidates, cluster, int(profiles.sizes[cluster]), queries, in_titles, function_words, longer)
+        for cluster, candidates in enumerate(candidates_of)
     ]
 
 
@@ -98,16 +100,22 @@ def _shown(
 ) -> tuple[LabelTerm, ...]:
     """Return the candidates as terms of a label, those first that bring most of the cluster back."""
     if queries is not None:
-        candidates = [replace(one, score=one.score * queries.share_found(one.columns, cluster)) for one in candidates]
+        candidates = [
+            replace(candidate, score=candidate.score * queries.share_found(candidate.columns, cluster))
+            for candidate in candidates
+        ]
     if in_titles is not None:
-        candidates = [replace(one, score=one.score * in_titles.factor(one.columns, cluster)) for one in candidates]
+        candidates = [
+            replace(candidate, score=candidate.score * in_titles.factor(candidate.columns, cluster))
+            for candidate in candidates
+        ]
     candidates = sorted(candidates, key=_best_first)
-    strings = {} if longer is None else longer(cluster, [one.name for one in candidates])
+    strings = {} if longer is None else longer(cluster, [candidate.name for candidate in candidates])
     terms: dict[str, LabelTerm] = {}
-    for one in candidates:
-        name = strings.get(one.name, one.name)
+    for candidate in candidates:
+        name = strings.get(candidate.name, candidate.name)
         if is_content(name, function_words):  # a piece of a word is judged when it has been made longer
-            terms.setdefault(name, LabelTerm(name, one.score, min(one.support / size, 1.0)))
+            terms.setdefault(name, LabelTerm(name, candidate.score, min(candidate.support / size, 1.0)))
     return tuple(terms.values())
 
 
@@ -127,9 +135,9 @@ def _words(
     )
     support, frequency = entries(profiles.support, cluster, columns), profiles.document_frequency[columns]
     weight = entries(profiles.centroids, cluster, columns)
-    for wanted in _tiers(profiles, cluster, support, frequency):
-        kept = np.flatnonzero(readable & wanted).tolist()
-        if kept:
+    for is_fit in _tiers(profiles, cluster, support, frequency):
+        places = np.flatnonzero(readable & is_fit).tolist()
+        if places:
             return [
                 _Candidate(
                     shown[place],
@@ -138,7 +146,7 @@ def _words(
                     float(support[place]),
                     float(weight[place]),
                 )
-                for place in kept
+                for place in places
             ]
     return []
 
@@ -154,8 +162,8 @@ def _tiers(
     telling |= (inside >= MOST) & (inside >= 2 * MIN_LIFT * outside)
     marks = (inside >= NEARLY_ALL) & (support >= NEARLY_ALL * frequency)
     rare = frequency <= np.where(marks, 0.5, MAX_SHARE_OF_ALL) * (size + n_others)
-    known = support >= min(max(2, MIN_SHARE_KNOWN * size), size)
-    return supported & telling & rare, supported & rare, supported & telling, known & telling & rare
+    is_supported_less = support >= min(max(2, MIN_SHARE_KNOWN * size), size)
+    return supported & telling & rare, supported & rare, supported & telling, is_supported_less & telling & rare
 
 
 def _phrases_of(
@@ -163,15 +171,15 @@ def _phrases_of(
 ) -> list[_Candidate]:
     if phrases is None:
         return []
-    own = slice(phrases.support.indptr[cluster], phrases.support.indptr[cluster + 1])
-    columns, support = phrases.support.indices[own], phrases.support.data[own]
+    entry_slice = slice(phrases.support.indptr[cluster], phrases.support.indptr[cluster + 1])
+    columns, support = phrases.support.indices[entry_slice], phrases.support.data[entry_slice]
     frequency = np.asarray(phrases.support.sum(axis=0), dtype=np.float64)[columns]
     n = int(profiles.sizes.sum())
     scores = mutual_information(support, frequency, np.full(support.size, float(profiles.sizes[cluster])), n)
-    wanted = _tiers(profiles, cluster, support, frequency)[0] & (scores > 0)
+    is_fit = _tiers(profiles, cluster, support, frequency)[0] & (scores > 0)
     return [
         _Candidate(phrases.names[columns[place]], phrases.columns[columns[place]], scores[place], support[place])
-        for place in np.flatnonzero(wanted).tolist()
+        for place in np.flatnonzero(is_fit).tolist()
     ]
 
 
@@ -182,15 +190,15 @@ def _with_phrases(words: list[_Candidate], phrases: list[_Candidate]) -> list[_C
         for column in phrase.columns:
             if column not in whole or phrase.support > whole[column].support:
                 whole[column] = phrase
-    found: dict[str, _Candidate] = {}
-    for one in sorted([*words, *phrases], key=_best_first):
-        better = whole.get(one.columns[0]) if len(one.columns) == 1 else None
-        if better is not None and better.support >= PHRASE_FOR_WORD * one.support:
-            one = replace(better, score=one.score, weight=one.weight)
-        found.setdefault(one.name, one)
-    return list(found.values())
+    by_name: dict[str, _Candidate] = {}
+    for candidate in sorted([*words, *phrases], key=_best_first):
+        better = whole.get(candidate.columns[0]) if len(candidate.columns) == 1 else None
+        if better is not None and better.support >= PHRASE_FOR_WORD * candidate.support:
+            candidate = replace(better, score=candidate.score, weight=candidate.weight)
+        by_name.setdefault(candidate.name, candidate)
+    return list(by_name.values())
 
 
-def _best_first(one: _Candidate) -> tuple[float, float]:
+def _best_first(candidate: _Candidate) -> tuple[float, float]:
     """Return the keys that candidates are sorted by; scores that differ by rounding are equal."""
-    return -round(one.score, SCORE_DIGITS), -one.weight
+    return -round(candidate.score, SCORE_DIGITS), -candidate.weight

@@ -97,9 +97,11 @@ def similarity_without(labels: npt.NDArray[np.int64], similarity: Floats) -> Flo
     """
     length = np.bincount(labels, weights=similarity)[labels]
     product = length * similarity
-    rest = np.sqrt(np.maximum(length**2 - 2 * product + 1, 0))
-    own: Floats = np.divide(product - 1, rest, out=np.zeros_like(rest), where=rest > 1e-6)
-    return own
+    length_without = np.sqrt(np.maximum(length**2 - 2 * product + 1, 0))
+    cosine: Floats = np.divide(
+        product - 1, length_without, out=np.zeros_like(length_without), where=length_without > 1e-6
+    )
+    return cosine
 
 
 def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tuple[Documents, Documents]:
@@ -160,14 +162,16 @@ def representative_documents(
     if n_documents == 0:
         return [()] * partition.n_clusters
     documents = checked_documents(matrix, partition)
-    known, rows = evidence or ClusterEvidence(documents, partition), documents.unit
+    evidence_of_all, rows = evidence or ClusterEvidence(documents, partition), documents.unit
     chosen = []
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
         nearest = members[np.argsort(-similarity[members], kind="stable")[: n_documents * CANDIDATES_PER_PLACE]]
-        own = None if outlets is None else [outlets[row] for row in nearest.tolist()]
-        chosen.append(nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy, own)])
-    copies = known.count_close(chosen, near_copy)
+        nearest_outlets = None if outlets is None else [outlets[row] for row in nearest.tolist()]
+        chosen.append(
+            nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy, nearest_outlets)]
+        )
+    copies = evidence_of_all.count_close(chosen, near_copy)
     return [
         tuple(
             Representative(int(row), float(similarity[row]), int(max(number - 1, 0)))
@@ -182,15 +186,15 @@ def _distinct(
 ) -> list[int]:
     """Return candidates without near-copies of one another: the first of each outlet, then the first of all."""
     chosen: list[int] = []
-    seen: set[str] = set()
+    outlets_shown: set[str] = set()
     for needs_new in (True, False) if outlets is not None else (False,):
         for candidate in range(len(products)):
             outlet = "" if outlets is None else outlets[candidate]
-            if len(chosen) == count or candidate in chosen or (needs_new and outlet in seen):
+            if len(chosen) == count or candidate in chosen or (needs_new and outlet in outlets_shown):
                 continue
             if (products[candidate, chosen] < near_copy).all():
                 chosen.append(candidate)
-                seen.update(filter(None, [outlet]))
+                outlets_shown.update(filter(None, [outlet]))
     return sorted(chosen)
 
 
@@ -210,12 +214,12 @@ def borderline_documents(
     """
     if partition.n_clusters == 1:
         return [()]
-    found, margin = [], placement.margin
+    lists, margin = [], placement.margin
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
         close = members[margin[members] < max_margin]
         rows = close[np.argsort(margin[close], kind="stable")[:n_documents]]
-        found.append(
+        lists.append(
             tuple(
                 Borderline(
                     int(row),
@@ -226,4 +230,4 @@ def borderline_documents(
                 for row in rows
             )
         )
-    return found
+    return lists

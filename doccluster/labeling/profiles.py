@@ -42,9 +42,9 @@ def mutual_information(support: Floats, frequency: Floats, size: Floats, n_docum
         (n - size - frequency + support, n - frequency, n - size),
     ):
         expected = with_term * of_cluster
-        some = (count > 0) & (expected > 0)
-        ratio = np.divide(count * n, expected, out=np.ones_like(total), where=some)
-        total += np.where(some, count / n * np.log2(ratio), 0.0)
+        is_counted = (count > 0) & (expected > 0)
+        ratio = np.divide(count * n, expected, out=np.ones_like(total), where=is_counted)
+        total += np.where(is_counted, count / n * np.log2(ratio), 0.0)
     return np.where(support * n > frequency * size, np.maximum(total, 0.0), 0.0)
 
 
@@ -133,14 +133,16 @@ class ClusterProfiles(ShortRepr):
     def mutual_information(self) -> sparse.csr_array:
         """Return how much having each term says about being in each cluster, in bits; 0 where it is rarer inside."""
         starts, n = self.support.indptr, int(self.sizes.sum())
-        found = np.empty(int(starts[-1]))
+        values = np.empty(int(starts[-1]))
         for clusters in entry_blocks(starts, ENTRIES_AT_ONCE):
-            own = slice(int(starts[clusters.start]), int(starts[clusters.stop]))
+            entry_range = slice(int(starts[clusters.start]), int(starts[clusters.stop]))
             lengths = np.diff(starts[clusters.start : clusters.stop + 1])
             sizes = np.repeat(self.sizes[clusters].astype(np.float64), lengths)
-            support = self.support.data[own].astype(np.float64)
-            found[own] = mutual_information(support, self.document_frequency[self.support.indices[own]], sizes, n)
-        return sparse.csr_array((found, self.support.indices, self.support.indptr), shape=self.support.shape)
+            support = self.support.data[entry_range].astype(np.float64)
+            values[entry_range] = mutual_information(
+                support, self.document_frequency[self.support.indices[entry_range]], sizes, n
+            )
+        return sparse.csr_array((values, self.support.indices, self.support.indptr), shape=self.support.shape)
 
     def _with_data(self, data: Floats) -> sparse.csr_array:
         return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)
@@ -165,7 +167,7 @@ def largest_per_row(matrix: sparse.csr_array, count: int) -> list[tuple[Integers
 
     Equal values go to the lowest column.
     """
-    found = []
+    lists = []
     for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
         columns, values = matrix.indices[start:stop], matrix.data[start:stop]
         if values.size > count:
@@ -173,8 +175,8 @@ def largest_per_row(matrix: sparse.csr_array, count: int) -> list[tuple[Integers
             columns, values = columns[keep], values[keep]
         order = np.lexsort((columns, -values))[:count]
         order = order[values[order] > 0]
-        found.append((columns[order].astype(np.int64), values[order]))
-    return found
+        lists.append((columns[order].astype(np.int64), values[order]))
+    return lists
 
 
 def entries(matrix: sparse.csr_array, row: int, columns: Integers) -> Floats:

@@ -53,7 +53,7 @@ def is_korean_ending(term: str) -> bool:
     return bool(_KOREAN.fullmatch(term)) or past or term.endswith("니다")
 
 
-def same_family(term: str, other: str) -> bool:
+def same_family(term: str, second_term: str) -> bool:
     """Return whether two terms would repeat one another in a label: forms of one word, or a phrase and its word.
 
     No stemmer is asked, so this holds for any language: forms of a word share a long beginning.
@@ -63,7 +63,7 @@ def same_family(term: str, other: str) -> bool:
     >>> same_family("soviet", "sovereign"), same_family("bank", "barrel")
     (False, False)
     """
-    return any(_same_word(word, form) for word in term.casefold().split() for form in other.casefold().split())
+    return any(_same_word(word, form) for word in term.casefold().split() for form in second_term.casefold().split())
 
 
 def _same_word(word: str, form: str) -> bool:
@@ -93,29 +93,33 @@ def short_labels(ranked: Sequence[Sequence[LabelTerm]], *, n_words: int = 3) -> 
     ['oil', 'wheat, oil', 'cluster 2']
     """
     users: defaultdict[str, list[int]] = defaultdict(list)
-    found: list[list[str]] = []
+    words_of: list[list[str]] = []
     for cluster, terms in enumerate(ranked):
-        floor = MIN_OF_BEST * max((one.score for one in terms), default=0.0)
-        found.append(_choose([one.term for one in terms if one.score >= floor], users, n_words))
-        for term in found[-1]:
+        floor = MIN_OF_BEST * max((term.score for term in terms), default=0.0)
+        words_of.append(_choose([term.term for term in terms if term.score >= floor], users, n_words))
+        for term in words_of[-1]:
             users[term].append(cluster)
     having: defaultdict[str, set[int]] = defaultdict(set)
-    for cluster, chosen in enumerate(found):
+    for cluster, chosen in enumerate(words_of):
         for word in _words(chosen):
             having[word].add(cluster)
     labels: dict[str, None] = {}
-    for cluster, (chosen, terms) in enumerate(zip(found, ranked, strict=True)):
+    for cluster, (chosen, terms) in enumerate(zip(words_of, ranked, strict=True)):
         siblings = set.intersection(*(having[word] for word in _words(chosen))) - {cluster} if chosen else ()
-        more = [_telling(chosen, terms, [found[other] for other in siblings])] if len(chosen) < n_words else []
-        labels[_unused(", ".join(filter(None, chosen + more)) or f"cluster {cluster}", labels)] = None
+        further = (
+            [_telling(chosen, terms, [words_of[sibling] for sibling in siblings])] if len(chosen) < n_words else []
+        )
+        labels[_unused(", ".join(filter(None, chosen + further)) or f"cluster {cluster}", labels)] = None
     return list(labels)
 
 
 def _telling(chosen: list[str], terms: Sequence[LabelTerm], siblings: Sequence[list[str]]) -> str:
     """Return the next term where a label says no more than one of its siblings; nothing where it does."""
     theirs = _words(term for label in siblings for term in label)
-    others = (one.term for one in terms if not any(same_family(one.term, term) for term in chosen))
-    return next((term for term in others if siblings and not _words([term]) <= theirs), "")
+    candidates = (
+        candidate.term for candidate in terms if not any(same_family(candidate.term, term) for term in chosen)
+    )
+    return next((term for term in candidates if siblings and not _words([term]) <= theirs), "")
 
 
 def _words(terms: Iterable[str]) -> set[str]:
@@ -138,7 +142,9 @@ def _fill(candidates: list[str], users: Mapping[str, Sequence[int]], n_words: in
         if len(chosen) == n_words:
             break
         earlier = users.get(term, ())
-        if any(same_family(term, other) for other in chosen) or any(shared[c] == shared_allowed for c in earlier):
+        if any(same_family(term, chosen_term) for chosen_term in chosen) or any(
+            shared[c] == shared_allowed for c in earlier
+        ):
             continue
         shared.update(earlier)
         chosen.append(term)

@@ -44,27 +44,27 @@ class Contender:
         return self.space == "both" and isinstance(self.estimator, DocumentClustering)
 
 
-def as_clusterers(given: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
+def as_clusterers(algorithms: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
     """Return the algorithms to fit: names, factories ``module:name``, estimators; a mapping gives them names.
 
     Raises InputError if a name, a parameter or a factory is not known, something cannot be fitted, or two have one
     name.
     """
-    if isinstance(given, str):
-        given = [given]
-    pairs = given.items() if isinstance(given, Mapping) else [(None, one) for one in given]
-    found: list[Contender] = []
-    for name, one in pairs:
-        if isinstance(one, str) and any(one == each.name for each in found):
+    if isinstance(algorithms, str):
+        algorithms = [algorithms]
+    pairs = algorithms.items() if isinstance(algorithms, Mapping) else [(None, algorithm) for algorithm in algorithms]
+    contenders: list[Contender] = []
+    for name, algorithm in pairs:
+        if isinstance(algorithm, str) and any(algorithm == each.name for each in contenders):
             continue  # the same name again asks for nothing new
-        found.append(_as_clusterer(one, name))
-    names = [each.name for each in found]
+        contenders.append(_as_clusterer(algorithm, name))
+    names = [each.name for each in contenders]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(
             f"two algorithms are called {twice!r}", remedy="give a mapping of your own names to estimators"
         )
-    return found
+    return contenders
 
 
 def in_spaces(clusterers: Sequence[Contender], spaces: str | Iterable[str]) -> list[Contender]:
@@ -72,11 +72,15 @@ def in_spaces(clusterers: Sequence[Contender], spaces: str | Iterable[str]) -> l
 
     Raises InputError if a space is not known.
     """
-    wanted = [spaces] if isinstance(spaces, str) else list(dict.fromkeys(spaces))
-    for space in wanted:
+    names = [spaces] if isinstance(spaces, str) else list(dict.fromkeys(spaces))
+    for space in names:
         check_choice(space, SPACES, "space")
-    ending = {space: f" by {space}" if len(wanted) > 1 else "" for space in wanted}
-    return [replace(one, name=one.name + ending[space], space=space) for one in clusterers for space in wanted]
+    ending = {space: f" by {space}" if len(names) > 1 else "" for space in names}
+    return [
+        replace(clusterer, name=clusterer.name + ending[space], space=space)
+        for clusterer in clusterers
+        for space in names
+    ]
 
 
 def fit_labels(
@@ -87,39 +91,39 @@ def fit_labels(
     `n_clusters` and `random_state` are also set on the steps of a pipeline; `n_components` only where there is no
     `n_clusters` and it is the estimator's own. `weights` are those of the rows, for an estimator that takes some.
     """
-    own = clone(estimator)
-    known = own.get_params(deep=True)
-    sizes = [name for name in known if name.split("__")[-1] == "n_clusters"] or [
-        name for name in ("n_components",) if name in known
+    copy = clone(estimator)
+    parameters = copy.get_params(deep=True)
+    sizes = [name for name in parameters if name.split("__")[-1] == "n_clusters"] or [
+        name for name in ("n_components",) if name in parameters
     ]
-    seeds = [name for name in known if name.split("__")[-1] == "random_state"]
-    own.set_params(**dict.fromkeys(sizes, min(n_clusters, matrix.shape[0])), **dict.fromkeys(seeds, seed))
-    if "n_threads" in known:
-        own.set_params(n_threads=1)  # fits run side by side, and are timed alike
+    seeds = [name for name in parameters if name.split("__")[-1] == "random_state"]
+    copy.set_params(**dict.fromkeys(sizes, min(n_clusters, matrix.shape[0])), **dict.fromkeys(seeds, seed))
+    if "n_threads" in parameters:
+        copy.set_params(n_threads=1)  # fits run side by side, and are timed alike
     if weights is not None:
-        labels = own.fit(matrix, sample_weight=weights).labels_
-    elif hasattr(own, "fit_predict"):
-        labels = own.fit_predict(matrix)
+        labels = copy.fit(matrix, sample_weight=weights).labels_
+    elif hasattr(copy, "fit_predict"):
+        labels = copy.fit_predict(matrix)
     else:
-        fitted = own.fit(matrix)
+        fitted = copy.fit(matrix)
         labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
-    found = np.asarray(labels)
-    if found.shape != (matrix.shape[0],):
-        raise InputError(f"it gave labels of shape {found.shape} for {matrix.shape[0]} documents.")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    array = np.asarray(labels)
+    if array.shape != (matrix.shape[0],):
+        raise InputError(f"it gave labels of shape {array.shape} for {matrix.shape[0]} documents.")
+    return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
-def _as_clusterer(given: Any, name: str | None) -> Contender:
-    if isinstance(given, str):
-        return _of_text(given, name or given)
-    if isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "get_params")):
+def _as_clusterer(algorithm: Any, name: str | None) -> Contender:
+    if isinstance(algorithm, str):
+        return _of_text(algorithm, name or algorithm)
+    if isinstance(algorithm, type) or not (hasattr(algorithm, "fit") and hasattr(algorithm, "get_params")):
         raise InputError(
-            f"{given!r} is not an algorithm",
+            f"{algorithm!r} is not an algorithm",
             remedy=(
                 "give a name, 'module:factory', or a clusterer with fit and get_params (scikit-learn's conventions)"
             ),
         )
-    return Contender(name or " ".join(repr(given).split()), given, isinstance(given, DocumentClustering))
+    return Contender(name or " ".join(repr(algorithm).split()), algorithm, isinstance(algorithm, DocumentClustering))
 
 
 def _of_text(text: str, name: str) -> Contender:
@@ -150,13 +154,13 @@ def _of_name(text: str, name: str) -> Contender:
     """Return an algorithm of the table with the parameters in a text. Raises InputError if one is not known."""
     row, parameters = parse_algorithm(text)
     estimator = row.make()
-    known = estimator.get_params(deep=False)
-    unknown = [one for one in parameters if one not in known]
+    usual = estimator.get_params(deep=False)
+    unknown = [name_of_parameter for name_of_parameter in parameters if name_of_parameter not in usual]
     if unknown:
         raise InputError(
-            f"{unknown[0]!r} is not a parameter of {row.name}", remedy=f"it has {', '.join(sorted(known))}"
+            f"{unknown[0]!r} is not a parameter of {row.name}", remedy=f"it has {', '.join(sorted(usual))}"
         )
-    starts = {"n_init": 10} if "n_init" in known else {}
+    starts = {"n_init": 10} if "n_init" in usual else {}
     return Contender(name, estimator.set_params(**starts | parameters), row.needs == "counts", row.metric)
 
 
@@ -170,10 +174,10 @@ def _setting(pair: str, text: str) -> tuple[str, Any]:
 def _attribute(module: str, name: str) -> Any:
     """Return a name of a module; modules of the current folder are found too, as Python itself finds them."""
     with _current_folder_is_searched():
-        found = importlib.import_module(module)
-    if not hasattr(found, name):
+        value = importlib.import_module(module)
+    if not hasattr(value, name):
         raise InputError(f"the module {module} has no {name!r}")
-    return getattr(found, name)
+    return getattr(value, name)
 
 
 @contextmanager

@@ -144,21 +144,21 @@ def compare(
     failures: list[tuple[str, str, int, str, str]] = []
     abouts: dict[str, dict[str, Any]] = {}
     jobs = [(clusterer, seed) for clusterer in clusterers for seed in numbers]
-    done = 0
+    n_done = 0
     for corpus in map(_prepared, checked):
         abouts[corpus.name] = _about(corpus)
         rows += _judged_elsewhere(corpus, measures, clusterers)
         with threadpool_limits(1):
-            for (clusterer, seed), found in _results(corpus, jobs, checkpoint, n_threads):
+            for (clusterer, seed), result in _results(corpus, jobs, checkpoint, n_threads):
                 key = (corpus.name, clusterer.name, seed)
-                if "failure" in found:
-                    failures.append((*key, *found["failure"]))
+                if "failure" in result:
+                    failures.append((*key, *result["failure"]))
                 else:
-                    values = _judged(np.array(found["labels"], dtype=np.int64), corpus, measures)
+                    values = _judged(np.array(result["labels"], dtype=np.int64), corpus, measures)
                     rows.extend((*key, measure, value) for measure, value in values.items())
-                    rows.append((*key, "seconds", found["seconds"]))
-                done += 1
-                progress("compare", done, total)
+                    rows.append((*key, "seconds", result["seconds"]))
+                n_done += 1
+                progress("compare", n_done, total)
     if not rows and failures:
         corpus_name, algorithm, seed, kind, message = failures[0]
         raise InputError(f"no fit came to an end; {algorithm} failed on {corpus_name} (seed {seed}): {kind}: {message}")
@@ -177,11 +177,11 @@ def _prepared(corpus: LabelledCorpus) -> LabelledCorpus:
 
 def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpus]:
     """Yield the corpora; raises InputError for a name twice or too many clusters."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for corpus in corpora:
-        if corpus.name in seen:
+        if corpus.name in names:
             raise InputError(f"two corpora have the same name, {corpus.name!r}", remedy="give each its own")
-        seen.add(corpus.name)
+        names.add(corpus.name)
         try:
             check_n_clusters(corpus.n_clusters, corpus.matrix.shape[0])
         except InputError as error:
@@ -204,23 +204,23 @@ def _results(
     n_threads: int | None,
 ) -> Iterator[tuple[tuple[Contender, int], dict[str, Any]]]:
     """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
-    own = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
+    folder = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
     meaning = {} if corpus.meaning is None else corpus.meaning.told
-    store = Checkpoint(own, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters, **meaning))
+    store = Checkpoint(folder, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters, **meaning))
     keys = [file_name(clusterer.name, seed) for clusterer, seed in jobs]
-    kept = {key: piece for key in keys if (piece := store.load(key)) is not None}
-    for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in kept}.values():
+    pieces = {key: piece for key in keys if (piece := store.load(key)) is not None}
+    for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in pieces}.values():
         # what an algorithm imports and compiles at first is not measured
         _fit(clusterer, corpus.first(_WARM_UP[0]), min(_WARM_UP[1], corpus.n_clusters), 0)
 
     def run(number: int) -> dict[str, Any]:
-        if keys[number] in kept:
-            return dict(kept[keys[number]])
+        if keys[number] in pieces:
+            return dict(pieces[keys[number]])
         clusterer, seed = jobs[number]
-        found = _fit(clusterer, corpus, corpus.n_clusters, seed)
-        if "failure" not in found:
-            store.save(keys[number], found)
-        return found
+        result = _fit(clusterer, corpus, corpus.n_clusters, seed)
+        if "failure" not in result:
+            store.save(keys[number], result)
+        return result
 
     yield from zip(jobs, map_blocks(run, range(len(jobs)), n_threads=n_threads), strict=True)
 
@@ -255,8 +255,8 @@ def file_name(*parts: Any) -> str:
 
 
 def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
-    found = Partition.from_labels(labels)
-    judged = evaluate(found, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
+    partition = Partition.from_labels(labels)
+    judged = evaluate(partition, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
     return {score.name: score.value for score in judged if np.ndim(score.value) == 0}
 
 

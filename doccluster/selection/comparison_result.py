@@ -51,8 +51,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         kinds = (("algorithm", "algorithms"), ("corpus", "corpora"), ("seed", "seeds"), ("measure", "measures"))
-        numbers = [(self.runs[one].nunique(), one, several) for one, several in kinds]
-        counted = ", ".join(f"{n:,} {one if n == 1 else several}" for n, one, several in numbers)
+        numbers = [(self.runs[kind].nunique(), kind, several) for kind, several in kinds]
+        counted = ", ".join(f"{n:,} {kind if n == 1 else several}" for n, kind, several in numbers)
         return f"Comparison({counted}; {len(self.failures):,} fits failed)"
 
     def summary(self, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -95,8 +95,8 @@ class Comparison:
                     elsewhere = wide.loc[NO_SEED].dropna()
                     wide = wide.drop(index=NO_SEED).assign(**{str(k): v for k, v in elsewhere.items()})
                 values = {name: wide[name].to_numpy() for name in group["algorithm"].unique()}
-                found = paired_tests(values, higher_is_better=higher_is_better(measure))
-                frames.append(found.assign(corpus=corpus, measure=measure))
+                tests = paired_tests(values, higher_is_better=higher_is_better(measure))
+                frames.append(tests.assign(corpus=corpus, measure=measure))
         columns = ["corpus", "measure", "first", "second", "mean_difference", "effect", "p", "p_holm", "n"]
         frames = [frame for frame in frames if len(frame)]
         return pd.concat(frames)[columns].reset_index(drop=True) if frames else _empty(*columns)
@@ -128,22 +128,22 @@ def higher_is_better(measure: str) -> bool:
 
 def cut_to_range(low: float, high: float, measure: str) -> tuple[float, float]:
     """Return an interval without what is outside the range of a measure (or of seconds)."""
-    least, most = (0.0, None) if measure in COSTS else get_measure(measure).bounds
+    least, highest = (0.0, None) if measure in COSTS else get_measure(measure).bounds
     return (
         low if least is None or math.isnan(low) else max(low, least),
-        high if most is None or math.isnan(high) else min(high, most),
+        high if highest is None or math.isnan(high) else min(high, highest),
     )
 
 
 def _correlation(values: pd.Series, reference: pd.Series, higher: bool) -> tuple[float, float, int]:
     pairs = np.column_stack([values.to_numpy(), reference.to_numpy()])
     # what comes out the same for every seed is one run
-    one, two = np.unique(pairs[np.isfinite(pairs).all(axis=1)], axis=0).T
-    n = int(one.size)
-    if n < MIN_RUNS or np.all(one == one[0]) or np.all(two == two[0]):
+    first, two = np.unique(pairs[np.isfinite(pairs).all(axis=1)], axis=0).T
+    n = int(first.size)
+    if n < MIN_RUNS or np.all(first == first[0]) or np.all(two == two[0]):
         return math.nan, math.nan, n
-    found = stats.spearmanr(one if higher else -one, two)
-    return float(found.statistic), float(found.pvalue), n
+    correlation = stats.spearmanr(first if higher else -first, two)
+    return float(correlation.statistic), float(correlation.pvalue), n
 
 
 MAX_SIGNS_TRIED = 13  # pairs up to which every choice of signs is tried: 8,192 of them
@@ -151,14 +151,14 @@ MAX_SIGNS_TRIED = 13  # pairs up to which every choice of signs is tried: 8,192 
 
 def mean_with_interval(values: npt.ArrayLike, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """Return (mean, low, high): the mean and its t interval, without nan; none (nan) of one value, or infinite ones."""
-    known = np.asarray(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    if known.size == 0:
+    numbers = np.asarray(values, dtype=np.float64)
+    numbers = numbers[~np.isnan(numbers)]
+    if numbers.size == 0:
         return math.nan, math.nan, math.nan
-    mean = float(known.mean())
-    if known.size == 1 or math.isinf(mean):
+    mean = float(numbers.mean())
+    if numbers.size == 1 or math.isinf(mean):
         return mean, math.nan, math.nan
-    half = float(stats.t.ppf((1 + confidence) / 2, known.size - 1) * known.std(ddof=1) / math.sqrt(known.size))
+    half = float(stats.t.ppf((1 + confidence) / 2, numbers.size - 1) * numbers.std(ddof=1) / math.sqrt(numbers.size))
     return mean, mean - half, mean + half
 
 
@@ -181,10 +181,10 @@ def wilcoxon_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
     It is exact for up to 50 pairs without equal ones or ties, and for up to 13 pairs with them (all 2**n signs are
     tried); otherwise the normal approximation. Equal pairs are dropped, as Wilcoxon (1945) does.
     """
-    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != two.shape:
-        raise InputError(f"{one.size} and {two.size} values cannot be paired", remedy="give as many of each")
-    difference = one - two
+    first_values, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if first_values.shape != two.shape:
+        raise InputError(f"{first_values.size} and {two.size} values cannot be paired", remedy="give as many of each")
+    difference = first_values - two
     difference = difference[~np.isnan(difference) & (difference != 0)]
     if difference.size == 0:
         return 1.0
@@ -205,20 +205,20 @@ def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool 
     """
     rows = []
     for first, second in itertools.combinations(values, 2):
-        one, two = np.asarray(values[first], dtype=np.float64), np.asarray(values[second], dtype=np.float64)
-        known = ~(np.isnan(one) | np.isnan(two))
-        if not known.any():
+        first_values, two = np.asarray(values[first], dtype=np.float64), np.asarray(values[second], dtype=np.float64)
+        is_known = ~(np.isnan(first_values) | np.isnan(two))
+        if not is_known.any():
             continue
-        one, two = one[known], two[known]
+        first_values, two = first_values[is_known], two[is_known]
         sign = 1 if higher_is_better else -1
         rows.append(
             {
                 "first": first,
                 "second": second,
-                "mean_difference": float(one.mean() - two.mean()),
-                "effect": sign * rank_biserial(one, two),
-                "p": wilcoxon_p(one, two),
-                "n": int(known.sum()),
+                "mean_difference": float(first_values.mean() - two.mean()),
+                "effect": sign * rank_biserial(first_values, two),
+                "p": wilcoxon_p(first_values, two),
+                "n": int(is_known.sum()),
             }
         )
     frame = pd.DataFrame(rows, columns=["first", "second", "mean_difference", "effect", "p", "n"])
@@ -237,8 +237,8 @@ def headline(runs: pd.DataFrame) -> list[str]:
     """
     there = list(dict.fromkeys(map(str, runs["measure"])))
     quality = [name for name in HEADLINE if name in there and name not in UNITS]
-    own = quality or [name for name in there if name not in UNITS][: len(HEADLINE)]
-    return [*own, *(name for name in UNITS if name in there)]
+    columns = quality or [name for name in there if name not in UNITS][: len(HEADLINE)]
+    return [*columns, *(name for name in UNITS if name in there)]
 
 
 def title_of(measure: str) -> str:
@@ -281,13 +281,13 @@ def _rows(
 ) -> list[tuple[list[str], list[str]]]:
     rows = []
     for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
-        own = group.set_index("measure")
-        rows.append(([str(corpus), str(algorithm)], [_cell(own, name, plus_minus) for name in measures]))
+        by_measure = group.set_index("measure")
+        rows.append(([str(corpus), str(algorithm)], [_cell(by_measure, name, plus_minus) for name in measures]))
     return rows
 
 
-def _cell(own: pd.DataFrame, measure: str, plus_minus: str) -> str:
-    if measure not in own.index:
+def _cell(rows: pd.DataFrame, measure: str, plus_minus: str) -> str:
+    if measure not in rows.index:
         return "-"
-    mean, low, high = (float(own[column].to_dict()[measure]) for column in ("mean", "low", "high"))
+    mean, low, high = (float(rows[column].to_dict()[measure]) for column in ("mean", "low", "high"))
     return mean_and_interval(mean, low, high, plus_minus=plus_minus)

@@ -280,11 +280,11 @@ def gap_statistic(
     gap: Curve = {}
     sd: Curve = {}
     for k, value in observed.items():
-        drawn = np.array([sample[k] for sample in samples])
-        if value <= 0 or drawn.size == 0 or np.any(drawn <= 0):
+        sampled = np.array([sample[k] for sample in samples])
+        if value <= 0 or sampled.size == 0 or np.any(sampled <= 0):
             gap[k] = sd[k] = math.nan
             continue
-        logs = np.log(drawn) / math.log(base)
+        logs = np.log(sampled) / math.log(base)
         gap[k], sd[k] = float(logs.mean() - math.log(value, base)), float(logs.std())
     return gap, sd
 

@@ -76,10 +76,10 @@ class Level(ShortRepr):
     def is_cluster(self) -> npt.NDArray[np.bool_]:
         """Which communities are clusters: those of several nodes that are not too small."""
         several = self.sizes > 1
-        found: npt.NDArray[np.bool_] = several & (
+        is_cluster: npt.NDArray[np.bool_] = several & (
             self.sizes * several.sum() >= self.smallest * self.sizes[several].sum()
         )
-        return found
+        return is_cluster
 
     @property
     def n_clusters(self) -> int:
@@ -104,8 +104,8 @@ def find_levels(
     """Return the communities of a graph at each resolution, with how far they come back in parts of it."""
     n_nodes = graph.shape[0]
     n_drawn = max(1, round(DRAWN * n_nodes))
-    drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
-    graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in drawn)]
+    parts_drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
+    graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in parts_drawn)]
     seeds = rng.integers(2**31, size=(len(resolutions), len(graphs)))
     jobs = list(itertools.product(range(len(resolutions)), range(len(graphs))))
 
@@ -113,29 +113,29 @@ def find_levels(
         row, part = job
         return communities(graphs[part], float(resolutions[row]), rng=np.random.default_rng(seeds[job]))
 
-    found = []
+    labels_of_jobs = []
     for number, labels in enumerate(map_blocks(find, jobs, n_threads=n_threads), start=1):
-        found.append(labels)
+        labels_of_jobs.append(labels)
         progress("choose k", number, len(jobs))
     levels = []
     for row, resolution in enumerate(resolutions):
-        whole, *parts = found[row * len(graphs) : (row + 1) * len(graphs)]
-        levels.append(Level(float(resolution), whole, agreement_of_parts(drawn, parts, n_nodes), smallest))
+        whole, *parts = labels_of_jobs[row * len(graphs) : (row + 1) * len(graphs)]
+        levels.append(Level(float(resolution), whole, agreement_of_parts(parts_drawn, parts, n_nodes), smallest))
     return levels
 
 
-def agreement_of_parts(drawn: Sequence[Labels], labels: Sequence[Labels], n_nodes: int) -> float:
+def agreement_of_parts(parts_drawn: Sequence[Labels], labels: Sequence[Labels], n_nodes: int) -> float:
     """Return the mean adjusted Rand index of pairs of clusterings of parts, each on the nodes that both have.
 
-    `drawn` names the nodes of each part, `labels` the cluster of each of those.
+    `parts_drawn` names the nodes of each part, `labels` the cluster of each of those.
     """
-    spread = np.full((len(drawn), n_nodes), -1, dtype=np.int64)
-    for row, (nodes, own) in enumerate(zip(drawn, labels, strict=True)):
-        spread[row, nodes] = own
+    spread = np.full((len(parts_drawn), n_nodes), -1, dtype=np.int64)
+    for row, (nodes, part_labels) in enumerate(zip(parts_drawn, labels, strict=True)):
+        spread[row, nodes] = part_labels
     values = []
-    for one, other in itertools.combinations(spread, 2):
-        is_shared = (one >= 0) & (other >= 0)
-        values.append(adjusted_rand(one[is_shared], other[is_shared]))
+    for first, second in itertools.combinations(spread, 2):
+        is_shared = (first >= 0) & (second >= 0)
+        values.append(adjusted_rand(first[is_shared], second[is_shared]))
     return float(np.mean(values))
 
 
@@ -158,16 +158,16 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
     A heap is a community of more than a third of the documents, unless its level comes back almost exactly. Of the
     others those come back whose agreement, averaged with that of their neighbours, is two thirds of the best.
     """
-    some = [level for level in levels if level.n_clusters > 1]
-    if not some:
+    divided = [level for level in levels if level.n_clusters > 1]
+    if not divided:
         return None
-    agreement = np.array([level.agreement for level in some])
+    agreement = np.array([level.agreement for level in divided])
     padded = np.pad(agreement, 1, mode="edge")
     smooth = (padded[:-2] + 2 * agreement + padded[2:]) / 4
-    has_no_heap = np.array([level.largest <= HEAP for level in some]) | (agreement >= SURE)
+    has_no_heap = np.array([level.largest <= HEAP for level in divided]) | (agreement >= SURE)
     best = smooth[has_no_heap].max(initial=0.0)
     good = np.flatnonzero(has_no_heap & (smooth >= TOPICS_SHARE * best))
-    return some[int(good[0] if good.size else np.argmax(has_no_heap))]
+    return divided[int(good[0] if good.size else np.argmax(has_no_heap))]
 
 
 def subtopics_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:
@@ -180,9 +180,9 @@ def subtopics_among(levels: Sequence[Level], topics: Level | None = None) -> Lev
 
 def _nearly_best(levels: Sequence[Level], topics: Level | None) -> list[Level]:
     least = 2 if topics is None else topics.n_clusters
-    some = [level for level in _subtopics(levels) if level.n_clusters >= least]
-    best = max((level.agreement for level in some), default=0.0)
-    return [level for level in some if level.agreement >= SUBTOPICS_SHARE * best]
+    subtopics = [level for level in _subtopics(levels) if level.n_clusters >= least]
+    best = max((level.agreement for level in subtopics), default=0.0)
+    return [level for level in subtopics if level.agreement >= SUBTOPICS_SHARE * best]
 
 
 def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -> Level | None:
@@ -202,10 +202,10 @@ def between(levels: Sequence[Level], coarse: Level | None, fine: Level | None) -
 
 def finer_wanted(levels: Sequence[Level]) -> bool:
     """Return whether finer levels than these are worth a look: the finest is the best of those that come back."""
-    some = _subtopics(levels)
-    if not some or some[-1] is not levels[-1]:
+    subtopics = _subtopics(levels)
+    if not subtopics or subtopics[-1] is not levels[-1]:
         return False
-    return levels[-1].agreement >= max(WORTH_GOING_ON, *(level.agreement for level in some))
+    return levels[-1].agreement >= max(WORTH_GOING_ON, *(level.agreement for level in subtopics))
 
 
 def _subtopics(levels: Sequence[Level]) -> list[Level]:
@@ -213,11 +213,11 @@ def _subtopics(levels: Sequence[Level]) -> list[Level]:
     return [level for level in levels if 1 < level.n_clusters <= level.labels.size // 2]
 
 
-def drawn(n_rows: int, most: int, rng: np.random.Generator) -> Labels:
+def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> Labels:
     """Return the rows that are looked at, ascending: all, or a random sample."""
-    if n_rows <= most:
+    if n_rows <= max_rows:
         return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, most, replace=False))
+    return np.sort(rng.choice(n_rows, max_rows, replace=False))
 
 
 def find_both(
@@ -235,25 +235,27 @@ def find_both(
     size = rows.shape[0]
     points = rows if smoothed is None else smoothed.moved_once
     assert points is not None  # `smooth_documents` makes them
-    few = drawn(size, MOST_FOR_TOPICS, rng)
-    told: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
+    few = draw_rows(size, MOST_FOR_TOPICS, rng)
+    settings: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
     near = neighbour_edges(points[few], n_threads=n_threads)
-    topics = _usual(near, topics_among, RESOLUTIONS, smallest=SMALLEST_TOPIC, **told), _nodes_of(few, size)
+    topics = _usual(near, topics_among, RESOLUTIONS, smallest=SMALLEST_TOPIC, **settings), _nodes_of(few, size)
     if smoothed is not None:
         graph, nodes = sharpened(smoothed.graph, points), smoothed.graph.families
     else:
-        some = drawn(size, MOST_DENSE, rng)
-        graph, nodes = neighbour_edges(points[some], n_threads=n_threads), _nodes_of(some, size)
-    subtopics = _usual(graph, subtopics_among, RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM], **told)
+        sample = draw_rows(size, MOST_DENSE, rng)
+        graph, nodes = neighbour_edges(points[sample], n_threads=n_threads), _nodes_of(sample, size)
+    subtopics = _usual(graph, subtopics_among, RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM], **settings)
     while finer_wanted(subtopics):
-        subtopics += find_levels(graph, [2 * subtopics[-1].resolution], **told)
+        subtopics += find_levels(graph, [2 * subtopics[-1].resolution], **settings)
     return {"topics": topics, "subtopics": (subtopics, nodes)}
 
 
-def _usual(graph: Any, choose: Callable[[list[Level]], Level | None], *given: Any, **told: Any) -> list[Level]:
+def _usual(
+    graph: Any, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
+) -> list[Level]:
     """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
     n_starts = N_STARTS if graph.shape[0] <= MOST_FOR_TOPICS else 1
-    starts = [find_levels(graph, *given, **told) for _ in range(n_starts)]
+    starts = [find_levels(graph, *resolutions, **settings) for _ in range(n_starts)]
 
     def n_chosen(levels: list[Level]) -> int:
         chosen = choose(levels)
@@ -273,8 +275,8 @@ def sharpened(common: Graph, points: Any) -> Any:
     weights = np.empty(graph.nnz)
     ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     for start in range(0, graph.nnz, EDGES_AT_ONCE):
-        some = slice(start, start + EDGES_AT_ONCE)
-        weights[some] = np.einsum("ij,ij->i", rows[ends[some]], rows[graph.indices[some]])
+        edges = slice(start, start + EDGES_AT_ONCE)
+        weights[edges] = np.einsum("ij,ij->i", rows[ends[edges]], rows[graph.indices[edges]])
     weights = graph.data * np.maximum(weights, LEAST_COSINE) ** 2
     return sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 

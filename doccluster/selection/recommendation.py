@@ -24,7 +24,7 @@ from doccluster.selection.levels import (
     SURE_SUBTOPICS,
     Level,
     between,
-    drawn,
+    draw_rows,
     find_both,
     spread,
     subtopics_among,
@@ -139,32 +139,34 @@ class Recommendation:
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        seen = ""
+        sample_note = ""
         if self.n_looked_at < self.n_documents:
-            seen = f"; judged on {self.n_looked_at:,} of {self.n_documents:,} documents"
+            sample_note = f"; judged on {self.n_looked_at:,} of {self.n_documents:,} documents"
         if self.k is None:
             return (
                 "no structure beyond chance: clusters found from one half of the words say nothing of the other half "
-                f"(p = {self.p_value:.2f}){seen}"
+                f"(p = {self.p_value:.2f}){sample_note}"
             )
-        found = [f"{_counted(number, name)}" for name, number in self.numbers.items()]
+        numbers = [f"{_counted(number, name)}" for name, number in self.numbers.items()]
         if self._is_limited:
-            return f"{self.k:,} clusters, the best of your numbers; without them {one_of(found)}{seen}"
+            return f"{self.k:,} clusters, the best of your numbers; without them {one_of(numbers)}{sample_note}"
         if self.topics == self.subtopics:
-            return f"{self.k:,} clusters, whether topics or subtopics{seen}"
-        others = [f"{_counted(n, name)} (--granularity {name})" for name, n in self.numbers.items() if n != self.k]
-        also = f"; also {' and '.join(others)}" if others else ""
-        return f"{_counted(self.k, self.granularity)}, {self.reason}{also}{seen}"
+            return f"{self.k:,} clusters, whether topics or subtopics{sample_note}"
+        alternatives = [
+            f"{_counted(n, name)} (--granularity {name})" for name, n in self.numbers.items() if n != self.k
+        ]
+        also = f"; also {' and '.join(alternatives)}" if alternatives else ""
+        return f"{_counted(self.k, self.granularity)}, {self.reason}{also}{sample_note}"
 
     @property
     def numbers(self) -> dict[Granularity, int]:
         """The number of clusters of each level that there is."""
-        known: dict[Granularity, int | None] = {
+        numbers: dict[Granularity, int | None] = {
             "sections": self.sections,
             "topics": self.topics,
             "subtopics": self.subtopics,
         }
-        return {name: number for name, number in known.items() if number}
+        return {name: number for name, number in numbers.items() if number}
 
 
 def _counted(number: int, name: str) -> str:
@@ -260,35 +262,37 @@ def choose_k(
             remedy=f"give at least {LEAST_DOCUMENTS}, or the number",
         )
     asked = () if ks is None else tuple(check_ks(ks, n_documents))
-    most = MOST_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
-    looked_at = drawn(n_documents, max(LEAST_DOCUMENTS, most), rng)
+    limit = MOST_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
+    looked_at = draw_rows(n_documents, max(LEAST_DOCUMENTS, limit), rng)
     if looked_at.size < n_documents:
         rows, counts, smoothed = rows[looked_at], None if counts is None else counts[looked_at], None
         meaning = None if meaning is None else meaning.take(looked_at)
     if smoothed is None:
         parameters = DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
         smoothed = smooth_documents(rows, counts, parameters, meaning=meaning)
-    some = drawn(rows.shape[0], MOST_FOR_TOPICS, rng)
-    structure = find_structure(rows[some], rng, n_threads=n_threads)
+    sample = draw_rows(rows.shape[0], MOST_FOR_TOPICS, rng)
+    structure = find_structure(rows[sample], rng, n_threads=n_threads)
     if meaning is not None and not structure.is_there:
-        structure = find_structure(meaning.rows[some], rng, n_threads=n_threads)
+        structure = find_structure(meaning.rows[sample], rng, n_threads=n_threads)
     levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
     (broad, of_broad), (narrow, of_narrow) = levels["topics"], levels["subtopics"]
     coarse = topics_among(broad)
     subtopics = subtopics_among(narrow, coarse)
     middle = between(broad, coarse, subtopics)
     best: dict[Granularity, Level] = {}
-    for name, one in zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True):
-        best |= {} if one is None else {name: one}
+    for name, level_of_name in zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True):
+        best |= {} if level_of_name is None else {name: level_of_name}
     chosen, reason = _shown(granularity, subtopics_because, best)
     level = best.get(chosen) if structure.is_there else None
     k = free = None if level is None else level.n_clusters
     if asked and free is not None:
         k = min(asked, key=lambda number: (abs(math.log(number / free)), number))
     counted: dict[Granularity, Labels] = {}
-    for name, one in best.items() if level is not None else ():
+    for name, level_of_name in best.items() if level is not None else ():
         counted[name] = np.full(n_documents, -1)
-        counted[name][looked_at] = spread(one, of_narrow if one is subtopics else of_broad, rows.shape[0])
+        counted[name][looked_at] = spread(
+            level_of_name, of_narrow if level_of_name is subtopics else of_broad, rows.shape[0]
+        )
     return Recommendation(
         k=k,
         sections=_number(best.get("sections")),
@@ -326,14 +330,14 @@ def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
 
 
 def _shown(
-    asked: Granularity | None, subtopics_because: str | None, best: Mapping[Granularity, Level]
+    wanted_level: Granularity | None, subtopics_because: str | None, best: Mapping[Granularity, Level]
 ) -> tuple[Granularity, str]:
     """Return which of the levels is shown, and why."""
     broadest: Granularity = next(iter(best), "topics")
-    if asked is not None and asked in best:
-        return asked, "as you asked"
-    if asked is not None:
-        return broadest, f"because no {asked} are stable"
+    if wanted_level is not None and wanted_level in best:
+        return wanted_level, "as you asked"
+    if wanted_level is not None:
+        return broadest, f"because no {wanted_level} are stable"
     if subtopics_because is not None and "subtopics" in best:
         return "subtopics", subtopics_because
     if "subtopics" in best and best["subtopics"].agreement >= SURE_SUBTOPICS:
@@ -347,7 +351,7 @@ def _number(level: Level | None) -> int | None:
 
 def _columns(levels: Mapping[str, list[Level]], best: Mapping[Granularity, Level]) -> dict[str, npt.NDArray[Any]]:
     """Return the evidence, coarse levels first."""
-    rows = [(name, level) for name, found in levels.items() for level in found]
+    rows = [(name, level) for name, levels_of_kind in levels.items() for level in levels_of_kind]
     taken_for = {id(level): name for name, level in best.items()}
     return {
         "as": np.array([name for name, _ in rows]),

@@ -65,14 +65,14 @@ def against_shuffles(
 
     Agreements are standardised for each pair, since few clusters agree by chance more widely.
     """
-    pairs = [own for own in pairs if own[0].any() and own[1].any()]  # one community agrees with everything
+    pairs = [pair for pair in pairs if pair[0].any() and pair[1].any()]  # one community agrees with everything
     if not pairs:
         return Structure(0.0, 0.0, 1.0)
     values = np.empty((N_SHUFFLES + 1, len(pairs)))
-    values[0] = [adjusted_rand(*own) for own in pairs]
+    values[0] = [adjusted_rand(*pair) for pair in pairs]
     for number in range(1, N_SHUFFLES + 1):
         order = rng.permutation(pairs[0][0].size)
-        values[number] = [adjusted_rand(one, other[order]) for one, other in pairs]
+        values[number] = [adjusted_rand(first, second[order]) for first, second in pairs]
     tiny = np.finfo(float).tiny
     among_all = ((values - values.mean(axis=0)) / np.maximum(values.std(axis=0), tiny)).max(axis=1)
     p_value = float((1 + np.sum(among_all[1:] >= among_all[0])) / (N_SHUFFLES + 1))

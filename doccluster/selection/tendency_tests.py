@@ -169,7 +169,7 @@ def hopkins(
     >>> round(hopkins(points, sample=[0, 3, 4], reference=np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])), 4)
     0.8636
     """
-    data, drawn = _measurable(matrix, metric), _measurable(reference, metric, name="reference")
+    data, reference_rows = _measurable(matrix, metric), _measurable(reference, metric, name="reference")
     rows = np.asarray(sample)
     if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= data.shape[0]:
         raise InputError(
@@ -178,9 +178,11 @@ def hopkins(
             received=sample,
             expected=f"numbers from 0 to {data.shape[0] - 1}",
         )
-    if drawn.shape[1] != data.shape[1]:
-        raise InputError(f"reference has {drawn.shape[1]} columns, the matrix {data.shape[1]}", remedy="give as many")
-    return _hopkins(data, rows, drawn, power, metric)
+    if reference_rows.shape[1] != data.shape[1]:
+        raise InputError(
+            f"reference has {reference_rows.shape[1]} columns, the matrix {data.shape[1]}", remedy="give as many"
+        )
+    return _hopkins(data, rows, reference_rows, power, metric)
 
 
 def _hopkins(
@@ -235,8 +237,8 @@ def hopkins_test(
 
     def statistic(points: Any, reference: Any) -> float:
         sample = rng.choice(points.shape[0], size, replace=False)
-        drawn = rng.choice(reference.shape[0], size, replace=False)
-        return _hopkins(points, sample, reference[drawn], power, metric)
+        sampled_rows = rng.choice(reference.shape[0], size, replace=False)
+        return _hopkins(points, sample, reference[sampled_rows], power, metric)
 
     values = _beside_null(statistic, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
     return Tendency("hopkins", *values, note=f"exponent {power}, {size} points per sample, null {null!r}")

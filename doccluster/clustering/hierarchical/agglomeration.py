@@ -50,9 +50,9 @@ class JoinedClusters(NamedTuple):
 
 
 @jit(inner=True)
-def place(n, one, two):
+def place(n, first, two):
     """Return where the distance of two rows stands."""
-    low, high = min(one, two), max(one, two)
+    low, high = min(first, two), max(first, two)
     return low * n - low * (low + 1) // 2 + high - low - 1
 
 
@@ -70,28 +70,28 @@ def joined_distance(linkage, to_one, to_two, between, size_one, size_two, size):
 
 
 @jit(inner=True)
-def join(clusters, n_alive, linkage, gone, kept, between):
-    """Put cluster `gone` into `kept`: update distances and sizes, and take it from the living; return their number."""
+def join(clusters, n_alive, linkage, first, second, between):
+    """Put cluster `first` into `second`: update distances and sizes, take it from the living, return how many stay."""
     table, sizes, alive = clusters
     n, shift = sizes.size, 0
     for at in range(n_alive):
-        other = alive[at]
-        if other == gone:
+        neighbour = alive[at]
+        if neighbour == first:
             shift = 1
             continue
-        alive[at - shift] = other
-        if other != kept:
-            there = place(n, other, kept)
+        alive[at - shift] = neighbour
+        if neighbour != second:
+            there = place(n, neighbour, second)
             table[there] = joined_distance(
                 linkage,
-                np.float64(table[place(n, other, gone)]),
+                np.float64(table[place(n, neighbour, first)]),
                 np.float64(table[there]),
                 between,
-                sizes[gone],
-                sizes[kept],
-                sizes[other],
+                sizes[first],
+                sizes[second],
+                sizes[neighbour],
             )
-    sizes[kept] += sizes[gone]
+    sizes[second] += sizes[first]
     return n_alive - 1
 
 
@@ -116,18 +116,18 @@ def join_by_chains(table, n, linkage):
                 nearest = chain[length - 2]
                 least = np.float64(table[place(n, tip, nearest)])
             for at in range(n_alive):
-                other = alive[at]
-                if other != tip:
-                    distance = np.float64(table[place(n, tip, other)])
+                neighbour = alive[at]
+                if neighbour != tip:
+                    distance = np.float64(table[place(n, tip, neighbour)])
                     if distance < least:
-                        nearest, least = other, distance
+                        nearest, least = neighbour, distance
             if length > 1 and nearest == chain[length - 2]:
                 break
             chain[length] = nearest
             length += 1
-        gone, kept = min(tip, nearest), max(tip, nearest)
-        pairs[step, 0], pairs[step, 1], heights[step] = gone, kept, least
-        n_alive = join(clusters, n_alive, linkage, gone, kept, least)
+        first, second = min(tip, nearest), max(tip, nearest)
+        pairs[step, 0], pairs[step, 1], heights[step] = first, second, least
+        n_alive = join(clusters, n_alive, linkage, first, second, least)
         length -= 2
     return pairs, heights
 
@@ -205,9 +205,9 @@ def _distances(
     def distances(block: slice) -> npt.NDArray[np.float32]:
         """Return the distances of some rows to all later ones, as they lie in the table."""
         products = (matrix[block] @ by_term).toarray()
-        found = 1.0 - products if linkage != "ward" else squares[block, None] + squares - 2.0 * products
+        distances = 1.0 - products if linkage != "ward" else squares[block, None] + squares - 2.0 * products
         is_later = np.arange(n) > np.arange(block.start, block.stop)[:, None]
-        return np.asarray(np.maximum(found[is_later], 0.0), np.float32)
+        return np.asarray(np.maximum(distances[is_later], 0.0), np.float32)
 
     table, filled = np.empty(needed // 4, dtype=np.float32), 0
     blocks = row_blocks(n, BLOCK_ROWS)
@@ -231,10 +231,10 @@ def _as_tree(pairs: npt.NDArray[np.int64], heights: npt.NDArray[np.float64]) -> 
             document = int(above[document])
         return document
 
-    for step, (gone, kept) in enumerate(pairs.tolist()):
-        one, two = standing(gone), standing(kept)
-        low, high = sorted((int(number[one]), int(number[two])))
-        sizes[two] += sizes[one]
+    for step, (first, second) in enumerate(pairs.tolist()):
+        first_root, two = standing(first), standing(second)
+        low, high = sorted((int(number[first_root]), int(number[two])))
+        sizes[two] += sizes[first_root]
         joins[step] = low, high, heights[step], sizes[two]
-        above[one], number[two] = two, n + step
+        above[first_root], number[two] = two, n + step
     return joins

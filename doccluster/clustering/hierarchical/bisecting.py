@@ -97,15 +97,15 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to cluster")
         rng = as_generator(self.random_state)
         self.tree_ = self._grown(rows, k, rng)
-        found = self.tree_.n_clusters
-        labels = self.tree_.cut(found)
+        n_found = self.tree_.n_clusters
+        labels = self.tree_.cut(n_found)
         if self.refine:
-            labels = refine_by_moves(self.criterion, sparse.csr_array(rows), labels, found, rng=rng)
+            labels = refine_by_moves(self.criterion, sparse.csr_array(rows), labels, n_found, rng=rng)
         self.labels_ = labels
-        self.centroids_ = sum_directions(rows, labels, found)
-        if found < k:
+        self.centroids_ = sum_directions(rows, labels, n_found)
+        if n_found < k:
             warnings.warn(
-                f"n_clusters={k} is above the number of distinct rows; {found} clusters are returned.",
+                f"n_clusters={k} is above the number of distinct rows; {n_found} clusters are returned.",
                 DocclusterWarning,
                 stacklevel=2,
             )
@@ -148,14 +148,14 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
 
     def _bisected(self, rows: Any, members: Members, rng: np.random.Generator) -> tuple[Members, Members] | None:
         """Return the two parts of a cluster, or None if its documents are alike."""
-        own = rows[members]
-        if members.size < 2 or not sparse.csr_array(own).count_nonzero():
+        member_rows = rows[members]
+        if members.size < 2 or not sparse.csr_array(member_rows).count_nonzero():
             return None
         parameters = SphericalParameters(2, n_init=self.n_init, random_state=rng, n_threads=self.n_threads)
-        begun = spherical_k_means(own, parameters).labels
-        if begun.min() == begun.max():
+        first_labels = spherical_k_means(member_rows, parameters).labels
+        if first_labels.min() == first_labels.max():
             return None
-        labels = refine_by_moves(self.criterion, sparse.csr_array(own), begun, 2, rng=rng)
+        labels = refine_by_moves(self.criterion, sparse.csr_array(member_rows), first_labels, 2, rng=rng)
         return members[labels == 0], members[labels == 1]
 
 

@@ -111,14 +111,14 @@ def settle_labels(
     def label(parameters: Multinomials) -> tuple[Labels, Any]:
         return expect(rows, replace(parameters, max_length=np.inf), soft=soft, n_threads=n_threads)
 
-    begun = np.asarray(labels, dtype=np.int64), one_hot(labels, n_clusters)
-    return settle(fit, label, begun, max_iter=max_iter, tol=tol, progress=progress)
+    first_partition = np.asarray(labels, dtype=np.int64), one_hot(labels, n_clusters)
+    return settle(fit, label, first_partition, max_iter=max_iter, tol=tol, progress=progress)
 
 
 def settle(
     fit: Callable[[Any], Multinomials],
     label: Callable[[Multinomials], tuple[Labels, Any]],
-    begun: tuple[Labels, Any],
+    first_partition: tuple[Labels, Any],
     *,
     max_iter: int,
     tol: float,
@@ -126,15 +126,15 @@ def settle(
 ) -> SettledMixture:
     """Return where fitting and labelling in turn end, wherever that is done.
 
-    `label` returns labels and what `fit` makes of them the next parameters; `begun` are such.
+    `label` returns labels and what `fit` makes of them the next parameters; `first_partition` are such.
     """
-    (now, shares), number = begun, 0
+    (now, shares), number = first_partition, 0
     while True:
         number += 1
         parameters = fit(shares)
-        found, shares = label(parameters)
-        settled = bool(np.count_nonzero(found != now) <= tol * now.size)
-        now = found
+        next_labels, shares = label(parameters)
+        settled = bool(np.count_nonzero(next_labels != now) <= tol * now.size)
+        now = next_labels
         progress("settle", number, max_iter)
         if settled or number >= max_iter:
             return SettledMixture(parameters, now, number, settled)

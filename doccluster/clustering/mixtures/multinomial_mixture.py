@@ -133,7 +133,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         best: tuple[SettledMixture, float] | None = None
         for start in range(n_starts):
             progress("start", start, n_starts)
-            found = settle_labels(
+            settled = settle_labels(
                 counts,
                 seed_labels(rows, k, self.init, rng, self.n_threads),
                 k,
@@ -144,9 +144,9 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
                 soft=self.assignment == "soft",
                 n_threads=self.n_threads,
             )
-            value = self._log_likelihood(counts, found.parameters)
+            value = self._log_likelihood(counts, settled.parameters)
             if best is None or value > best[1]:
-                best = found, value
+                best = settled, value
         progress("start", n_starts, n_starts)
         assert best is not None  # there is at least one start
         return best
@@ -167,8 +167,8 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
             return summed
 
         parts = map_blocks(block, row_blocks(counts.shape[0], BLOCK_ROWS), n_threads=self.n_threads)
-        found: Floats = np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing)
-        return found
+        likelihoods: Floats = np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing)
+        return likelihoods
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the most probable cluster of each document, the lowest on ties."""
@@ -219,5 +219,5 @@ def find_multinomials(task: ClusteringTask) -> ClusteringResult:
         rule: LinearRule = fitted.mixture_.rule
         return replace(rule, on_counts=has_counts)
 
-    found = fit_estimator(MultinomialMixture(2), task, most_probable, matrix=task.counts)
-    return found if has_counts else replace(found, left_out=(WITHOUT_COUNTS,))
+    result = fit_estimator(MultinomialMixture(2), task, most_probable, matrix=task.counts)
+    return result if has_counts else replace(result, left_out=(WITHOUT_COUNTS,))

@@ -65,23 +65,23 @@ def _ratio_over_kappa(order: FloatArray, kappa: FloatArray) -> FloatArray:
     v, k = order[~is_far], kappa[~is_far]
     n_steps = _STEPS_DOWN + max(0, int(np.ceil(np.max(k - v, initial=0.0))))
     # Amos (1974), Eq. 11 and 16: the ratio lies between these two, which are close
-    found = 1.0 / (v + n_steps + 0.5 + np.sqrt(k * k + (v + n_steps + 1.5) * (v + n_steps + 0.75)))
+    fraction = 1.0 / (v + n_steps + 0.5 + np.sqrt(k * k + (v + n_steps + 1.5) * (v + n_steps + 0.75)))
     for step in range(n_steps):
-        found = 1.0 / (2.0 * (v + n_steps - step) + k * k * found)
-    ratios[~is_far] = found
+        fraction = 1.0 / (2.0 * (v + n_steps - step) + k * k * fraction)
+    ratios[~is_far] = fraction
     return ratios
 
 
-def _like(given: Any, found: FloatArray) -> Any:
+def _like(argument: Any, values: FloatArray) -> Any:
     """Return a number where a number was given, else an array."""
-    return found.item() if np.ndim(given) == 0 else found
+    return values.item() if np.ndim(argument) == 0 else values
 
 
 def mean_resultant(n_dimensions: int, kappa: Any) -> Any:
     """Return A_d(kappa), the expected cosine between a draw and its mean direction, in [0, 1); of a number or array."""
     kappas = np.atleast_1d(np.asarray(kappa, np.float64))
-    found = np.minimum(kappas * _ratio_over_kappa(np.full_like(kappas, 0.5 * n_dimensions - 1.0), kappas), 1.0)
-    return _like(kappa, found)
+    ratios = np.minimum(kappas * _ratio_over_kappa(np.full_like(kappas, 0.5 * n_dimensions - 1.0), kappas), 1.0)
+    return _like(kappa, ratios)
 
 
 def log_normalizer_plus_kappa(n_dimensions: int, kappa: Any) -> Any:
@@ -113,10 +113,10 @@ def concentration(n_dimensions: int, resultant: Any, largest: float) -> Any:
     and kept between the two bounds that follow from Amos (1974) and Simpson and Spector (1984), as in Hornik and Gruen
     (2014).
     """
-    given = np.atleast_1d(np.asarray(resultant, np.float64))
-    found = np.where(given <= 0.0, 0.0, float(largest))
-    is_inside = (given > 0.0) & (given < min(1.0, mean_resultant(n_dimensions, largest)))
-    r = given[is_inside]
+    lengths = np.atleast_1d(np.asarray(resultant, np.float64))
+    kappas = np.where(lengths <= 0.0, 0.0, float(largest))
+    is_inside = (lengths > 0.0) & (lengths < min(1.0, mean_resultant(n_dimensions, largest)))
+    r = lengths[is_inside]
     half = 0.5 * n_dimensions - 0.5
     low = np.minimum(_bound(r, half, np.sqrt(half * (half + 1.0))), largest)
     high = np.minimum(_bound(r, half, half + 1.0), largest)
@@ -133,8 +133,8 @@ def concentration(n_dimensions: int, resultant: Any, largest: float) -> Any:
         kappa = following
         if is_settled.all():
             break
-    found[is_inside] = kappa
-    return _like(resultant, found)
+    kappas[is_inside] = kappa
+    return _like(resultant, kappas)
 
 
 def _bound(resultant: FloatArray, a: float, b: float) -> FloatArray:

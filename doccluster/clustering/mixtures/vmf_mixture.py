@@ -52,7 +52,7 @@ class MixtureFit:
     """One start of expectation maximisation, at its end."""
 
     parameters: MixtureParameters
-    found: Expectation  # of those parameters
+    expectation: Expectation  # of those parameters
     # the log-likelihood of the parameters before each iteration and at the end; it never falls
     history: tuple[float, ...]
     converged: bool
@@ -146,8 +146,8 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         DocclusterWarning
             If rows were normalised, a concentration ran to its bound, or a cluster lost all its documents.
         """
-        given, X = X, check_matrix(X)
-        validate_data(self, given, skip_check_array=True)
+        original, X = X, check_matrix(X)
+        validate_data(self, original, skip_check_array=True)
         n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
         self._check_parameters(X)
         rows = unit_rows(X)
@@ -187,30 +187,30 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         }
         how: dict[str, Any] = {"is_hard": self.assignment == "hard", "n_threads": threads}
         parameters = maximize(expect_labels(documents, labels, n_clusters, n_threads=threads), before=None, **steps)
-        found = expect(documents, parameters, **how)
-        history = [found.log_likelihood]
+        expectation = expect(documents, parameters, **how)
+        history = [expectation.log_likelihood]
         least_gain = self.tol * documents[-1].places.stop
         for iteration in range(self.max_iter):
             report(stage, iteration, self.max_iter)
-            following = maximize(found, before=parameters, **steps)
+            following = maximize(expectation, before=parameters, **steps)
             expected = expect(documents, following, **how)
             gain = expected.log_likelihood - history[-1]
             if gain <= 0:  # at the top to rounding: keep the better side
-                return MixtureFit(parameters, found, tuple(history), True)
-            parameters, found = following, expected
+                return MixtureFit(parameters, expectation, tuple(history), True)
+            parameters, expectation = following, expected
             history.append(expected.log_likelihood)
             if gain < least_gain:
-                return MixtureFit(parameters, found, tuple(history), True)
-        return MixtureFit(parameters, found, tuple(history), False)
+                return MixtureFit(parameters, expectation, tuple(history), True)
+        return MixtureFit(parameters, expectation, tuple(history), False)
 
-    def _store(self, fit: MixtureFit, given: Any) -> None:
+    def _store(self, fit: MixtureFit, matrix: Any) -> None:
         self._parameters = fit.parameters
         self.weights_ = fit.parameters.weights
         self.concentrations_ = fit.parameters.kappas
-        means = np.ascontiguousarray(fit.parameters.means.T, dtype=given.dtype)
-        self.means_ = sparse.csr_array(means) if sparse.issparse(given) else means
-        self.labels_ = self._labels(fit.found.labels)
-        self.entropies_ = fit.found.entropies
+        means = np.ascontiguousarray(fit.parameters.means.T, dtype=matrix.dtype)
+        self.means_ = sparse.csr_array(means) if sparse.issparse(matrix) else means
+        self.labels_ = self._labels(fit.expectation.labels)
+        self.entropies_ = fit.expectation.entropies
         self.log_likelihood_ = fit.history[-1]
         self.history_ = fit.history
         self.n_iter_ = len(fit.history) - 1

@@ -95,31 +95,31 @@ def expect(
 
     With `is_hard` each row goes to its most probable cluster as a whole. Posteriors are written into `shares`.
     """
-    found = _nothing_found(documents, parameters.kappas.size, with_sums=with_sums)
+    expectation = _nothing_found(documents, parameters.kappas.size, with_sums=with_sums)
     offsets = parameters.offsets
     for block in documents:
         scores = _product(block.rows, parameters.means, n_threads)
-        own, labels, densities, entropies = _posteriors(
+        block_shares, labels, densities, entropies = _posteriors(
             scores, parameters.kappas, offsets, block.is_empty, is_hard=is_hard
         )
-        found.labels[block.places] = labels
-        found.log_densities[block.places], found.entropies[block.places] = densities, entropies
+        expectation.labels[block.places] = labels
+        expectation.log_densities[block.places], expectation.entropies[block.places] = densities, entropies
         if shares is not None:
-            shares[block.places] = own
+            shares[block.places] = block_shares
         if with_sums:
-            _add(found, block, own, n_threads)
-    return found
+            _add(expectation, block, block_shares, n_threads)
+    return expectation
 
 
 def expect_labels(
     documents: list[UnitRows], labels: npt.NDArray[np.integer[Any]], n_clusters: int, *, n_threads: int = 1
 ) -> Expectation:
     """Return the sums of given clusters, as if each document belonged to its own with certainty."""
-    found = _nothing_found(documents, n_clusters, with_sums=True)
+    expectation = _nothing_found(documents, n_clusters, with_sums=True)
     for block in documents:
         certain = np.where(block.is_empty, -1, labels[block.places])
-        _add(found, block, (certain[:, None] == np.arange(n_clusters)).astype(np.float64), n_threads)
-    return found
+        _add(expectation, block, (certain[:, None] == np.arange(n_clusters)).astype(np.float64), n_threads)
+    return expectation
 
 
 def _nothing_found(documents: list[UnitRows], n_clusters: int, *, with_sums: bool) -> Expectation:
@@ -132,10 +132,10 @@ def _product(rows: Any, table: Floats, n_threads: int) -> Floats:
     return times_table(rows, table, n_threads if rows.nnz * table.shape[1] > SERIAL_WORK else 1)
 
 
-def _add(found: Expectation, block: UnitRows, shares: Floats, n_threads: int) -> None:
+def _add(expectation: Expectation, block: UnitRows, shares: Floats, n_threads: int) -> None:
     """Add a block of rows to the sums."""
-    found.sums[:] += _product(block.by_term, shares, n_threads)
-    found.masses[:] += shares.sum(axis=0)
+    expectation.sums[:] += _product(block.by_term, shares, n_threads)
+    expectation.masses[:] += shares.sum(axis=0)
 
 
 def _posteriors(
@@ -164,7 +164,7 @@ def _posteriors(
 
 
 def maximize(
-    found: Expectation,
+    expectation: Expectation,
     *,
     concentration_rule: str | float,
     largest: float,
@@ -177,13 +177,13 @@ def maximize(
     the length of the sum over the mass, by cluster or, when shared, over all clusters. A cluster without mass or
     direction keeps the direction it had. Directions are rounded to `dtype`, in which they are handed out.
     """
-    lengths = np.sqrt(np.einsum("tj,tj->j", found.sums, found.sums))
-    alive = (found.masses > 0) & (lengths > 0)
-    means = (found.sums / np.where(alive, lengths, 1.0)).astype(dtype).astype(np.float64)
+    lengths = np.sqrt(np.einsum("tj,tj->j", expectation.sums, expectation.sums))
+    alive = (expectation.masses > 0) & (lengths > 0)
+    means = (expectation.sums / np.where(alive, lengths, 1.0)).astype(dtype).astype(np.float64)
     if before is not None and not alive.all():
         means[:, ~alive] = before.means[:, ~alive]
-    kappas = _concentrations(means.shape[0], lengths, found.masses, concentration_rule, largest)
-    return MixtureParameters(means, kappas, found.masses / found.masses.sum())
+    kappas = _concentrations(means.shape[0], lengths, expectation.masses, concentration_rule, largest)
+    return MixtureParameters(means, kappas, expectation.masses / expectation.masses.sum())
 
 
 def _concentrations(

@@ -134,7 +134,7 @@ def cluster_documents(
     """
     parameters.check(rows.shape[0])
     work = DocumentWork(rows, counts, parameters, meaning)
-    work.made, work.start = smoothed, start
+    work.smoothed_rows, work.start = smoothed, start
     return work.run()
 
 
@@ -161,7 +161,7 @@ class DocumentWork:
         self.notes: list[str] = []
         self.interrupted = False
         self.n_iter = 1
-        self.made: SmoothedRows | None = None
+        self.smoothed_rows: SmoothedRows | None = None
         self.start: Labels | None = None
 
     def run(self) -> DocumentFit:
@@ -176,18 +176,27 @@ class DocumentWork:
         if self.counts is None and self.is_sparse:  # dense rows never hold any
             self.left_out.append(NOT_SETTLED)
         self._count_clusters(labels)
-        told = tuple(self.left_out), tuple(self.notes)
-        return DocumentFit(labels, mixture, starts, self.n_iter, *told, interrupted=self.interrupted)
+        return DocumentFit(
+            labels,
+            mixture,
+            starts,
+            self.n_iter,
+            left_out=tuple(self.left_out),
+            notes=tuple(self.notes),
+            interrupted=self.interrupted,
+        )
 
     def _count_clusters(self, labels: Labels) -> None:
         """Say why there are fewer clusters than were asked for, where there are."""
-        asked, found = self.parameters.n_clusters, np.unique(labels).size
-        if found == asked:
+        n_asked, n_found = self.parameters.n_clusters, np.unique(labels).size
+        if n_found == n_asked:
             return
-        if has_as_many_rows(opened(self.rows), asked):
-            self.left_out.append(f"By the counts of terms, {asked - found:,} of the {asked:,} clusters came out empty.")
+        if has_as_many_rows(opened(self.rows), n_asked):
+            self.left_out.append(
+                f"By the counts of terms, {n_asked - n_found:,} of the {n_asked:,} clusters came out empty."
+            )
         else:
-            self.notes.append(f"fewer distinct rows than the {asked} clusters asked for; {found} are returned.")
+            self.notes.append(f"fewer distinct rows than the {n_asked} clusters asked for; {n_found} are returned.")
 
     def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
@@ -198,13 +207,13 @@ class DocumentWork:
 
     def _points(self, refused: str | None) -> Any:
         """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
-        asked = self.parameters
-        if asked.quality != "fast" and not refused and asked.n_clusters > 1:
-            points = (self.made or self.smoothed()).points
-            if has_as_many_rows(opened(points), asked.n_clusters):
+        parameters = self.parameters
+        if parameters.quality != "fast" and not refused and parameters.n_clusters > 1:
+            points = (self.smoothed_rows or self.smoothed()).points
+            if has_as_many_rows(opened(points), parameters.n_clusters):
                 return points
             self.left_out.append(
-                f"Neighbours were left aside: fewer than {asked.n_clusters:,} documents would still differ."
+                f"Neighbours were left aside: fewer than {parameters.n_clusters:,} documents would still differ."
             )
         return self.rows if self.meaning is None else self.unsmoothed(self.meaning)
 
@@ -225,20 +234,20 @@ class DocumentWork:
 
         A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
         """
-        asked, spaces = self.parameters, list[Any]()
+        parameters, spaces = self.parameters, list[Any]()
         graph: Graph
         if not self.is_sparse:
-            graph, spaces = neighbour_graph(self.rows, asked.n_neighbors, **self._how), [self.rows]
+            graph, spaces = neighbour_graph(self.rows, parameters.n_neighbors, **self._how), [self.rows]
         elif self.counts is None:
             graph = self._joined(self._graph(self.rows))
-            spaces = [reduced_rows(self.rows, asked.n_components, **self._how)]
+            spaces = [reduced_rows(self.rows, parameters.n_components, **self._how)]
         else:
-            logarithms, half = self._weighted("l"), -(-asked.n_components // 2)
+            logarithms, half = self._weighted("l"), -(-parameters.n_components // 2)
             graph = self._joined(self._graph(logarithms))
             spaces = [reduced_rows(rows, half, **self._how) for rows in (logarithms, self.rows)]
         edges = self.place.keep(graph.symmetric())
         once = self._moved(spaces, graph, edges, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
-        return SmoothedRows(self._moved(spaces, graph, edges, mixing=asked.mixing), graph, once)
+        return SmoothedRows(self._moved(spaces, graph, edges, mixing=parameters.mixing), graph, once)
 
     def _joined(self, graph: NeighbourGraph) -> Graph:
         """Return a graph of neighbours by words with that of neighbours by meaning added, where there is meaning."""
@@ -250,10 +259,10 @@ class DocumentWork:
         return joined_graph(graph, rows, weight=self.meaning.weight, cells=cells, n_threads=n_threads, place=self.place)
 
     def _graph(self, rows: Any) -> NeighbourGraph:
-        asked = self.parameters
-        if asked.max_memory is not None and opened(rows) is rows:
-            check_memory(rows, asked.n_components, asked.n_neighbors, parse_size(asked.max_memory))
-        return neighbour_graph(rows, asked.n_neighbors, **self._how)
+        parameters = self.parameters
+        if parameters.max_memory is not None and opened(rows) is rows:
+            check_memory(rows, parameters.n_components, parameters.n_neighbors, parse_size(parameters.max_memory))
+        return neighbour_graph(rows, parameters.n_neighbors, **self._how)
 
     def _moved(self, spaces: list[Any], graph: Graph, edges: Any, **how: Any) -> Any:
         """Return rows of all spaces, each moved towards its neighbours, side by side; then those of the meaning."""
@@ -267,32 +276,32 @@ class DocumentWork:
 
     @property
     def _how(self) -> dict[str, Any]:
-        asked = self.parameters
-        return {"rng": self.rng, "n_threads": asked.n_threads, "progress": self.progress, "place": self.place}
+        parameters = self.parameters
+        return {"rng": self.rng, "n_threads": parameters.n_threads, "progress": self.progress, "place": self.place}
 
     def _spherical(self, points: Any, *, init: Init | None = None) -> SphericalFit:
         """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""
-        asked = self.parameters
+        asked_parameters = self.parameters
         parameters = SphericalParameters(
-            asked.n_clusters,
-            init=asked.init if init is None else init,
-            n_init=asked.n_init if init is None else 1,
-            max_iter=asked.max_iter,
-            tol=asked.tol,
+            asked_parameters.n_clusters,
+            init=asked_parameters.init if init is None else init,
+            n_init=asked_parameters.n_init if init is None else 1,
+            max_iter=asked_parameters.max_iter,
+            tol=asked_parameters.tol,
             random_state=self.rng,
-            n_threads=asked.n_threads,
-            max_memory=asked.max_memory,
-            refine=asked.refine,
+            n_threads=asked_parameters.n_threads,
+            max_memory=asked_parameters.max_memory,
+            refine=asked_parameters.refine,
             progress=self.progress,
         )
         try:
-            found = self.spherical_k_means(points, parameters)
+            fit = self.spherical_k_means(points, parameters)
         except FitInterrupted as stopped:
             if stopped.so_far is None:
                 raise
-            found, self.interrupted = stopped.so_far, True
-        self.n_iter = found.n_iter
-        return found
+            fit, self.interrupted = stopped.so_far, True
+        self.n_iter = fit.n_iter
+        return fit
 
     def spherical_k_means(self, points: Any, parameters: SphericalParameters) -> SphericalFit:
         """Return the best of the starts, for rows that were checked at the door or made here."""
@@ -300,8 +309,10 @@ class DocumentWork:
 
     def settle(self, counts: Any, labels: Labels) -> SettledMixture:
         """Return the labels and the mixture where expectation maximisation ends."""
-        asked = self.parameters
-        return settle_labels(counts, labels, asked.n_clusters, n_threads=asked.n_threads, progress=self.progress)
+        parameters = self.parameters
+        return settle_labels(
+            counts, labels, parameters.n_clusters, n_threads=parameters.n_threads, progress=self.progress
+        )
 
     def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
         """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
@@ -313,8 +324,8 @@ class DocumentWork:
             self.interrupted = True
             return labels, None
         has_words = np.diff(opened(self.counts).indptr) > 0  # of the others only their meaning tells anything
-        found = settled.labels if self.meaning is None else np.where(has_words, settled.labels, labels)
-        return found.astype(np.int64), settled.parameters
+        final_labels = settled.labels if self.meaning is None else np.where(has_words, settled.labels, labels)
+        return final_labels.astype(np.int64), settled.parameters
 
     def _counts_say_little(self) -> bool:
         """Return whether documents have a meaning, and few words."""
@@ -326,6 +337,6 @@ class DocumentWork:
     def _weighted(self, term: TermPart) -> Any:
         """Return the rows of the counts, weighted anew."""
         assert self.counts is not None
-        asked = self.parameters
+        parameters = self.parameters
         weighting = Weighting(term=term)
-        return shared_term_rows(self.counts, asked.n_clusters, weighting=weighting, place=self.place).rows
+        return shared_term_rows(self.counts, parameters.n_clusters, weighting=weighting, place=self.place).rows

@@ -59,18 +59,18 @@ def neighbour_graph(
     """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
     progress("neighbours", 0)
     cells, fold = cells_of(rows, rng, n_threads, place), FOLDED_FROM if sparse.issparse(opened(rows)) else None
-    given = rows if opened(rows) is not rows else Documents(rows)  # checked by the estimator, or in files
-    return nearest_neighbours(given, n_neighbors, fold=fold, cells=cells, n_threads=n_threads, place=place)
+    documents = rows if opened(rows) is not rows else Documents(rows)  # checked by the estimator, or in files
+    return nearest_neighbours(documents, n_neighbors, fold=fold, cells=cells, n_threads=n_threads, place=place)
 
 
 def cells_of(
     rows: Any, rng: np.random.Generator, n_threads: int | None, place: TablePlace | None = None
 ) -> Cells | None:
     """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
-    given = opened(rows)
-    is_sparse = sparse.issparse(given)
-    is_large = given.shape[0] > (EXACT_UP_TO if is_sparse else DENSE_EXACT_UP_TO)
-    is_filled = is_large and (given.nnz if is_sparse else given.any())
+    matrix = opened(rows)
+    is_sparse = sparse.issparse(matrix)
+    is_large = matrix.shape[0] > (EXACT_UP_TO if is_sparse else DENSE_EXACT_UP_TO)
+    is_filled = is_large and (matrix.nnz if is_sparse else matrix.any())
     return search_cells(rows, random_state=rng, n_threads=n_threads, place=place) if is_filled else None
 
 
@@ -85,16 +85,16 @@ def reduced_rows(
 ) -> Any:
     """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
     progress("project", 0)
-    given = rows if opened(rows) is not rows else Documents(rows)
+    documents = rows if opened(rows) is not rows else Documents(rows)
     space = latent_semantic_space(
-        given,
+        documents,
         n_components,
         n_power_iterations=POWER_ITERATIONS,
         random_state=rng,
         n_threads=n_threads,
         place=place,
     )
-    return space.project(given, n_threads=n_threads, place=place)
+    return space.project(documents, n_threads=n_threads, place=place)
 
 
 def moved_rows(rows: Any, graph: Graph, edges: Any, place: TablePlace, *, mixing: float, n_steps: int = 3) -> Any:
@@ -104,11 +104,11 @@ def moved_rows(rows: Any, graph: Graph, edges: Any, place: TablePlace, *, mixing
     """
     (n_rows, width), n_families = opened(rows).shape, graph.first.size
     with place.for_a_while() as inner:
-        own = inner.table(
+        firsts = inner.table(
             taken_rows, row_blocks(n_families, BLOCK_ROWS), width, np.float64, rows, inner.keep(graph.first)
         )
-        made = (one if isinstance(one, ArrayFile | CsrFiles) else Documents(one) for one in (own, edges))
-        moved = smoothed_rows(*made, mixing=mixing, n_steps=n_steps, place=inner)
+        tables = (table if isinstance(table, ArrayFile | CsrFiles) else Documents(table) for table in (firsts, edges))
+        moved = smoothed_rows(*tables, mixing=mixing, n_steps=n_steps, place=inner)
         families = inner.keep(graph.families)
         return place.table(taken_rows, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, moved, families)
 
@@ -140,7 +140,7 @@ def side_by_side(place: TablePlace, *tables: Any, meaning: Meaning | None = None
     """Return the unit rows of tables of the same documents, one beside the other, and those of their meaning."""
     shapes = [opened(table).shape for table in tables]
     rows, weight = (None, 0.0) if meaning is None else (meaning.rows, meaning.weight)
-    width = sum(own for _, own in shapes) + (0 if rows is None else opened(rows).shape[1])
+    width = sum(n_columns for _, n_columns in shapes) + (0 if rows is None else opened(rows).shape[1])
     blocks = row_blocks(shapes[0][0], BLOCK_ROWS)
     return place.table(block_side_by_side, blocks, width, np.float32, rows, weight, *tables)
 
@@ -196,8 +196,8 @@ def shared_term_rows(
 
 def counted_terms(block: slice, counts: Any) -> tuple[npt.NDArray[np.int64], float]:
     """Return in how many of some rows each term occurs, and the sum of the counts."""
-    own = counts[block]
-    return np.bincount(own.indices[own.data > 0], minlength=own.shape[1]), float(own.data.sum(dtype=np.float64))
+    rows = counts[block]
+    return np.bincount(rows.indices[rows.data > 0], minlength=rows.shape[1]), float(rows.data.sum(dtype=np.float64))
 
 
 def has_as_many_rows(points: Any, number: int) -> bool:
@@ -223,8 +223,8 @@ def _entries(points: Any, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]
     """Return the columns and the values of a row."""
     if not sparse.issparse(points):
         return np.arange(points.shape[1]), points[row]
-    own = slice(points.indptr[row], points.indptr[row + 1])
-    return points.indices[own], points.data[own]
+    entries = slice(points.indptr[row], points.indptr[row + 1])
+    return points.indices[entries], points.data[entries]
 
 
 def weighted_rows(
@@ -271,21 +271,21 @@ def search_cells(
 
     By default as many are nearest as hold some 2,000 documents, at least 4; more find more neighbours.
     """
-    given = opened(rows)
-    n = given.shape[0]
+    matrix = opened(rows)
+    n = matrix.shape[0]
     rng = as_generator(random_state)
-    is_sparse = sparse.issparse(given)
-    filled = np.flatnonzero(np.diff(given.indptr) if is_sparse else given.any(axis=1))
+    is_sparse = sparse.issparse(matrix)
+    filled = np.flatnonzero(np.diff(matrix.indptr) if is_sparse else matrix.any(axis=1))
     n_cells = min(number_of_cells(n), filled.size)
     if n_probes is None:
         n_probes = max(LEAST_PROBES, math.ceil(CANDIDATES * n_cells / n))
     n_probes = check_positive_int(n_probes, "n_probes")
     size = min(filled.size, SAMPLE_OF_CELL * n_cells)
-    drawn = np.sort(rng.choice(filled, size=size, replace=False))
+    sample = np.sort(rng.choice(filled, size=size, replace=False))
     parameters = SphericalParameters(
         n_cells, init="random", n_init=1, max_iter=8, random_state=rng, n_threads=n_threads
     )
-    centroids = spherical_k_means(as_documents(given[drawn]), parameters).centroids
+    centroids = spherical_k_means(as_documents(matrix[sample]), parameters).centroids
     n_probes = min(n_probes, centroids.shape[0])
     blocks = row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells))
     with (place or InMemory(n_threads)).for_a_while() as inner, threadpool_limits(1, user_api="blas"):
@@ -319,9 +319,9 @@ def number_of_cells(n_documents: int) -> int:
 def _largest(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:
     """Return the columns of the k largest values of each row, largest first."""
     if k < values.shape[1]:
-        some = np.sort(np.argpartition(-values, k - 1, axis=1)[:, :k], axis=1)
+        columns = np.sort(np.argpartition(-values, k - 1, axis=1)[:, :k], axis=1)
     else:
-        some = np.broadcast_to(np.arange(k), values.shape)
-    order = np.argsort(-np.take_along_axis(values, some, axis=1), axis=1, kind="stable")
-    found: npt.NDArray[np.int64] = np.take_along_axis(some, order, axis=1)
-    return found
+        columns = np.broadcast_to(np.arange(k), values.shape)
+    order = np.argsort(-np.take_along_axis(values, columns, axis=1), axis=1, kind="stable")
+    largest: npt.NDArray[np.int64] = np.take_along_axis(columns, order, axis=1)
+    return largest

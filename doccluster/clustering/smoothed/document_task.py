@@ -30,5 +30,6 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
 def found_of(fit: DocumentFit) -> ClusteringResult:
     """Return a fit as any algorithm returns it."""
     rule = None if fit.mixture is None else fit.mixture.rule
-    told = fit.left_out, fit.notes, fit.interrupted
-    return ClusteringResult(fit.labels, None, rule, fit.starts, *told)
+    return ClusteringResult(
+        fit.labels, None, rule, fit.starts, left_out=fit.left_out, notes=fit.notes, interrupted=fit.interrupted
+    )
