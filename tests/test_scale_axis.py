@@ -120,8 +120,8 @@ WORK = {
     "multinomials": (multinomials, "clustering.mixtures.multinomial", "share_blocks", "BLOCK_ROWS", 7),
     "linear rule": (linear_rule, "clustering.linear_rule", "map_blocks", "BLOCK_ROWS", 7),
     "tree": (tree, "clustering.hierarchical.agglomeration", "map_blocks", "BLOCK_ROWS", 7),
-    "neighbours": (neighbours, "geometry.neighbours", "executors.map_blocks", "BLOCK_ROWS", 7),
-    "semantic space": (space, "geometry.projection", "executors.map_blocks", "BLOCK_ROWS", 7),
+    "neighbours": (neighbours, "geometry.neighbours", "base.executors.map_blocks", "BLOCK_ROWS", 7),
+    "semantic space": (space, "geometry.projection", "base.executors.map_blocks", "BLOCK_ROWS", 7),
     "weights": (weights, "vectors.weighting", "map_blocks", "_ROWS_PER_BLOCK", 7),
     "means": (means, "clustering.k_means.unit_documents", "row_blocks", "BLOCK_ROWS", 16),
     "cells": (cells, "clustering.smoothed.document_spaces", "row_blocks", "BLOCK_SIMILARITIES", 60),
@@ -134,10 +134,8 @@ def test_blocks_of_seven_rows_in_three_threads_give_what_one_block_gives(work, m
     act, name, mapping, limit, tiny = WORK[work]
     module = importlib.import_module(f"doccluster.{name}")
     expected = act(1)
-    *elsewhere, mapping = mapping.split(".")
-    passed = Passed(
-        monkeypatch, importlib.import_module(f"doccluster.{elsewhere[0]}") if elsewhere else module, mapping
-    )
+    elsewhere, _, mapping = mapping.rpartition(".")
+    passed = Passed(monkeypatch, importlib.import_module(f"doccluster.{elsewhere}") if elsewhere else module, mapping)
     monkeypatch.setattr(module, limit, tiny)
     for found, wanted in zip(act(3), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)

@@ -125,7 +125,7 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     (tmp_path / "texts").mkdir()
 
     def read_all(function, parts, *shared):
-        alone = [Part(number, (file,)) for number, file in enumerate(file for part in parts for file in part.found)]
+        alone = [Part(number, (file,)) for number, file in enumerate(file for part in parts for file in part.items)]
         return two_processes.map(end_once, alone, function, shared, str(tmp_path / "read"))
 
     corpus = read_corpus(FilesInParts(paths, tmp_path / "texts", read_all), format="lines")
