@@ -79,10 +79,10 @@ class ArticlesInOrder:
     def __init__(self, corpus: Corpus, *, now: Moment) -> None:
         self._corpus = corpus
         moments = [as_moment(date) for date in corpus.column("date")]
-        known = [moment if is_believable(moment, now) else None for moment in moments]
-        last = next((moment for moment in known if moment is not None), now)
-        self._times = [last := last if one is None else one for one in known]
-        self.keys = [one.key for one in self._articles(np.arange(len(corpus)))]  # in the order of the corpus
+        believable = [moment if is_believable(moment, now) else None for moment in moments]
+        last = next((moment for moment in believable if moment is not None), now)
+        self._times = [last := last if moment is None else moment for moment in believable]
+        self.keys = [article.key for article in self._articles(np.arange(len(corpus)))]  # in the order of the corpus
         order = sorted(range(len(corpus)), key=lambda row: (self._times[row], self.keys[row]))
         self._order = np.array(order, dtype=np.int64)
 
@@ -105,9 +105,9 @@ class ArticlesInOrder:
             yield from map(self._article, rows[block].tolist(), texts)
 
     def _article(self, row: int, text: str) -> Article:
-        told = {column: str(self._corpus.column(column)[row]) for column in ("title", "source", "link", "date")}
+        fields = {column: str(self._corpus.column(column)[row]) for column in ("title", "source", "link", "date")}
         name = self._corpus.ids[row]
-        return article(time=self._times[row], id=name, text=text, guid=name, **told)
+        return article(time=self._times[row], id=name, text=text, guid=name, **fields)
 
 
 def article(*, time: Moment, id: str, date: str, title: str, text: str, source: str, link: str, guid: str) -> Article:
@@ -136,8 +136,8 @@ def normal_link(link: str) -> str:
     if parts.scheme.lower() not in _DEFAULT_PORTS or not host:
         return ""
     port = "" if port == _DEFAULT_PORTS[parts.scheme.lower()] else port
-    kept = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.match(pair[0])]
-    return urlunsplit(("", "", f"{host}{port}{parts.path.rstrip('/')}", urlencode(kept), ""))
+    parameters = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.match(pair[0])]
+    return urlunsplit(("", "", f"{host}{port}{parts.path.rstrip('/')}", urlencode(parameters), ""))
 
 
 def text_hash(title: str, text: str) -> str:

@@ -75,36 +75,36 @@ class Finding:
 
 def check_store(connection: sqlite3.Connection) -> list[Finding]:
     """Return the faults of a store: of its file and tables, else of references, rows, texts and its history."""
-    found = _findings("integrity", _file_faults, connection) + _findings("tables", _table_faults, connection)
-    if found:  # what is said of rows would only follow from that
-        return found
+    findings = _findings("integrity", _file_faults, connection) + _findings("tables", _table_faults, connection)
+    if findings:  # what is said of rows would only follow from that
+        return findings
     looks: dict[str, Callable[[sqlite3.Connection], Iterator[str]]] = {
         "reference": _reference_faults, "text": _text_faults, "memory": _memory_faults, "lineage": _history_faults,
     }  # fmt: skip
     for name, look in looks.items():
-        found += _findings(name, look, connection)
+        findings += _findings(name, look, connection)
     for name, query in _RULES.items():
-        found += _findings(name, lambda one, query=query: (told for (told,) in one.execute(query)), connection)  # type: ignore[misc]
-    return found
+        findings += _findings(name, lambda store, query=query: (fault for (fault,) in store.execute(query)), connection)  # type: ignore[misc]
+    return findings
 
 
 def _findings(
     name: str, look: Callable[[sqlite3.Connection], Iterator[str]], connection: sqlite3.Connection
 ) -> list[Finding]:
     """Return the findings of one look; what it cannot read is a finding too."""
-    found = []
+    findings = []
     try:
         for fault in look(connection):
-            found.append(Finding(name, fault))  # stays, also where the next one cannot be read
+            findings.append(Finding(name, fault))  # stays, also where the next one cannot be read
     except Exception as error:  # noqa: BLE001  no list of what damaged rows raise is ever complete
-        found.append(Finding(name, f"it cannot be read: {' '.join(str(error).split()) or type(error).__name__}"))
-    return found
+        findings.append(Finding(name, f"it cannot be read: {' '.join(str(error).split()) or type(error).__name__}"))
+    return findings
 
 
 def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
-    for (said,) in connection.execute("PRAGMA integrity_check"):
-        if said != "ok":
-            yield " ".join(str(said).split())
+    for (message,) in connection.execute("PRAGMA integrity_check"):
+        if message != "ok":
+            yield " ".join(str(message).split())
 
 
 def _table_faults(connection: sqlite3.Connection) -> Iterator[str]:
@@ -114,18 +114,20 @@ def _table_faults(connection: sqlite3.Connection) -> Iterator[str]:
         return
     with closing(sqlite3.connect(":memory:")) as fresh:
         make_tables(fresh)
-        wanted = shape_of(fresh)
+        expected = shape_of(fresh)
     there = shape_of(connection)
-    yield from (f"the {name} is not as in a store" for name in wanted | there if wanted.get(name) != there.get(name))
-    for name in wanted.keys() & there.keys():
+    yield from (
+        f"the {name} is not as in a store" for name in expected | there if expected.get(name) != there.get(name)
+    )
+    for name in expected.keys() & there.keys():
         if name.startswith("table "):
             for _ in connection.execute(f"SELECT * FROM {name.removeprefix('table ')}"):
                 pass  # reads every text, which has to be one
 
 
 def _reference_faults(connection: sqlite3.Connection) -> Iterator[str]:
-    for table, row, other, _ in connection.execute("PRAGMA foreign_key_check"):
-        yield f"{'a row' if row is None else f'row {row}'} of {table} refers to nothing in {other}"
+    for table, row, target, _ in connection.execute("PRAGMA foreign_key_check"):
+        yield f"{'a row' if row is None else f'row {row}'} of {table} refers to nothing in {target}"
 
 
 def _text_faults(connection: sqlite3.Connection) -> Iterator[str]:
@@ -168,19 +170,19 @@ def _history_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield where the lineage, folded from the start, does not give the membership at every batch, and the sizes."""
     sizes: Counter[str] = Counter()
     lines, rows = connection.execute(_LINES), connection.execute(_ROWS)
-    for doc_id, own in groupby(heapq.merge(lines, rows, key=itemgetter(0)), key=itemgetter(0)):
-        story, stories, kept = "", {}, []
-        for _, is_row, batch, *told in own:
+    for doc_id, history in groupby(heapq.merge(lines, rows, key=itemgetter(0)), key=itemgetter(0)):
+        story, stories, rows_there = "", {}, []
+        for _, is_row, batch, *values in history:
             if is_row:
-                kept.append((batch, told[0], told[1]))
+                rows_there.append((batch, values[0], values[1]))
                 continue
-            event, after, before = told
+            event, after, before = values
             if story != before:
                 yield f"document {doc_id} is in {story or 'no story'} when it has {event}"
             story = stories[batch] = after
         ends = [*list(stories)[1:], None]
         folded = [(batch, end, name) for (batch, name), end in zip(stories.items(), ends, strict=True)]
-        if kept != folded:
+        if rows_there != folded:
             yield f"document {doc_id} was not in the stories, or not as long, as by its lineage"
         sizes[story] += 1
     for name, n_documents in connection.execute("SELECT story_id, n_documents FROM story WHERE state <> 'merged'"):

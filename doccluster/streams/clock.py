@@ -55,7 +55,7 @@ class StreamClock:
         if not ahead or moment >= ahead[-1] + DAY:
             ahead = (*ahead, moment)
         last = ahead[-N_TO_BELIEVE:]
-        if len(last) == N_TO_BELIEVE and all(after - one <= LONGEST_STEP for one, after in pairwise(last)):
+        if len(last) == N_TO_BELIEVE and all(after - before <= LONGEST_STEP for before, after in pairwise(last)):
             return StreamClock(last[0]).moved_by(last[1:])
         if len(ahead) == N_FAR_APART:
             return StreamClock(ahead[0], ahead[1:])

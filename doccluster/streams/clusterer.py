@@ -212,10 +212,10 @@ class Clusterer:
         again = [(number, article) for number, article in edited if self._can_be_refiled(number)]
         formers = {number: self.desks[self._language_of[number]].remove(number) for number, _ in again}
         numbered = again + list(enumerate(articles, self.next_number))
-        read = self._read([article for _, article in numbered])
+        words_of = self._read([article for _, article in numbered])
         self._adopt_language(result)
         waiting: defaultdict[str, list[DeskArticle]] = defaultdict(list)
-        for (number, article), (words, outlet) in zip(numbered, read, strict=True):
+        for (number, article), (words, outlet) in zip(numbered, words_of, strict=True):
             desk_article = self._desk_article(number, article, words, outlet, formers.get(number))
             waiting[words.language].append(desk_article)
             if number >= self.next_number:
@@ -224,7 +224,9 @@ class Clusterer:
         similarity: dict[int, float] = {}
         for language, new in waiting.items():
             similarity |= self._place(language, new, mates, formers, result)
-        result.placements = [replace(one, similarity=similarity.get(one.placed.number)) for one in result.placements]
+        result.placements = [
+            replace(placement, similarity=similarity.get(placement.placed.number)) for placement in result.placements
+        ]
         self._close_ended(result)
         self.choose_leads(result)
         for language, wait in self._waits().items():
@@ -256,8 +258,8 @@ class Clusterer:
     def add_known(self, articles: Sequence[tuple[int, int, str, Article]]) -> dict[int, DeskArticle]:
         """Take in articles that were placed by another rule: number, family and story of each; they are only linked."""
         waiting: defaultdict[str, list[DeskArticle]] = defaultdict(list)
-        read = self._read([article for *_, article in articles])
-        for (number, family, story, article), (words, outlet) in zip(articles, read, strict=True):
+        words_of = self._read([article for *_, article in articles])
+        for (number, family, story, article), (words, outlet) in zip(articles, words_of, strict=True):
             desk_article = self._desk_article(number, article, words, outlet)
             desk_article.family, desk_article.story = family, story
             waiting[words.language].append(desk_article)
@@ -459,8 +461,8 @@ class Clusterer:
         article = self.article(number)
         if article is None or article.story not in self.stories or number in self.bonds.fixed:
             return False
-        others = (self.article(member) for member in self.stories[article.story].members if member != number)
-        return all(other is None or other.family != article.family for other in others)
+        members = (self.article(member) for member in self.stories[article.story].members if member != number)
+        return all(copy is None or copy.family != article.family for copy in members)
 
     def _waits(self) -> dict[str, int]:
         """Return after how long without an article a story ends, by language."""

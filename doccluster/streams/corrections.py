@@ -72,14 +72,16 @@ def correction_of(
         goal = next((story for story, state in states.items() if state == "open"), stories[0])
         sources = [story for story in states if story != goal]
         return Correction(verb, _documents_of(connection, sources), _documents_of(connection, [goal]))
-    named = [_document_named(connection, name) for name in documents]
-    sources = [story for story in _numbers_by_story(connection, named) if verb == "split" or story != stories[0]]
+    documents_named = [_document_named(connection, name) for name in documents]
+    sources = [
+        story for story in _numbers_by_story(connection, documents_named) if verb == "split" or story != stories[0]
+    ]
     if not sources or (verb == "split" and sources != [stories[0]]):
         where = f"not all in story {stories[0]}" if verb == "split" else f"in story {stories[0]} already"
         raise InputError(f"these documents are {where}; `doccluster stream show` lists the documents of a story.")
-    chosen, everything = _with_copies(connection, named), _documents_of(connection, sources)
+    chosen, everything = _with_copies(connection, documents_named), _documents_of(connection, sources)
     if verb == "split" and set(everything) <= set(chosen):  # they part copies
-        chosen = tuple(dict.fromkeys(named))
+        chosen = tuple(dict.fromkeys(documents_named))
     stays = tuple(document for document in everything if document not in chosen)
     if verb == "move":
         return Correction(verb, chosen, (_lead_of(connection, stories[0]),), stays)
@@ -194,11 +196,11 @@ def bonds_of(connection: sqlite3.Connection) -> Bonds:
 def stories_apart(connection: sqlite3.Connection) -> set[frozenset[str]]:
     """Return the pairs of stories that corrections have taken apart."""
     return {
-        frozenset((story, other))
+        frozenset((story, rest_story))
         for correction in active(connection)
         for story in _numbers_by_story(connection, correction.documents)
-        for other in _numbers_by_story(connection, correction.apart)
-        if story != other
+        for rest_story in _numbers_by_story(connection, correction.apart)
+        if story != rest_story
     }
 
 

@@ -161,10 +161,10 @@ def read_texts(connection: sqlite3.Connection) -> None:
     connection.create_function("plain", 1, _plain, deterministic=True)
 
 
-def _plain(kept: str | bytes) -> str:
-    if isinstance(kept, str):
-        return kept
-    return zlib.decompressobj().decompress(kept, MOST_BYTES).decode("utf-8", "surrogatepass")
+def _plain(packed_text: str | bytes) -> str:
+    if isinstance(packed_text, str):
+        return packed_text
+    return zlib.decompressobj().decompress(packed_text, MOST_BYTES).decode("utf-8", "surrogatepass")
 
 
 def _connect(name: str) -> sqlite3.Connection:
@@ -244,9 +244,9 @@ def described(path: Path, connection: sqlite3.Connection | None = None) -> Itera
 
 
 def _damaged(path: Path, problem: str) -> SchemaError:
-    told = " ".join(problem.split())
+    sentence = " ".join(problem.split())
     return SchemaError(
-        f"{path} is damaged: {told:.300}; `doccluster stream check` lists what is wrong, and a copy that"
+        f"{path} is damaged: {sentence:.300}; `doccluster stream check` lists what is wrong, and a copy that"
         " `doccluster stream backup` made can take its place."
     )
 

@@ -80,7 +80,7 @@ class Difference:
 
     def counts(self) -> dict[str, int]:
         """Return how many changes there are of each kind, zeros included."""
-        counted = Counter(one.kind for one in self.changes)
+        counted = Counter(change.kind for change in self.changes)
         return {kind: counted[kind] for kind in KINDS}
 
 
@@ -115,7 +115,9 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
     claimed: set[str] = set()
 
     def change(kind: str, from_: tuple[str, ...], to: tuple[str, ...]) -> Change:
-        both = {one for old in from_ for one in olds[old]} & {one for new in to for one in news[new]}
+        both = {document for old in from_ for document in olds[old]} & {
+            document for new in to for document in news[new]
+        }
         labels = [side.labels.get(names[0], "") if names else "" for side, names in ((before, from_), (after, to))]
         sizes = (sum(len(olds[old]) for old in from_), sum(len(news[new]) for new in to))
         return Change(kind, from_, to, *sizes, len(both), *labels)
@@ -139,11 +141,12 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
         else:
             changes.append(change(_growth(olds[from_[0]], news[new]), (from_[0],), (new,)))
     changes += [change("appeared", (), (new,)) for new in news if new not in claimed]
-    edited = [one for one, text in before.text_of.items() if after.text_of.get(one, text) != text]
+    edited = [document for document, text in before.text_of.items() if after.text_of.get(document, text) != text]
     ordered = sorted(
-        changes, key=lambda one: (KINDS.index(one.kind), -one.n_after, -one.n_before, one.before, one.after)
+        changes,
+        key=lambda change: (KINDS.index(change.kind), -change.n_after, -change.n_before, change.before, change.after),
     )
-    n_common = sum(one in after.cluster_of for one in before.cluster_of)
+    n_common = sum(document in after.cluster_of for document in before.cluster_of)
     sizes = (len(before.cluster_of), len(after.cluster_of), n_common)
     return Difference(before.name, after.name, tuple(ordered), *sizes, tuple(sorted(edited)))
 
@@ -153,11 +156,11 @@ def read_sides(before: Run | str | Path, after: Run | str | Path) -> tuple[Side,
 
     Documents of two stores are matched by their keys, of others by their ids.
     """
-    sides = [one if isinstance(one, Run) else os.fspath(one) for one in (before, after)]
-    is_run = [isinstance(one, Run) or usable_path(one).is_dir() for one in sides]
+    sides = [source if isinstance(source, Run) else os.fspath(source) for source in (before, after)]
+    is_run = [isinstance(source, Run) or usable_path(source).is_dir() for source in sides]
     first, second = (
-        _read_run(one) if run else _read_store(str(one), not any(is_run))
-        for one, run in zip(sides, is_run, strict=True)
+        _read_run(source) if run else _read_store(str(source), not any(is_run))
+        for source, run in zip(sides, is_run, strict=True)
     )
     return first, second
 
@@ -174,10 +177,10 @@ def diff(
 
 
 def _members(side: Side) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    members: dict[str, set[str]] = {}
     for document, cluster in side.cluster_of.items():
-        found.setdefault(cluster, set()).add(document)
-    return dict(sorted(found.items()))
+        members.setdefault(cluster, set()).add(document)
+    return dict(sorted(members.items()))
 
 
 def _growth(old: set[str], new: set[str]) -> str:
@@ -193,7 +196,7 @@ def _read_run(source: Run | str) -> Side:
 
     run, name = load_run(source), "a run" if isinstance(source, Run) else source
     clusters = dict(zip(run.documents.ids, map(str, run.partition.labels.tolist()), strict=True))
-    return Side(name, clusters, {str(one.cluster): one.name or one.label for one in run.clusters})
+    return Side(name, clusters, {str(cluster.cluster): cluster.name or cluster.label for cluster in run.clusters})
 
 
 def _read_store(name: str, by_key: bool) -> Side:

@@ -78,12 +78,12 @@ class KeptStories:
             self._clusterer.bonds = bonds_of(self._connection)
         return correction
 
-    def rebuild(self, known: int) -> tuple[int, list[str]]:
+    def rebuild(self, batch: int) -> tuple[int, list[str]]:
         """Build all stories again in the order of dates; return how many changed, and which corrections were lost.
 
-        Stories keep the ids that they had after batch `known`.
+        Stories keep the ids that they had after a batch.
         """
-        with rebuilt(self._connection, known) as (copy, lost):
+        with rebuilt(self._connection, batch) as (copy, lost):
             difference = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))
             copy.backup(self._connection)
         self._clusterer = restored(self._connection)

@@ -36,13 +36,13 @@ _STORIES = "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND I
 
 
 @contextmanager
-def rebuilt(connection: sqlite3.Connection, known: int = ALL_BATCHES) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
+def rebuilt(connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
     """Yield a copy of a store whose stories are made anew, batch by batch, and the corrections that it cannot follow.
 
     The batches are in the order of their moments, so that it does not matter in which order an archive was imported.
     The corrections that hold are made again where they were made. Articles whose texts were deleted stay with those of
     their story. A story takes over the id of an earlier one that gives most of its own documents to it, and more than
-    any other does; ids are those of the stories after batch `known`.
+    any other does; ids are those of the stories after a batch.
     """
     with closing(copied(connection)) as copy:
         with transaction(copy):
@@ -54,7 +54,7 @@ def rebuilt(connection: sqlite3.Connection, known: int = ALL_BATCHES) -> Iterato
             copy.execute(f"DELETE FROM meta WHERE key NOT IN ({stays})")
             write_meta(copy, models=with_model({}, 1))
             lost = _place_again(connection, copy)
-            _keep_ids(connection, copy, known)
+            _keep_ids(connection, copy, batch)
         yield copy, lost
 
 
@@ -96,9 +96,9 @@ def _place_again(former: sqlite3.Connection, copy: sqlite3.Connection) -> list[s
     return lost
 
 
-def _keep_ids(former: sqlite3.Connection, copy: sqlite3.Connection, known: int) -> None:
+def _keep_ids(former: sqlite3.Connection, copy: sqlite3.Connection, at: int) -> None:
     """Give the new stories the ids of those that they go on from; one of an id that was another's gets a new one."""
-    before, after = (dict(one.execute(_STORIES, (batch,))) for one, batch in ((former, known), (copy, ALL_BATCHES)))
+    before, after = (dict(one.execute(_STORIES, (batch,))) for one, batch in ((former, at), (copy, ALL_BATCHES)))
     sizes = Counter(before.values())
     shared = Counter((before[document], after[document]) for document in after if document in before)
     founders = {name: fields for name, *fields in former.execute("SELECT story_id, founder, born FROM story")}

@@ -60,26 +60,26 @@ def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus
     """Return the documents of a source; tuples are (date, text) or (date, text, title). Texts may be in a folder."""
     if not isinstance(source, list | tuple) or not source or not isinstance(source[0], tuple):
         return read_to_disk(source, folder, **reader)
-    wrong = next((one for one in source if not isinstance(one, tuple) or len(one) not in (2, 3)), None)
+    wrong = next((item for item in source if not isinstance(item, tuple) or len(item) not in (2, 3)), None)
     if wrong is not None:
         raise InputError(f"{wrong!r} is not a dated text; give tuples (date, text) or (date, text, title).")
-    dates = [iso_date(one[0]) for one in source]
+    dates = [iso_date(item[0]) for item in source]
     if "" in dates:
         undated = source[dates.index("")][0]
         raise InputError(f"{undated!r} is not a date; give ISO 8601, such as 2026-03-02T08:00:00Z.")
-    columns = {"date": dates, "title": [one[2] if len(one) == 3 else "" for one in source]}
+    columns = {"date": dates, "title": [item[2] if len(item) == 3 else "" for item in source]}
     names = tuple(str(number) for number in range(1, len(source) + 1))
-    return Corpus(ids=names, texts=tuple(str(one[1]) for one in source), metadata=columns)
+    return Corpus(ids=names, texts=tuple(str(item[1]) for item in source), metadata=columns)
 
 
 def batches_of(articles: Iterable[Article], batch: int) -> Iterator[Batch]:
     """Yield the moments of a grid at which something has come in, and what."""
     together: list[Article] = []
-    for one in articles:
-        if together and one.time // batch != together[0].time // batch:
+    for article in articles:
+        if together and article.time // batch != together[0].time // batch:
             yield (together[0].time // batch + 1) * batch, together
             together = []
-        together.append(one)
+        together.append(article)
     if together:
         yield (together[0].time // batch + 1) * batch, together
 
@@ -88,9 +88,9 @@ def by_commit(batches: Iterable[Batch]) -> Iterator[list[Batch]]:
     """Yield batches that are committed together: a commit costs as much as placing many articles."""
     together: list[Batch] = []
     n_articles = 0
-    for one in batches:
-        together.append(one)
-        n_articles += len(one[1])
+    for batch in batches:
+        together.append(batch)
+        n_articles += len(batch[1])
         if n_articles >= ARTICLES_PER_COMMIT:
             yield together
             together, n_articles = [], 0

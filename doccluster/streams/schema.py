@@ -122,7 +122,7 @@ _COMMON = """
 SELECT name FROM pragma_table_info(?1, 'main') INTERSECT SELECT name FROM pragma_table_info(?1, 'former')
 """
 _COLUMN = re.compile(rf"(\w+) ({'|'.join(_KINDS)})\b")
-TABLES = _COLUMN.sub(lambda found: f"{found[1]} {_KINDS[found[2]].format(found[1])}", _TABLES)
+TABLES = _COLUMN.sub(lambda column: f"{column[1]} {_KINDS[column[2]].format(column[1])}", _TABLES)
 
 
 def version_of(connection: sqlite3.Connection, name: str, *, oldest: int = VERSION) -> int:

@@ -44,23 +44,23 @@ class StreamSettings:
     look_every: float = 6 * HOUR
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for setting in fields(self):
+            value = getattr(self, setting.name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                raise InputError(f"{one.name}={shown(value)} is not a number.")
+                raise InputError(f"{setting.name}={shown(value)} is not a number.")
             if not value > 0:
-                raise InputError(f"{one.name}={value!r} is not a time; give seconds above 0.")
+                raise InputError(f"{setting.name}={value!r} is not a time; give seconds above 0.")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> StreamSettings:
+    def from_dict(cls, values: dict[str, Any]) -> StreamSettings:
         """Return the settings of `to_dict`; names it does not know are refused."""
-        if not isinstance(given, dict):
-            raise InputError(f"{shown(given)} is not the settings of a stream.")
-        unknown = sorted(set(given) - {field.name for field in fields(cls)})
+        if not isinstance(values, dict):
+            raise InputError(f"{shown(values)} is not the settings of a stream.")
+        unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise InputError(f"{unknown[0]!r} is not a setting of a stream; the store was written by a newer version.")
-        return cls(**given)
+        return cls(**values)

@@ -199,7 +199,7 @@ def _line(
     article: StoryArticle, articles: Sequence[StoryArticle] = (), terms: Mapping[str, float] | None = None
 ) -> ArticleLine:
     """Return an article as a line, with the sentence of its text that has most of some terms."""
-    copies = {other.voice for other in articles if other.family == article.family and other.source}
+    copies = {copy.voice for copy in articles if copy.family == article.family and copy.source}
     return ArticleLine(
         name=article.name,
         link=safe_link(article.link),

@@ -79,11 +79,11 @@ def shared_terms(
     article = articles.pop(family, None)
     if article is None:
         return {}
-    latest = max([article.time, *(other.time for other in articles.values())])
+    latest = max([article.time, *(member.time for member in articles.values())])
     sums: Counter[str] = Counter()
-    for other in articles.values():
-        halved = 2.0 ** ((other.time - latest) / half_life)
-        sums.update(dict(zip(other.words, (halved * other.weights).tolist(), strict=True)))
+    for member in articles.values():
+        halved = 2.0 ** ((member.time - latest) / half_life)
+        sums.update(dict(zip(member.words, (halved * member.weights).tolist(), strict=True)))
     products = {word: weight * sums[word] for word, weight in zip(article.words, article.weights.tolist(), strict=True)}
     best = sorted(products, key=lambda word: -products[word])[:n]
     return {word: products[word] for word in best if products[word] > 1e-9}
@@ -116,12 +116,12 @@ def pieces_of(
     pieces: dict[int, list[int]] = {}
     for place, story in enumerate(ranked):
         leaders = {
-            other: likeness
-            for other, likeness in links[place].items()
-            if other < place and other in pieces and frozenset((story, ranked[other])) not in apart
+            near: likeness
+            for near, likeness in links[place].items()
+            if near < place and near in pieces and frozenset((story, ranked[near])) not in apart
         }
         if leaders and place >= n_first:
-            pieces[max(leaders, key=lambda other: (leaders[other], -other))].append(place)
+            pieces[max(leaders, key=lambda near: (leaders[near], -near))].append(place)
         else:
             pieces[place] = []
     return {ranked[leader]: [ranked[place] for place in places] for leader, places in pieces.items()}

@@ -43,10 +43,10 @@ class FeedParser:
         if not self._process.is_running:  # what reads feeds is imported, which counts for no feed
             list(self._process.pieces(_PARSE, {}, b"<rss><channel><item><title>a</title></item></channel></rss>"))
         try:
-            ((read, _),) = self._process.pieces(_PARSE, {}, body, allowance=self._allowance)
+            ((answer, _),) = self._process.pieces(_PARSE, {}, body, allowance=self._allowance)
         except WorkFailure:
             return Parsed(reason="unreadable-feed")
-        return Parsed(tuple(read["entries"]), read["reason"], hints_of(body))
+        return Parsed(tuple(answer["entries"]), answer["reason"], hints_of(body))
 
     def close(self) -> None:
         """End the process."""
@@ -120,9 +120,9 @@ def _guids(names: Sequence[str], files: Sequence[str]) -> list[str]:
     >>> _guids(["a", "b", "b#2", "feed:4"], ["feed"] * 4)
     ['a', '', '', '']
     """
-    known = set(names)
+    unique = set(names)
     numbered = {name: name.rpartition("#") for name in names if "#" in name}
-    repeated = {base for base, _, number in numbered.values() if number.isdecimal() and base in known}
+    repeated = {base for base, _, number in numbered.values() if number.isdecimal() and base in unique}
     repeated |= {name for name, (base, _, _) in numbered.items() if base in repeated}
     places = (re.compile(re.escape(str(file)) + r":\d+(#\d+)*") for file in files)
     return [
