@@ -44,7 +44,7 @@ _HOMES = {
     "merge": "doccluster.pipeline.editing:merge_clusters",
     "undo": "doccluster.pipeline.editing",
     "rerun": "doccluster.pipeline.repeating:repeat_run",
-    "diff": "doccluster.streams.diff",
+    "diff": "doccluster.streams.store.diff",
     "cluster_search_results": "doccluster.retrieval.grouping",
     "load_run": "doccluster.results.run_folder",
     "write_report": "doccluster.report",
@@ -59,7 +59,7 @@ _loaded, __dir__ = offer(__name__, _HOMES)
 
 def __getattr__(name: str) -> Any:
     value = _loaded(name)
-    if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.retrieval.", "doccluster.streams.diff")):
+    if not _HOMES[name].startswith(("doccluster.pipeline.", "doccluster.retrieval.", "doccluster.streams.store.diff")):
         return value
     from doccluster.base.parameter_fields import at_the_door
 
@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from doccluster.retrieval.searching import search as search
     from doccluster.selection import tendency as tendency
     from doccluster.streams import StoryStream as StoryStream
-    from doccluster.streams.diff import diff as diff
+    from doccluster.streams.store.diff import diff as diff
     from doccluster.vectors import DocumentVectors as DocumentVectors
     from doccluster.vectors import TfidfVectorizer as TfidfVectorizer
     from doccluster.vectors import read_matrix as read_matrix

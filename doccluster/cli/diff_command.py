@@ -15,7 +15,7 @@ from doccluster.cli.console import json_option, print_json, say
 from doccluster.cli.verb import Verb
 
 if TYPE_CHECKING:
-    from doccluster.streams.diff import Difference
+    from doccluster.streams.store.diff import Difference
 
 SHOWN = 50
 SHOWN_OF_KIND = 5  # where there are more in all
@@ -57,7 +57,7 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
     """
     from doccluster.base.new_folder import check_file, new_file
     from doccluster.report.page import render_changes
-    from doccluster.streams.diff import diff
+    from doccluster.streams.store.diff import diff
 
     if output is not None:
         check_file(Path(output), overwrite=True)

@@ -14,10 +14,10 @@ from doccluster.cli.browse_server import LoopbackRequests, LoopbackServer
 from doccluster.errors import DocclusterError, InputError
 from doccluster.report.page import POLICY
 from doccluster.report.stream_page import render_front_page
-from doccluster.streams.database import reading
-from doccluster.streams.feed_out import feed_of
-from doccluster.streams.front_page import front_page
-from doccluster.streams.tables import stories_with, story_told
+from doccluster.streams.page.feed_out import feed_of
+from doccluster.streams.page.front_page import front_page
+from doccluster.streams.store.database import reading
+from doccluster.streams.store.tables import stories_with, story_told
 
 LEAST_OF_A_TOKEN, MOST_OF_A_TOKEN = 20, 200  # letters
 WITH_SCRIPT = f"{POLICY}; script-src 'unsafe-inline'"  # the page's own

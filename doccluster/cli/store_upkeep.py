@@ -13,8 +13,8 @@ from doccluster.cli.console import overwrite_option, print_json, say, say_fact
 from doccluster.cli.store_verb import store_verb
 from doccluster.cli.verb import checked
 from doccluster.errors import InputError
-from doccluster.streams.database import back_up, changing, reading
 from doccluster.streams.settings import parse_duration
+from doccluster.streams.store.database import back_up, changing, reading
 
 MOST_FINDINGS = 20
 # what a check finds wrong that follows from the documents
@@ -28,8 +28,8 @@ def check_command(store: str, as_json: bool) -> None:
 
     Exit code 0 if it is, 1 if not.
     """
-    from doccluster.streams.check import check_store
-    from doccluster.streams.schema import VERSION
+    from doccluster.streams.store.check import check_store
+    from doccluster.streams.store.schema import VERSION
 
     with reading(Path(store)) as connection:
         findings = check_store(connection)
@@ -55,7 +55,7 @@ def upgrade_command(store: str, as_json: bool) -> None:
     A copy of the store is made first, beside it. Until this is done, no other verb reads or writes the store; after it
     older versions of doccluster do not.
     """
-    from doccluster.streams.upgrading import needs_of, upgrade
+    from doccluster.streams.store.upgrading import needs_of, upgrade
 
     path = Path(store)
     needs = needs_of(path)
@@ -88,8 +88,8 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     of its documents stay, your corrections are made again, and the lineage becomes that of the new stories.
     """
     from doccluster.cli.diff_command import print_difference
-    from doccluster.streams.diff import compare_sides, side_of
-    from doccluster.streams.rebuilding import rebuilt
+    from doccluster.streams.store.diff import compare_sides, side_of
+    from doccluster.streams.store.rebuilding import rebuilt
 
     opened = changing(Path(store)) if write else reading(Path(store))
     with opened as connection, rebuilt(connection) as (copy, lost):
@@ -125,8 +125,8 @@ def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> Non
     Articles keep their titles and keys, so that they are known when they are met again, and every story keeps its id,
     its documents and its lineage. The file becomes as small as what is left (VACUUM).
     """
-    from doccluster.streams.retention import keep_for, prune
-    from doccluster.streams.store import last_batch
+    from doccluster.streams.store.batches import last_batch
+    from doccluster.streams.store.retention import keep_for, prune
 
     with changing(Path(store)) as connection:
         seconds = parse_duration(older_than)

@@ -22,10 +22,10 @@ from doccluster.cli.source_options import reader_options, take_reader
 from doccluster.cli.store_verb import store_verb, write_whole
 from doccluster.cli.verb import checked
 from doccluster.errors import DocclusterWarning
-from doccluster.streams.database import reading
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import DAY, parse_duration
-from doccluster.streams.tables import changes, check_export, records, write_export
+from doccluster.streams.store.database import reading
+from doccluster.streams.store.tables import changes, check_export, records, write_export
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
@@ -265,7 +265,7 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
     It is one file that can be read without its script, and loads nothing from the network.
     """
     from doccluster.report.stream_page import render_front_page
-    from doccluster.streams.front_page import front_page
+    from doccluster.streams.page.front_page import front_page
 
     check_file(Path(output), overwrite=True)
     with reading(Path(store)) as connection:

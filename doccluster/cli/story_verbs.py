@@ -13,8 +13,8 @@ from doccluster.cli.console import print_json, say, say_fact
 from doccluster.cli.store_verb import store_verb, write_whole
 from doccluster.errors import InputError
 from doccluster.report.wording import counted
-from doccluster.streams.database import check_is_there, reading
-from doccluster.streams.tables import stories_of, stories_with, story_told
+from doccluster.streams.store.database import check_is_there, reading
+from doccluster.streams.store.tables import stories_of, stories_with, story_told
 
 WIDTH = 70
 MOST_NAMED = 20  # stories of one correction
@@ -175,7 +175,7 @@ def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_
 
     A story is one entry, under its own id for good; readers see it again when it has grown.
     """
-    from doccluster.streams.feed_out import feed_of
+    from doccluster.streams.page.feed_out import feed_of
 
     check_file(Path(output), overwrite=True)
     with reading(Path(store)) as connection:

@@ -91,7 +91,7 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
 
 
 def render_changes(difference: Any) -> str:
-    """Return the changes between two partitions (`doccluster.streams.diff.Difference`) as a page."""
+    """Return the changes between two partitions (`doccluster.streams.store.diff.Difference`) as a page."""
     changes = [change for change in difference.changes if change.kind != "stayed"]
     rows = [
         {

@@ -10,7 +10,7 @@ _HOMES = {
     "Replayed": "doccluster.streams.replay",
     "StoryStream": "doccluster.streams.stream",
     "StreamSettings": "doccluster.streams.settings",
-    "StreamTables": "doccluster.streams.tables",
+    "StreamTables": "doccluster.streams.store.tables",
 }
 
 __all__ = ["Replayed", "StoryStream", "StreamSettings", "StreamTables"]
@@ -19,5 +19,5 @@ __getattr__, __dir__ = offer(__name__, _HOMES)
 if TYPE_CHECKING:
     from doccluster.streams.replay import Replayed as Replayed
     from doccluster.streams.settings import StreamSettings as StreamSettings
+    from doccluster.streams.store.tables import StreamTables as StreamTables
     from doccluster.streams.stream import StoryStream as StoryStream
-    from doccluster.streams.tables import StreamTables as StreamTables

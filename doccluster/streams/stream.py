@@ -18,16 +18,23 @@ from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import ArticlesInOrder, Moment
-from doccluster.streams.check import Finding, check_store
-from doccluster.streams.corrections import Correction
-from doccluster.streams.database import MEMORY, back_up, close, described, open_to_write
-from doccluster.streams.intake import take_in
-from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
-from doccluster.streams.retention import Pruned, prune, prune_by_policy
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
-from doccluster.streams.store import agreed_settings, events_since, last_batch, newest_moment, read_meta, write_meta
-from doccluster.streams.tables import StreamTables, events_after, read_tables
+from doccluster.streams.store.batches import (
+    agreed_settings,
+    events_since,
+    last_batch,
+    newest_moment,
+    read_meta,
+    write_meta,
+)
+from doccluster.streams.store.check import Finding, check_store
+from doccluster.streams.store.corrections import Correction
+from doccluster.streams.store.database import MEMORY, back_up, close, described, open_to_write
+from doccluster.streams.store.intake import take_in
+from doccluster.streams.store.kept_stories import KeptStories
+from doccluster.streams.store.retention import Pruned, prune, prune_by_policy
+from doccluster.streams.store.tables import StreamTables, events_after, read_tables
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.parsing import FeedParser

@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from doccluster.streams.check import check_store
-from doccluster.streams.database import reading
 from doccluster.streams.settings import HOUR
-from doccluster.streams.tables import FILES, Exported, write_export
+from doccluster.streams.store.check import check_store
+from doccluster.streams.store.database import reading
+from doccluster.streams.store.tables import FILES, Exported, write_export
 from experiments.streams.following import CLOCK, FEEDS, STORES, FileClock
 from experiments.streams.labelled import ROOT
 from experiments.streams.serving import Outlets, served

@@ -21,11 +21,11 @@ import numpy as np
 
 import doccluster.streams.polling.parsing as parsing
 import doccluster.streams.stream as streaming
-from doccluster.streams.database import open_to_write
+from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.poller import PollOptions
 from doccluster.streams.settings import HOUR
+from doccluster.streams.store.database import open_to_write
 from experiments.streams.certificates import AUTHORITY
 from experiments.streams.misbehaving import BEGINS, ENDLESS, INSIDE, UNKNOWN
 

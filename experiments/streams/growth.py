@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from doccluster.base.plain_values import format_size
 from doccluster.streams import StoryStream
 from doccluster.streams.article import document_key, story_id, text_hash
-from doccluster.streams.database import transaction
 from doccluster.streams.settings import HOUR
-from doccluster.streams.store import write_meta
+from doccluster.streams.store.batches import write_meta
+from doccluster.streams.store.database import transaction
 from doccluster.synthetic import plan_zipf, write_zipf
 
 SIZES = (10_000, 100_000, 1_000_000)

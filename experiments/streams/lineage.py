@@ -16,9 +16,9 @@ import numpy as np
 
 from doccluster.corpus.dates import as_moment
 from doccluster.streams.article import Article, article
-from doccluster.streams.clusterer import BatchResult, Clusterer
 from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import DAY, HOUR
+from doccluster.streams.store.clusterer import BatchResult, Clusterer
 from experiments.news_stream import NewsStream
 from experiments.streams.labelled import LabelledStream
 

@@ -21,8 +21,8 @@ from typing import Protocol
 import numpy as np
 
 from doccluster.streams import StoryStream
+from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.poller import HOSTS_AT_ONCE, SPACING, PollOptions, SystemClock
 from doccluster.streams.settings import DAY, HOUR
 

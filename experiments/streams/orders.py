@@ -12,12 +12,12 @@ from dataclasses import replace
 from itertools import groupby
 
 from doccluster.streams.article import Article
-from doccluster.streams.database import close, open_to_write
-from doccluster.streams.intake import take_in
-from doccluster.streams.kept_stories import KeptStories
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.store import agreed_settings
-from doccluster.streams.tables import read_tables
+from doccluster.streams.store.batches import agreed_settings
+from doccluster.streams.store.database import close, open_to_write
+from doccluster.streams.store.intake import take_in
+from doccluster.streams.store.kept_stories import KeptStories
+from doccluster.streams.store.tables import read_tables
 from experiments.streams.labelled import LabelledStream, basil, itn, newsroom
 from experiments.streams.replaying import judge, replay
 

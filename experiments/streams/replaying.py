@@ -11,9 +11,9 @@ import numpy as np
 
 from doccluster.measures import evaluate
 from doccluster.streams.article import Article
-from doccluster.streams.clusterer import Clusterer
 from doccluster.streams.replay import batches_of
 from doccluster.streams.settings import HOUR
+from doccluster.streams.store.clusterer import Clusterer
 from experiments.streams.labelled import LabelledStream
 
 MEASURES = ("pair_precision", "pair_recall", "pair_f", "bcubed_precision", "bcubed_recall", "bcubed_f")

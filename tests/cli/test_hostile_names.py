@@ -24,7 +24,7 @@ from doccluster.pipeline.repeating import repeat_run
 from doccluster.results.run_folder import load_run
 from doccluster.results.storage import read_json
 from doccluster.retrieval import read_hits
-from doccluster.streams.polling.fetching import Reachable, fetch
+from doccluster.streams.polling._fetching import Reachable, fetch
 
 NAMES = {
     "300-characters": "x" * 300,

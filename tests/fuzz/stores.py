@@ -21,15 +21,15 @@ from doccluster.errors import DocclusterError, InputError
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.article import as_text
-from doccluster.streams.check import check_store
-from doccluster.streams.database import back_up, changing, reading
-from doccluster.streams.diff import compare_sides, read_sides
-from doccluster.streams.front_page import front_page
-from doccluster.streams.polling.fetching import Reachable
+from doccluster.streams.page.front_page import front_page
+from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.poller import PollOptions
-from doccluster.streams.retention import prune
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.tables import records
+from doccluster.streams.store.check import check_store
+from doccluster.streams.store.database import back_up, changing, reading
+from doccluster.streams.store.diff import compare_sides, read_sides
+from doccluster.streams.store.retention import prune
+from doccluster.streams.store.tables import records
 from experiments.news_stream import make_news_stream
 from tests.fuzz.campaign import Target, check_sentence, scratch_folder
 from tests.fuzz.mutate import LONGEST

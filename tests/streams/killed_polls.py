@@ -13,13 +13,13 @@ import shutil
 import signal
 import sys
 
-import doccluster.streams.database as database
-import doccluster.streams.kept_stories as stories
 import doccluster.streams.polling.parsing as parsing
-import doccluster.streams.store as store
+import doccluster.streams.store.batches as store
+import doccluster.streams.store.database as database
+import doccluster.streams.store.kept_stories as stories
 import doccluster.streams.stream as streaming
 from doccluster.streams import StreamSettings
-from doccluster.streams.polling.fetching import Reachable
+from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.poller import PollOptions
 from doccluster.streams.settings import DAY, HOUR
 from experiments.news_stream import make_news_stream

@@ -8,8 +8,8 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.fetching import Reachable
 from doccluster.streams.polling.poller import PollOptions
 
 LOOPBACK = parse_networks(["127.0.0.0/8"])

@@ -10,10 +10,11 @@ import pytest
 
 from doccluster.errors import InputError
 from doccluster.stories.looking_again import Bonds
-from doccluster.streams import StoryStream, kept_stories
+from doccluster.streams import StoryStream
 from doccluster.streams.article import as_text
-from doccluster.streams.front_page import front_page
+from doccluster.streams.page.front_page import front_page
 from doccluster.streams.settings import HOUR
+from doccluster.streams.store import kept_stories
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.test_replay import NOW, QUICK, made_rows, written
 

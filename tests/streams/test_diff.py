@@ -8,7 +8,7 @@ import pathlib
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.streams.diff import Side, compare_sides
+from doccluster.streams.store.diff import Side, compare_sides
 from tests.cli.conftest import doccluster, finished, tiny  # noqa: F401  fixtures
 from tests.report.hostile import HOSTILE
 from tests.streams.test_stream_commands import store  # noqa: F401  a fixture
@@ -87,7 +87,7 @@ def test_runs_are_compared_by_their_ids(doccluster, finished, tiny, tmp_path):  
 
 
 def test_many_changes_are_told_in_short_with_the_largest_of_each_kind(doccluster, monkeypatch):  # noqa: F811
-    import doccluster.streams.diff as module
+    import doccluster.streams.store.diff as module
 
     before = {f"{story}-{place}": f"old{story:03}" for story in range(90) for place in range(2 + story % 7)}
     gone = {name: story for name, story in before.items() if int(story[3:]) >= 60}
@@ -106,7 +106,7 @@ def test_many_changes_are_told_in_short_with_the_largest_of_each_kind(doccluster
 
 
 def test_the_page_shows_changes_and_lets_no_label_out(doccluster, tmp_path, monkeypatch):  # noqa: F811
-    import doccluster.streams.diff as module
+    import doccluster.streams.store.diff as module
 
     labels = dict(enumerate(HOSTILE.values()))
     named = {str(place): label for place, label in labels.items()}

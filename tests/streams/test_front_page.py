@@ -12,14 +12,14 @@ from scipy import sparse
 from doccluster.corpus.dates import as_moment
 from doccluster.errors import InputError
 from doccluster.report.stream_page import render_front_page
-from doccluster.streams import front_page as front_page_module
-from doccluster.streams import story_words as story_pieces
 from doccluster.streams.article import article
-from doccluster.streams.database import open_to_write, transaction
-from doccluster.streams.feed_out import feed_of
-from doccluster.streams.front_page import front_page
-from doccluster.streams.intake import take_in
+from doccluster.streams.page import _story_words as story_pieces
+from doccluster.streams.page import front_page as front_page_module
+from doccluster.streams.page.feed_out import feed_of
+from doccluster.streams.page.front_page import front_page
 from doccluster.streams.settings import DAY
+from doccluster.streams.store.database import open_to_write, transaction
+from doccluster.streams.store.intake import take_in
 from doccluster.streams.stream import StoryStream
 from tests.axe import axe_script, violations
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture

@@ -6,8 +6,8 @@ import pytest
 
 from doccluster.corpus.dates import as_moment
 from doccluster.streams.article import article, as_text, document_key, is_believable, normal_link, story_id
-from doccluster.streams.database import open_to_write
-from doccluster.streams.intake import take_in
+from doccluster.streams.store.database import open_to_write
+from doccluster.streams.store.intake import take_in
 
 BASE = {
     "time": 1_000_000_000,

@@ -9,9 +9,9 @@ import sys
 from contextlib import closing
 
 from doccluster.corpus.dates import as_moment
-from doccluster.streams.check import check_store
-from doccluster.streams.database import reading
 from doccluster.streams.settings import DAY
+from doccluster.streams.store.check import check_store
+from doccluster.streams.store.database import reading
 from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock
 from experiments.streams.misbehaving import BEGINS, rss

@@ -22,11 +22,11 @@ from doccluster.corpus.feeds import listed_feeds
 from doccluster.errors import InputError
 from doccluster.report.stream_page import render_front_page
 from doccluster.streams import StoryStream
-from doccluster.streams.feed_out import feed_of
-from doccluster.streams.front_page import front_page
+from doccluster.streams.page.feed_out import feed_of
+from doccluster.streams.page.front_page import front_page
 from doccluster.streams.polling import parsing
+from doccluster.streams.polling._fetching import Reachable, fetch
 from doccluster.streams.polling.addresses import REASONS, Refused, is_allowed, parse_networks, redirected, target_of
-from doccluster.streams.polling.fetching import Reachable, fetch
 from doccluster.streams.polling.parsing import FeedParser
 from doccluster.streams.polling.subscribing import subscriptions
 from experiments.streams.certificates import AUTHORITY
@@ -271,7 +271,7 @@ def test_a_slow_drip_ends_at_the_deadline(server, stream):
 
 @pytest.mark.parametrize(("way", "reason"), [("behind", "too-large"), ("chunks", "too-slow"), ("interim", "too-slow")])
 def test_an_answer_that_never_ends_is_ended(server, monkeypatch, way, reason):
-    monkeypatch.setattr("doccluster.streams.polling.fetching.MOST_BYTES", 300_000)
+    monkeypatch.setattr("doccluster.streams.polling._fetching.MOST_BYTES", 300_000)
     n_sent = []
     begins, piece = {
         "behind": (b"200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(rss(FERRY)), b"\0" * 60_000),

@@ -13,10 +13,10 @@ import pytest
 
 from doccluster.errors import DocclusterWarning, InputError, SchemaError
 from doccluster.streams import StoryStream, StreamSettings
-from doccluster.streams.check import check_store
-from doccluster.streams.database import back_up, open_to_read, read_texts, reading
 from doccluster.streams.polling.parsing import entries_of
 from doccluster.streams.settings import DAY, HOUR, parse_duration
+from doccluster.streams.store.check import check_store
+from doccluster.streams.store.database import back_up, open_to_read, read_texts, reading
 from experiments.news_stream import make_news_stream
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -83,9 +83,9 @@ def test_days_replayed_by_several_processes_make_the_store_of_one_process(tmp_pa
 
 KILLED = """
 import os, signal, sys
-import doccluster.streams.database as database
+import doccluster.streams.store.database as database
 import doccluster.streams.replay as replay
-import doccluster.streams.kept_stories as stories
+import doccluster.streams.store.kept_stories as stories
 n_left = 0
 replay.ARTICLES_PER_COMMIT = 1
 commit = database.transaction

@@ -8,8 +8,10 @@ import sqlite3
 import pytest
 
 from doccluster.errors import DocclusterWarning, SchemaError
-from doccluster.streams import StoryStream, schema, store
-from doccluster.streams.database import open_to_read
+from doccluster.streams import StoryStream
+from doccluster.streams.store import batches as store
+from doccluster.streams.store import schema
+from doccluster.streams.store.database import open_to_read
 
 
 @pytest.mark.parametrize(("version", "age"), [(schema.VERSION + 1, "a newer"), (schema.OLDEST - 1, "an older")])

@@ -11,9 +11,10 @@ from contextlib import closing
 import pytest
 
 from doccluster.errors import InputError, SchemaError
-from doccluster.streams import StoryStream, database
-from doccluster.streams.check import check_store
-from doccluster.streams.database import back_up, open_to_read, read_texts, reading
+from doccluster.streams import StoryStream
+from doccluster.streams.store import database
+from doccluster.streams.store.check import check_store
+from doccluster.streams.store.database import back_up, open_to_read, read_texts, reading
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.test_replay import FEEDS, NOW, QUICK, ROOT, dump, made_rows, written
 

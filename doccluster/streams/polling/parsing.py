@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
+from doccluster.streams.polling._fetching import MOST_BYTES
 from doccluster.streams.polling.addresses import LONGEST
-from doccluster.streams.polling.fetching import MOST_BYTES
 from doccluster.streams.polling.scheduling import Hints, period_of
 
 MOST_ENTRIES = 2000

@@ -18,9 +18,8 @@ from doccluster.base.progress import Progress, silent
 from doccluster.corpus.dates import as_moment
 from doccluster.corpus.feeds import ListedFeed, absolute_link
 from doccluster.streams.article import Article, Moment, article, is_believable
-from doccluster.streams.intake import take_in
+from doccluster.streams.polling._fetching import Fetched, Reachable, fetch
 from doccluster.streams.polling.addresses import listed_target, parse_networks
-from doccluster.streams.polling.fetching import Fetched, Reachable, fetch
 from doccluster.streams.polling.parsing import FeedParser, Parsed
 from doccluster.streams.polling.scheduling import Answer, FeedState, believed_now, http_date, must_be_whole, next_poll
 from doccluster.streams.polling.subscribing import (
@@ -33,7 +32,8 @@ from doccluster.streams.polling.subscribing import (
     write_feed_state,
 )
 from doccluster.streams.settings import DAY
-from doccluster.streams.store import write_meta
+from doccluster.streams.store.batches import write_meta
+from doccluster.streams.store.intake import take_in
 
 STAGE = "poll"
 HOSTS_AT_ONCE = 4

@@ -16,9 +16,9 @@ from doccluster.corpus.feeds import ListedFeed, listed_feeds, web_address
 from doccluster.corpus.opening import read_whole
 from doccluster.errors import InputError
 from doccluster.streams.article import SLACK
-from doccluster.streams.database import read_column
 from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target
 from doccluster.streams.polling.scheduling import BASE, GONE_FOR, FeedState
+from doccluster.streams.store.database import read_column
 
 MOST_BYTES = 16 * 1024**2  # of a list
 # the columns of a `FeedState`, in its order

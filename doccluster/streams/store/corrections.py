@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 
 from doccluster.errors import InputError
 from doccluster.stories.looking_again import Bonds
-from doccluster.streams.clusterer import BatchResult, Clusterer, Event, Story, read_stories
-from doccluster.streams.database import read_column
+from doccluster.streams.store.clusterer import BatchResult, Clusterer, Event, Story, read_stories
+from doccluster.streams.store.database import read_column
 
 MUTED_BY = ("title", "outlet")
 _EVENTS = {"rename": "renamed", "pin": "pinned"}

@@ -8,13 +8,21 @@ from contextlib import contextmanager
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Moment
-from doccluster.streams.clock import StreamClock
-from doccluster.streams.clusterer import BatchResult
-from doccluster.streams.corrections import Correction, apply, bonds_of, correction_of, inverse, keep, last_correction
-from doccluster.streams.database import transaction
-from doccluster.streams.diff import compare_sides, side_of
-from doccluster.streams.rebuilding import rebuilt
-from doccluster.streams.store import edited_articles, read_meta, restored, waiting_articles, write_batch
+from doccluster.streams.store._clock import StreamClock
+from doccluster.streams.store.batches import edited_articles, read_meta, restored, waiting_articles, write_batch
+from doccluster.streams.store.clusterer import BatchResult
+from doccluster.streams.store.corrections import (
+    Correction,
+    apply,
+    bonds_of,
+    correction_of,
+    inverse,
+    keep,
+    last_correction,
+)
+from doccluster.streams.store.database import transaction
+from doccluster.streams.store.diff import compare_sides, side_of
+from doccluster.streams.store.rebuilding import rebuilt
 
 
 class KeptStories:

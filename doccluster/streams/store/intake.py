@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from doccluster.stories.cleaning import outlet_of
 from doccluster.stories.words import MOST_CHARACTERS
 from doccluster.streams.article import BEGINNING, Article, Moment, document_key, text_hash
-from doccluster.streams.database import packed, read_column
+from doccluster.streams.store.database import packed, read_column
 
 SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
 YOUNG = 86400  # seconds from its date on in which an article that is edited is filed anew

@@ -11,10 +11,10 @@ from operator import itemgetter
 
 from doccluster.errors import InputError
 from doccluster.streams.article import Article, story_id, text_hash
-from doccluster.streams.clusterer import BatchResult, Clusterer
-from doccluster.streams.corrections import ALL_BATCHES, Correction, apply, bonds_of, keep
-from doccluster.streams.database import copied, transaction
-from doccluster.streams.store import ARTICLE, settings_of, with_model, write_batch, write_meta
+from doccluster.streams.store.batches import ARTICLE, settings_of, with_model, write_batch, write_meta
+from doccluster.streams.store.clusterer import BatchResult, Clusterer
+from doccluster.streams.store.corrections import ALL_BATCHES, Correction, apply, bonds_of, keep
+from doccluster.streams.store.database import copied, transaction
 
 # what clustering has made of the documents, in an order in which it can go
 _CLUSTERING = ("correction", "membership", "lineage", "story_lead", "story", "term", "batch")

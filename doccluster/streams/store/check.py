@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from doccluster.streams.article import BEGINNING, document_key, story_id, text_hash
-from doccluster.streams.schema import VERSION, make_tables, shape_of
+from doccluster.streams.store.schema import VERSION, make_tables, shape_of
 
 # which check finds it, and a query of what is wrong
 _RULES = {
@@ -156,7 +156,7 @@ def _text_faults(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _memory_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield what a batch cannot go on from; where it cannot be read, the error says why."""
-    from doccluster.streams.store import read_meta, restored
+    from doccluster.streams.store.batches import read_meta, restored
 
     for key in sorted(read_meta(connection).keys() - _META):
         yield f"{key!r} is nothing that is kept"

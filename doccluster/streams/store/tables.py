@@ -17,9 +17,9 @@ from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
 from doccluster.stories.cleaning import TIMES, title_end
 from doccluster.streams.article import Moment
-from doccluster.streams.corrections import ALL_BATCHES, Correction, names_at
-from doccluster.streams.database import read_column
 from doccluster.streams.settings import DAY
+from doccluster.streams.store.corrections import ALL_BATCHES, Correction, names_at
+from doccluster.streams.store.database import read_column
 
 Row = dict[str, Any]
 Table = Mapping[str, Sequence[Any]]

@@ -18,11 +18,11 @@ from doccluster.errors import DocclusterWarning, InputError
 from doccluster.stories.looking_again import DeskArticle
 from doccluster.stories.words import LANGUAGES, function_words
 from doccluster.streams.article import Article, Moment
-from doccluster.streams.clock import N_TO_BELIEVE, StreamClock
-from doccluster.streams.clusterer import STORY_FIELDS, BatchResult, Clusterer, Event, read_stories
-from doccluster.streams.corrections import bonds_of, muting
-from doccluster.streams.database import read_column, transaction
 from doccluster.streams.settings import DAY, StreamSettings
+from doccluster.streams.store._clock import N_TO_BELIEVE, StreamClock
+from doccluster.streams.store.clusterer import STORY_FIELDS, BatchResult, Clusterer, Event, read_stories
+from doccluster.streams.store.corrections import bonds_of, muting
+from doccluster.streams.store.database import read_column, transaction
 
 RULE = "1"  # raised with every change of the rule that gives other stories
 DESK_FIELDS = ("n_articles", "n_when_linked", "looked_at", "next_term")

@@ -6,9 +6,9 @@ import sqlite3
 from dataclasses import dataclass
 
 from doccluster.streams.article import BEGINNING, Moment
-from doccluster.streams.database import transaction
 from doccluster.streams.settings import DAY
-from doccluster.streams.store import read_meta, write_meta
+from doccluster.streams.store.batches import read_meta, write_meta
+from doccluster.streams.store.database import transaction
 
 # placed long ago, in a story that has ended
 _DONE_WITH = (

@@ -15,7 +15,7 @@ from scipy import sparse
 from doccluster.stories.likeness import word_weights
 from doccluster.streams.article import Moment
 from doccluster.streams.settings import DAY
-from doccluster.streams.store import read_meta, words_from_bytes
+from doccluster.streams.store.batches import read_meta, words_from_bytes
 
 LEAST_LIKENESS = 1 / 3  # the least cosine of a piece with the story that it is shown under
 N_LIKEST = 3  # of one of the two, the other has to be among this many

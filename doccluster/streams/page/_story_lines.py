@@ -13,10 +13,10 @@ from typing import Any
 from doccluster.report.stream_page import ArticleLine, Span, StoryLine
 from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.database import read_column
+from doccluster.streams.page._story_words import shared_terms
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.story_words import shared_terms
-from doccluster.streams.tables import StoryNames
+from doccluster.streams.store.database import read_column
+from doccluster.streams.store.tables import StoryNames
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 
 HEADLINE = 220

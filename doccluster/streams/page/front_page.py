@@ -11,11 +11,7 @@ from pathlib import PurePath
 from doccluster.report.stream_page import FrontPage, StoryLine
 from doccluster.report.wording import one_line
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.corrections import muting, names_at, stories_apart
-from doccluster.streams.database import read_column
-from doccluster.streams.settings import DAY
-from doccluster.streams.store import last_batch, settings_of
-from doccluster.streams.story_lines import (
+from doccluster.streams.page._story_lines import (
     PageContext,
     StoryArticle,
     compact_stories,
@@ -24,8 +20,12 @@ from doccluster.streams.story_lines import (
     span_of,
     story_line,
 )
-from doccluster.streams.story_words import pieces_of
-from doccluster.streams.tables import StoryNames, batch_since
+from doccluster.streams.page._story_words import pieces_of
+from doccluster.streams.settings import DAY
+from doccluster.streams.store.batches import last_batch, settings_of
+from doccluster.streams.store.corrections import muting, names_at, stories_apart
+from doccluster.streams.store.database import read_column
+from doccluster.streams.store.tables import StoryNames, batch_since
 
 N_CARDS = 10
 MOST_STORIES = 200

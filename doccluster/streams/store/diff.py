@@ -18,8 +18,8 @@ from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.results.record import Run
-from doccluster.streams.database import reading
-from doccluster.streams.tables import StoryNames, batch_at
+from doccluster.streams.store.database import reading
+from doccluster.streams.store.tables import StoryNames, batch_at
 
 SURVIVE, PART = 0.5, 0.25
 KINDS = ("merged", "split", "appeared", "vanished", "grew", "shrank", "changed", "stayed")

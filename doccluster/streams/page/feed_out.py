@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from doccluster.report.wording import counted, one_line, safe_link
 from doccluster.streams.article import as_text
-from doccluster.streams.tables import Row, batch_at, has_words, records
+from doccluster.streams.store.tables import Row, batch_at, has_words, records
 
 MOST_ENTRIES = 100
 MOST_TITLES = 10  # of a story's newest documents in its entry

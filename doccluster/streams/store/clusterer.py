@@ -16,8 +16,8 @@ from doccluster.stories.crowd import DAY, WINDOW
 from doccluster.stories.looking_again import Bonds, Desk, DeskArticle, Move
 from doccluster.stories.words import ArticleWords, WordReader
 from doccluster.streams.article import Article, Moment, story_id
-from doccluster.streams.clock import StreamClock
 from doccluster.streams.settings import StreamSettings
+from doccluster.streams.store._clock import StreamClock
 
 LEADS = 20  # newest members among which the one that names a story is chosen
 LEAD_MARGIN = 1.25  # by which another one has to be better than the one that names it

@@ -18,11 +18,8 @@ from doccluster.errors import InputError
 from doccluster.stories.cleaning import outlet_of
 from doccluster.stories.looking_again import KEPT
 from doccluster.streams.article import Article
-from doccluster.streams.clusterer import Clusterer
-from doccluster.streams.database import back_up, changing, check_is_there, described, transaction
-from doccluster.streams.schema import OLDEST, VERSION, WORDS_SINCE, remake_tables, version_of
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store import (
+from doccluster.streams.store.batches import (
     ARTICLE,
     clock_of,
     last_batch,
@@ -32,6 +29,9 @@ from doccluster.streams.store import (
     write_links,
     write_meta,
 )
+from doccluster.streams.store.clusterer import Clusterer
+from doccluster.streams.store.database import back_up, changing, check_is_there, described, transaction
+from doccluster.streams.store.schema import OLDEST, VERSION, WORDS_SINCE, remake_tables, version_of
 
 _PACE = {"join": 0.45, "close_after_least": 864_000}  # the default of the versions before
 ARTICLES_A_SECOND = 1_000  # that are read again, about

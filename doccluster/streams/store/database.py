@@ -14,7 +14,7 @@ from typing import Any
 
 from doccluster.base.paths import usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
-from doccluster.streams.schema import VERSION, make_tables, version_of
+from doccluster.streams.store.schema import VERSION, make_tables, version_of
 
 try:
     import fcntl
@@ -235,7 +235,7 @@ def described(path: Path, connection: sqlite3.Connection | None = None) -> Itera
     except UnicodeDecodeError as error:  # of a name in the schema, which SQLite repeats in a message
         raise _damaged(path, "it holds text that is not UTF-8") from error
     except Exception as error:
-        from doccluster.streams.check import check_store  # which reads a store as others do
+        from doccluster.streams.store.check import check_store  # which reads a store as others do
 
         findings = [] if connection is None else check_store(connection)
         if not findings:

@@ -1,0 +1,1 @@
+"""What a store shows its readers: the front page, and feeds."""
