@@ -27,6 +27,7 @@ STRUCTURAL = {
     "s_minus": lambda e: e.order_counts.s_minus,
 }
 PARTS = {
+    "banfeld_raftery": ("banfield_raftery", "value"),  # misspelt in the reference values
     "rss_clusters": ("rss", "per_cluster"),
     "cluster_similarity": ("cluster_similarity", "per_cluster"),
     "pairwise_similarity": ("pairwise_similarity", "per_cluster"),
