@@ -94,15 +94,15 @@ def zipf() -> None:
 def twin() -> None:
     """Draw the document frequencies of the newsroom sample and of its twin."""
     vectors = vectorize(read_corpus(NEWSROOM))
-    made = make_twin(vectors, 8, random_state=0).vectors
-    series = {"newsroom sample": _frequencies(vectors), "its twin": _frequencies(made)}
+    resembling = make_twin(vectors, 8, random_state=0).vectors
+    series = {"newsroom sample": _frequencies(vectors), "its twin": _frequencies(resembling)}
     _draw_frequencies(series, "The twin of a corpus: how often terms occur", "twin-frequencies.svg")
 
 
 def _frequencies(vectors: object) -> np.ndarray:
     matrix = vectors.matrix  # type: ignore[attr-defined]
-    found = np.sort(np.bincount(matrix.indices, minlength=matrix.shape[1]))[::-1] / matrix.shape[0]
-    return np.where(found > 0, found, np.nan)[RANKS - 1]
+    counts = np.sort(np.bincount(matrix.indices, minlength=max(matrix.shape[1], RANKS[-1])))[::-1]
+    return np.where(counts > 0, counts / matrix.shape[0], np.nan)[RANKS - 1]
 
 
 def _draw_frequencies(series: dict[str, np.ndarray], title: str, name: str) -> None:
