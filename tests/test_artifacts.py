@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.base.csv_files import csv_text, storable, write_csv, write_csv_rows
-from doccluster.base.new_folder import new_folder
+from doccluster.base.paths import new_folder
 from doccluster.base.typed_json import read_as
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError

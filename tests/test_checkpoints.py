@@ -12,7 +12,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from doccluster.base.new_folder import CHECKPOINT, MARK
+from doccluster.base.paths import CHECKPOINT, MARK
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 

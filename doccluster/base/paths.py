@@ -1,7 +1,7 @@
-"""Paths: names that no system can look up, and hidden folders in which output is prepared.
+"""Paths: names that no system can look up, and output that appears whole or not at all.
 
-Names are refused in one sentence before any work. Of a folder of unfinished output nothing stays, not even after
-kill -9.
+Names are refused in one sentence before any work. Output is written in a hidden folder beside its place, then renamed;
+of what is unfinished nothing stays, not even after kill -9.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 
 _SHOWN = 80  # characters of a long name in a sentence
 
@@ -158,3 +158,165 @@ def _remove(folder: Path) -> None:
     """Remove a folder, its lock last: what is left by a process that is killed here can still be recognised."""
     shutil.rmtree(folder / INSIDE, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+MARK = "run.json"  # what marks a folder that doccluster wrote, which --overwrite may replace
+EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
+CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, until it has
+PARQUET_PARTS = "assignments"  # a folder: the rows of assignments.csv for engines that read parts
+ENCODED = "encoded.npz"  # what an encoder made of texts
+OLD = "old"  # where an earlier run lies while the new one takes its place
+OURS = frozenset(
+    {
+        MARK,
+        "assignments.csv",
+        "clusters.csv",
+        "scores.csv",
+        "skipped.csv",
+        ENCODED,
+        "report.html",
+        "model",
+        EDITS,
+        BEFORE_EDITS,
+        PARQUET_PARTS,
+    }
+)  # what a run writes; anything else in the folder is the user's, and stays
+
+
+def check_output(folder: Path, *, overwrite: bool) -> None:
+    """Raise InputError, before any work is done, if a run cannot be written to `folder`."""
+    usable_path(folder)
+    if not folder.is_symlink():
+        clear_abandoned(folder.absolute(), rescue=partial_rescue(folder.absolute()))
+    if folder.is_symlink() and not folder.exists():
+        raise InputError(f"{folder} is a link to a place that does not exist", remedy="choose another output")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file", remedy="choose another output, the name of a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not overwrite:
+            checkpoint_hint = (", or go on from its checkpoint with ", Argument("checkpoint"))
+            raise InputError(
+                f"the output folder {folder} already exists",
+                remedy=(
+                    "choose another, or give ",
+                    Argument("overwrite", True),
+                    *(checkpoint_hint if (folder / CHECKPOINT).is_file() else ()),
+                ),
+            )
+        if not (folder / MARK).is_file() and not (folder / CHECKPOINT).is_file():
+            raise InputError(
+                f"{folder} holds something other than a run of doccluster (no {MARK}) and is not overwritten",
+                remedy="choose another output",
+            )
+    parent = folder.absolute().parent
+    check_folder(parent, name=folder)
+    if folder.is_dir():  # perhaps of another program
+        check_folder(folder)
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=parent)).rmdir()
+    except OSError as error:
+        raise InputError(
+            f"the output {folder} cannot be written: {error.strerror or error}", remedy="choose another folder"
+        ) from error
+
+
+def check_folder(folder: Path, *, name: Path | None = None) -> None:
+    """Raise InputError, before any work is done, if files cannot be written to `folder`, there or to be made.
+
+    `name` is what the output is called in the message, if that is not the folder.
+    """
+    usable_path(folder)
+    nearest = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise InputError(
+            f"the output {name or folder} cannot be written: {nearest} is a file", remedy="choose another output"
+        )
+    with writing(name or folder), tempfile.TemporaryFile(dir=nearest):
+        pass
+
+
+def check_file(path: Path, *, overwrite: bool) -> None:
+    """Raise InputError, before any work is done, if a file cannot be written to `path`."""
+    usable_path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", remedy="choose another output, the name of a file")
+    if path.exists() and not overwrite:
+        raise InputError(
+            f"{path} already exists", remedy=("choose another output, or give ", Argument("overwrite", True))
+        )
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}", remedy="choose another output")
+    check_folder(path.absolute().parent, name=path)
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Turn what the system says while `place` is written into an InputError."""
+    with _refused(f"the output {place} cannot be written", "choose another output"):
+        yield
+
+
+@contextmanager
+def _refused(what: str, then: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, InputError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have wrapped it
+        if not isinstance(cause, OSError):
+            raise
+        raise InputError(f"{what}: {cause.strerror or cause}", remedy=then) from cause
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a name to write to; on success the file takes the name `path`, else what was there is still there."""
+    with writing(path), finished_file(path) as unfinished:
+        yield unfinished
+
+
+@contextmanager
+def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Yield an empty folder to fill; on success it takes the name `folder`, on any error it is removed.
+
+    Raises InputError if the output cannot be written, for instance because the disk is full: nothing is left under the
+    name, and a run that was there is still there.
+    """
+    check_output(folder, overwrite=overwrite)
+    final = folder.resolve() if folder.is_symlink() else folder.absolute()
+    refusals = _refused(f"the output {folder} cannot be written", "nothing was changed there")
+    with refusals, unfinished_folder(final, rescue=partial_rescue(final)) as beside:
+        partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
+        partial.mkdir()
+        yield partial
+        _put_in_place(partial, final, beside / OLD)
+
+
+def partial_rescue(final: Path) -> Rescue:
+    """Return a function that puts back an earlier run, and the user's files, after a process was killed."""
+
+    def rescue(beside: Path) -> None:
+        old, partial = beside / OLD, beside / final.name
+        if not old.is_dir() or final.exists():
+            return
+        for entry in partial.iterdir() if partial.is_dir() else ():
+            if entry.name not in OURS:  # had been moved already
+                shutil.move(entry, old / entry.name)
+        old.rename(final)
+
+    return rescue
+
+
+def _put_in_place(partial: Path, final: Path, old: Path) -> None:
+    if not final.exists():
+        partial.rename(final)
+        return
+    final.rename(old)
+    try:
+        for entry in old.iterdir():
+            if entry.name not in OURS:
+                shutil.move(entry, partial / entry.name)
+        partial.rename(final)
+    except OSError:
+        old.rename(final)
+        raise

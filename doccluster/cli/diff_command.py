@@ -55,7 +55,7 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
 
     Exit code 0 if both are the same, 1 if they differ.
     """
-    from doccluster.base.new_folder import check_file, new_file
+    from doccluster.base.paths import check_file, new_file
     from doccluster.report.page import render_changes
     from doccluster.streams.store.diff import diff
 

@@ -95,7 +95,7 @@ def search_command(
     is the place of a document by BM25 alone. With --hits give no SRC, only the query that
     found the hits, if you like.
     """
-    from doccluster.base.new_folder import check_file
+    from doccluster.base.paths import check_file
     from doccluster.retrieval import read_hits
     from doccluster.retrieval.grouping import cluster_search_results
     from doccluster.retrieval.searching import search

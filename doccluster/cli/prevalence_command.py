@@ -9,8 +9,7 @@ import click
 from doccluster.base.text_table import Column, shortened
 from doccluster.cli.console import json_option, plain, print_json, print_table, say, say_fact
 from doccluster.cli.output import write_out
-from doccluster.cli.values import Whole
-from doccluster.cli.verb import Verb
+from doccluster.cli.verb import Verb, Whole
 
 if TYPE_CHECKING:
     from doccluster.results.prevalence import Prevalence
@@ -20,7 +19,7 @@ MAX_HEAD = 12  # characters of the name of a group at the head of its column
 MAX_ROWS = 30  # of the cells that differ most, where there are more groups
 
 
-@click.command("prevalence", cls=Verb, short_help="Show how common each cluster is by party, source or month.")
+@click.command("prevalence", cls=Verb)
 @click.argument("run", type=click.Path(file_okay=False))
 @click.option("--by", required=True, metavar="NAME", help="A column of the documents, or year, month or day.")
 @click.option("--words", type=Whole(min=0), metavar="CLUSTER", help="Show the words that set each group of it apart.")

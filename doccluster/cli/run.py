@@ -279,7 +279,7 @@ def report_command(
     With --with-texts the documents are read again from where the run found them. With --labels the report is of
     clusters that another program found, and needs no run; `run --labels` has more options, and keeps the run.
     """
-    from doccluster.base.new_folder import check_file, new_file
+    from doccluster.base.paths import check_file, new_file
     from doccluster.pipeline.main_line import run_pipeline
     from doccluster.pipeline.repeating import texts_of_run
     from doccluster.report import write_report

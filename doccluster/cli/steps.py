@@ -116,7 +116,7 @@ def assign_command(
     the run did not know) and new (whether it is unlike all clusters of the run, and the one named is only the nearest).
     """
     from doccluster.base.csv_files import csv_text
-    from doccluster.base.new_folder import check_file
+    from doccluster.base.paths import check_file
     from doccluster.pipeline.assigning import assign_documents, chosen_threshold
     from doccluster.results.run_model import load_model
 
@@ -154,7 +154,7 @@ def _novelty(table: pd.DataFrame, threshold: float) -> str:
 
 def _write(table: pd.DataFrame, path: Path) -> None:
     from doccluster.base.csv_files import write_csv
-    from doccluster.base.new_folder import new_file
+    from doccluster.base.paths import new_file
 
     with new_file(path) as unfinished:
         write_csv(table, unfinished)

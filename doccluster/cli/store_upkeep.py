@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from doccluster.base.new_folder import check_file, new_file
+from doccluster.base.paths import check_file, new_file
 from doccluster.base.plain_values import format_size
 from doccluster.cli.console import overwrite_option, print_json, say, say_fact
 from doccluster.cli.store_verb import store_verb

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from doccluster.base.new_folder import new_file
+from doccluster.base.paths import new_file
 from doccluster.cli.verb import Verb
 
 STORE = click.Option(

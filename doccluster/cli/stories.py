@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.base.new_folder import check_file
+from doccluster.base.paths import check_file
 from doccluster.cli import store_upkeep, story_verbs
 from doccluster.cli.console import overwrite_option, print_json, print_json_lists, progress_shown, say, say_fact
 from doccluster.cli.output import write_out

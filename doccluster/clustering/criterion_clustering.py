@@ -20,7 +20,7 @@ from doccluster.clustering.k_means.spherical import SphericalParameters, spheric
 from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.criterion_moves import moves_bytes, refine_by_moves
-from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.evidence import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.geometry.partition import Partition
 
 FIT_BYTES = 10 * 2**20  # small arrays, and what the starts of few documents need
@@ -32,7 +32,7 @@ class CriterionParameters(SeededParameters):
 
     criterion: str = parameter(
         "i2",
-        "What is optimised (`doccluster.geometry.criterion_values` has the formulas): cohesion, isolation, or both.",
+        "What is optimised (`doccluster.geometry.evidence` has the formulas): cohesion, isolation, or both.",
         choices=NAMES,
     )
     n_init: int = parameter(

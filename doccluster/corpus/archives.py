@@ -16,9 +16,8 @@ from pathlib import PurePosixPath
 from typing import Any, Self
 
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import ReadFailure, boundary, failure_listed, guarded
-from doccluster.corpus.input_file import Budget, InputFile, counted_stream
 from doccluster.corpus.office_files import as_office_file
+from doccluster.corpus.reader import Budget, InputFile, ReadFailure, boundary, counted_stream, failure_listed, guarded
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
     "gz": lambda stream: gzip.GzipFile(fileobj=stream),

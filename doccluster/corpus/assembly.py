@@ -20,8 +20,7 @@ from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.base.plain_values import CONTROLS, SURROGATES, without_invisible
 from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
-from doccluster.corpus.draft import Draft
-from doccluster.corpus.input_file import InputFile
+from doccluster.corpus.reader import Draft, InputFile
 from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
 from doccluster.errors import NothingUsable
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from doccluster.base.validation import is_missing
 from doccluster.corpus.dates import iso_date
-from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn
 from doccluster.corpus.markup import strip_markup
+from doccluster.corpus.reader import Draft, ReadFailure, UnknownColumn
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument
 

@@ -28,9 +28,8 @@ from doccluster.corpus.columns import (
     row_draft,
 )
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, UnknownColumn, record
 from doccluster.corpus.encodings import decode, encoding_by_mark
-from doccluster.corpus.input_file import Format, InputFile
+from doccluster.corpus.reader import Draft, Format, InputFile, ReadFailure, UnknownColumn, record
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, importing, words_of
 

@@ -16,10 +16,9 @@ from urllib.parse import urljoin
 from doccluster.corpus.columns import cell_labels, cell_text
 from doccluster.corpus.dates import in_universal_time, read_date
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.encodings import declared_encoding, decode
-from doccluster.corpus.input_file import Beginning, Format, InputFile
 from doccluster.corpus.markup import Tag, scan, strip_markup, unescape
+from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, ReadFailure, record, with_title
 from doccluster.corpus.reader_options import ReadOptions
 
 _PROLOG = re.compile(r"\A(?:[\s\ufeff]++|<\?(?:(?!\?>).)*+(?:\?>|\Z))++", re.DOTALL)

@@ -16,9 +16,9 @@ from doccluster.base.paths import usable_path
 from doccluster.base.validation import is_missing
 from doccluster.corpus.columns import SAMPLED_ROWS, Columns, cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, record
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.formats import query_apart
+from doccluster.corpus.reader import Draft, ReadFailure, record
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import DocclusterError, InputError, importing
 

@@ -17,9 +17,8 @@ from doccluster.corpus.columns import (
     row_draft,
 )
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, failure_listed, record
 from doccluster.corpus.feeds import is_json_feed, read_json_feed
-from doccluster.corpus.input_file import Beginning, Format, InputFile
+from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, ReadFailure, failure_listed, record
 from doccluster.corpus.reader_options import ReadOptions
 
 _FIRST_RECORDS = 200  # a column is known once one of these has it

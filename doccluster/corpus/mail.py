@@ -17,10 +17,9 @@ from itertools import chain, pairwise
 
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, record, with_title
 from doccluster.corpus.encodings import codec_name, decode
-from doccluster.corpus.input_file import Format, InputFile
 from doccluster.corpus.markup import strip_markup
+from doccluster.corpus.reader import Draft, Format, InputFile, record, with_title
 from doccluster.corpus.reader_options import ReadOptions
 
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]*(.*)")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from doccluster.corpus.draft import Draft, Found, ReadFailure
+from doccluster.corpus.reader import Draft, Found, ReadFailure
 
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
 _USUAL_TAG = re.compile(r"</(?:a|b|i|p|em|li|td|div|span|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)

@@ -21,9 +21,8 @@ import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from doccluster.base.limited_process import Allowance, TooCostly
-from doccluster.corpus.draft import Draft, ReadFailure, with_title
-from doccluster.corpus.input_file import HEAD_SIZE, Format, InputFile
 from doccluster.corpus.markup import read_page
+from doccluster.corpus.reader import HEAD_SIZE, Draft, Format, InputFile, ReadFailure, with_title
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import importing
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import format_size
-from doccluster.corpus.draft import ReadFailure, boundary
-from doccluster.corpus.input_file import counted_stream
+from doccluster.corpus.reader import ReadFailure, boundary, counted_stream
 from doccluster.errors import InputError, MissingDependency, importing
 
 _FORM = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # a path keeps only one of the slashes

@@ -19,13 +19,12 @@ from doccluster.corpus.assembly import CorpusBuilder, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.draft import Draft, Found, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.encodings import UNKNOWN, decode
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, read_apart, recognise
 from doccluster.corpus.frames import query_in, read_in_memory
-from doccluster.corpus.input_file import InputFile
 from doccluster.corpus.markup import without_markup
 from doccluster.corpus.opening import address_of, read_whole
+from doccluster.corpus.reader import Draft, Found, InputFile, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.stored_texts import TextWriter
 from doccluster.corpus.walking import Walk, check_paths, expanded

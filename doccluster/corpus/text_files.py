@@ -16,11 +16,10 @@ from defusedxml import DefusedXmlException
 
 from doccluster.base.plain_values import CONTROLS
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure, record, with_title
 from doccluster.corpus.encodings import declared_encoding
-from doccluster.corpus.input_file import Beginning, Format, InputFile
 from doccluster.corpus.mail import subject_of_message
 from doccluster.corpus.markup import read_page
+from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, ReadFailure, record, with_title
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, importing
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 from doccluster.base.paths import shown_path
 from doccluster.corpus.archives import open_packed
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import ReadFailure, failure_listed
-from doccluster.corpus.input_file import InputFile, counted_stream
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
+from doccluster.corpus.reader import InputFile, ReadFailure, counted_stream, failure_listed
 from doccluster.errors import InputError
 
 STDIN = "-"

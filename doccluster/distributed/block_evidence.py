@@ -17,13 +17,15 @@ import numpy.typing as npt
 from doccluster.base.executors import CsrFiles, Executor
 from doccluster.base.progress import Progress, silent
 from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
-from doccluster.geometry.cooccurrence import count_close, counts_added, documents_together
 from doccluster.geometry.documents import Documents, Rows
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import (
     Readings,
     SimilarityPass,
+    count_close,
+    counts_added,
+    documents_together,
     gather_readings,
     groups_by_cluster,
     known_of_clusters,

@@ -1,6 +1,6 @@
 """Partitions made better by moves of single documents, by one of the criterion functions I1, I2, E1, G1, H1 and H2.
 
-`geometry/criterion_values.py` has their formulas and their source.
+`geometry.evidence.criterion_value` has their formulas and their source.
 
 A criterion is a function of three numbers of each cluster: its size n, the squared length q of the sum of its unit
 rows, and the product p of that sum with the sum of all rows. A move changes them by the products of the row with the
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from doccluster.base.compiled import Csr, jit
 from doccluster.base.validation import check_choice
-from doccluster.geometry.criterion_values import NAMES
+from doccluster.geometry.evidence import NAMES
 from doccluster.geometry.sums import sums_by_label
 
 

@@ -14,8 +14,8 @@ from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means import assign
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
-from doccluster.geometry.cooccurrence import cosines
 from doccluster.geometry.partition import Partition
+from doccluster.geometry.products import cosines
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.profiles import checked_documents

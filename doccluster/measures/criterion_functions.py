@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from doccluster.geometry.criterion_values import criterion_value
-from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.evidence import ClusterEvidence, criterion_value
 from doccluster.measures.registry import Values, alias, internal_measure, undefined
 
 criterion_measure = partial(internal_measure, bounds=(0.0, None), range="[0, inf)")

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.corpus.columns import has_text_column
-from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
+from doccluster.corpus.reader import ReadFailure
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import DocclusterWarning, InputError
 

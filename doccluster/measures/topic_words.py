@@ -16,8 +16,8 @@ from scipy import sparse
 
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NotComputable
-from doccluster.geometry.cooccurrence import documents_together
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.products import documents_together
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from doccluster.base.blocks import resolve_threads
-from doccluster.base.new_folder import CHECKPOINT
-from doccluster.base.paths import unfinished_folder
+from doccluster.base.paths import CHECKPOINT, unfinished_folder
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.validation import check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.base.new_folder import ENCODED, check_folder, writing
+from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline.in_process import order_of

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.new_folder import ENCODED, check_folder, writing
 from doccluster.base.parameter_fields import check_names
+from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus
 from doccluster.errors import Argument, InputError

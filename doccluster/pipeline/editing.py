@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.new_folder import BEFORE_EDITS, EDITS, ENCODED
-from doccluster.base.paths import usable_path
+from doccluster.base.paths import BEFORE_EDITS, EDITS, ENCODED, usable_path
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, place_documents

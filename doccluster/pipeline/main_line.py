@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.new_folder import CHECKPOINT, ENCODED, check_output
+from doccluster.base.paths import CHECKPOINT, ENCODED, check_output
 from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from doccluster.base.csv_files import safe_cell
-from doccluster.base.new_folder import BEFORE_EDITS
-from doccluster.base.paths import usable_path
+from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.new_folder import BEFORE_EDITS
 from doccluster.base.parameter_fields import check_names, parameters_of
-from doccluster.base.paths import usable_path
+from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.typed_json import read_as
 from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.new_folder import check_file, new_file
-from doccluster.base.paths import shown_path
+from doccluster.base.paths import check_file, new_file, shown_path
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.new_folder import ENCODED
+from doccluster.base.paths import ENCODED
 from doccluster.results.storage import damaged, read_arrays, write_arrays
 from doccluster.vectors.encoders import Encoder
 

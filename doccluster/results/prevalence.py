@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse, stats
 
-from doccluster.base.short_repr import ShortRepr
-from doccluster.base.table_markup import latex_escaped, latex_table
+from doccluster.base.plain_values import ShortRepr
+from doccluster.base.text_table import latex_escaped, latex_table
 from doccluster.base.validation import RandomState, as_generator
 from doccluster.corpus.columns import type_of
 from doccluster.errors import InputError

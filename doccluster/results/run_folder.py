@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.csv_files import write_csv, write_csv_parts
-from doccluster.base.new_folder import new_folder
 from doccluster.base.parameter_fields import at_the_door
-from doccluster.base.paths import usable_path
+from doccluster.base.paths import new_folder, usable_path
 from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.corpus.document import Skipped
 from doccluster.geometry.partition import Partition
@@ -31,9 +30,8 @@ from doccluster.results.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.vectors.document_vectors import DocumentVectors, with_values
+from doccluster.vectors.document_vectors import DocumentVectors, matrix_arrays, with_values
 from doccluster.vectors.meaning import Meaning
-from doccluster.vectors.read_matrix import matrix_arrays
 
 Writer = Callable[[Run, Path], object]
 

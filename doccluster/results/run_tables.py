@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.csv_files import storable
-from doccluster.base.new_folder import PARQUET_PARTS
+from doccluster.base.paths import PARQUET_PARTS
 from doccluster.corpus.columns import MAX_MEDIAN_LENGTH, kept_name, type_of, typed_value
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS

@@ -16,8 +16,8 @@ from scipy import sparse
 
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.typed_json import OtherNames, read_as
-from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
+from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.vectors.matrix_files import load_npz
 

@@ -13,9 +13,9 @@ from doccluster.base.plain_values import ShortRepr, cut, listed
 from doccluster.base.text_table import html_table
 from doccluster.corpus.columns import FULL_TEXTS, SNIPPETS
 from doccluster.corpus.document import Document
-from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.json_records import json_values
 from doccluster.corpus.opening import read_whole
+from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import InputError, NothingUsable
 
 # The fields of a hit, and what engines call them, the likeliest first.

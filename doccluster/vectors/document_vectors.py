@@ -1,20 +1,33 @@
-"""The second value on the line: documents as rows of a matrix, each row of unit length or empty."""
+"""The second value on the line: documents as rows of a matrix, each row of unit length or empty.
+
+`read_matrix` and `write_matrix` have it in files: vectors that are ready, or counts that only need their weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.packed_strings import pack_strings
+from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.paths import shown_path
 from doccluster.base.plain_values import cut, listed
-from doccluster.errors import Argument, InputError
+from doccluster.base.sparse_structure import checked_csr, document_frequencies
+from doccluster.base.validation import check_matrix, compact_indices, unit_rows, within_range
+from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.geometry.documents import Documents, TermMatrix, as_documents
+from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
 from doccluster.vectors.meaning import Meaning
+from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,3 +145,193 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
 def with_values(matrix: Any, values: npt.NDArray[Any]) -> Any:
     """Return a csr array with other values in the places of the entries of `matrix`."""
     return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+LARGEST_COUNT = 2**53  # above it float64 does not tell a whole number from the next
+Names = str | os.PathLike[str] | Iterable[str]
+
+
+@at_the_door
+def read_matrix(
+    path: Any,
+    *,
+    classes: Names | None = None,
+    terms: Names | None = None,
+    weighting: str = "tfidf",
+    drop_empty_columns: bool = False,
+    dtype: npt.DTypeLike = np.float32,
+) -> tuple[DocumentVectors, list[str] | None]:
+    """Return a matrix file as document vectors, and the class of each document where there is one.
+
+    Parameters
+    ----------
+    path : path, or array of shape (n_documents, n_terms), sparse or dense
+        CLUTO .mat (sparse or dense), Matrix Market .mtx or .mtx.gz, .npz (of scipy.sparse, or written by
+        `write_matrix`) or .npy.
+    classes, terms : path, iterable of str, or None
+        One name per row or column. None looks beside the matrix: `x.mat` goes with `x.rclass` or `x.mat.rclass`,
+        `x.clabel` and `x.rlabel` (the ids of the documents).
+    weighting : str
+        What is done to counts (whole numbers): "tfidf" (scikit-learn's defaults, unit rows), "bm25", SMART's letters;
+        "none" takes the values as they are. A matrix of fractions is weighted already and is taken as it is.
+    drop_empty_columns : bool
+        Leave out the terms that no document has.
+    dtype : float32 or float64
+        The type of the vectors.
+
+    Returns
+    -------
+    vectors : DocumentVectors
+        Rows of unit length or zero.
+    classes : list of str or None
+        The class of each document.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, or holds NaN, infinity or negative counts, or names do not fit the matrix.
+    """
+    is_file = isinstance(path, str | os.PathLike)
+    place = Path(path) if is_file else Path("the matrix")
+    if is_file:
+        file = load_matrix_file(place)
+    else:  # as if it had come from a file; one that holds no counts is weighted already
+        checked = check_matrix(path, name="the matrix")
+        file = MatrixFile(checked, is_weighted=not is_counts(checked.data if sparse.issparse(checked) else checked))
+    if 0 in file.matrix.shape:
+        raise InputError(
+            f"{place} holds a matrix of {file.matrix.shape[0]} x {file.matrix.shape[1]}", remedy="it is empty"
+        )
+    n_documents, n_terms = file.matrix.shape
+    matrix, counts = _weighted(file, weighting, dtype, str(place))
+    row_classes = _names(classes, place, ".rclass", n_documents, "classes") or file.classes
+    columns = _names(terms, place, ".clabel", n_terms, "terms") or file.terms
+    ids = _names(None, place, ".rlabel", n_documents, "ids") or file.ids or list(map(str, range(1, n_documents + 1)))
+    shown = file.display_terms or columns
+    if drop_empty_columns:
+        filled = np.flatnonzero(np.asarray((matrix != 0).sum(axis=0)))
+        matrix, counts = matrix[:, filled], None if counts is None else counts[:, filled]
+        columns, shown = (None if names is None else [names[i] for i in filled] for names in (columns, shown))
+    matrix = compact_indices(unit_rows(matrix, warn=False))
+    vectors = DocumentVectors(matrix, tuple(ids), _object_array(columns), _object_array(shown), counts)
+    return vectors, row_classes
+
+
+def write_matrix(
+    path: str | os.PathLike[str], vectors: DocumentVectors, *, classes: Sequence[str] | None = None
+) -> None:
+    """Write vectors with their ids and terms (and classes) to an npz file that `read_matrix` reads; no pickle.
+
+    Raises
+    ------
+    InputError
+        If the name does not end in .npz, or the classes do not fit the rows.
+    """
+    place = Path(path)
+    if place.suffix != ".npz":
+        raise InputError(f"{shown_path(place)} does not end in .npz", remedy="vectors are written as npz")
+    if classes is not None and len(classes) != vectors.n_documents:
+        raise InputError(
+            f"{len(classes)} classes were given for {vectors.n_documents} documents", remedy="give one for each"
+        )
+    np.savez_compressed(place, **matrix_arrays(vectors, classes=classes))
+
+
+def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = None) -> dict[str, Any]:
+    """Return vectors with their ids and terms (and classes) as the plain arrays of our npz files."""
+    arrays: dict[str, Any] = {"doccluster_schema": np.array(MATRIX_SCHEMA, dtype=np.int64)}
+    if sparse.issparse(vectors.matrix):
+        csr = checked_csr(vectors.matrix, name="vectors")[0]
+        arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
+        if vectors.counts is not None and np.array_equal(vectors.counts.indices, csr.indices):
+            smallest = np.min_scalar_type(int(vectors.counts.data.max(initial=0)))
+            arrays["counts"] = vectors.counts.data.astype(smallest)
+    else:
+        arrays["dense"] = np.asarray(vectors.matrix)
+    for name, strings in (
+        ("ids", vectors.ids),
+        ("terms", vectors.terms),
+        ("display_terms", vectors.display_terms),
+        ("classes", classes),
+    ):
+        if strings is not None:
+            arrays[f"{name}_characters"], arrays[f"{name}_ends"] = pack_strings(strings)
+    return arrays
+
+
+def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, Any | None]:
+    """Return the weighted rows, and the counts they are made of: whole numbers, or those that a file holds."""
+    scheme = None if weighting == "none" else parse_weighting(weighting)
+    matrix = check_matrix(file.matrix, name=name)
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if file.is_weighted and file.counts is not None:
+        return matrix.astype(dtype, copy=False), with_values(matrix, file.counts.astype(dtype))
+    if file.is_weighted:
+        return within_range(matrix).astype(dtype, copy=False), None
+    if scheme is None and not (sparse.issparse(matrix) and is_counts(values)):
+        return within_range(matrix).astype(dtype, copy=False), None
+    if (values != np.floor(values)).any() or values.max(initial=0) > LARGEST_COUNT:
+        kind = "fractions" if values.max(initial=0) <= LARGEST_COUNT else "numbers too large for counts"
+        warnings.warn(
+            DocclusterWarning(
+                f"{name} holds {kind}, so it is taken as weighted already and only its rows are normalised; give ",
+                Argument("weighting", "none"),
+                " to say so.",
+            ),
+            stacklevel=3,
+        )
+        return within_range(matrix).astype(dtype, copy=False), None
+    if (values < 0).any():
+        raise InputError(
+            f"{name} holds negative counts",
+            remedy=("give ", Argument("weighting", "none"), " if its values are not counts"),
+        )
+    counts = sparse.csr_array(matrix, dtype=dtype, copy=True)
+    counts.eliminate_zeros()
+    if scheme is None:
+        return counts, counts
+    rows = with_values(counts, counts.data.copy())
+    df = document_frequencies(counts)
+    factors = collection_weights(df, counts.shape[0], weighting=scheme, dtype=dtype)
+    total = float(counts.data.sum(dtype=np.float64))
+    weigh_rows(rows, factors, weighting=scheme, mean_length=max(1.0, total / counts.shape[0]))
+    return rows, counts
+
+
+def is_counts(values: npt.NDArray[Any]) -> bool:
+    """Return whether values are whole numbers from 0 up that can be told apart."""
+    if values.size == 0:
+        return True
+    return bool(values.min() >= 0 and values.max() <= LARGEST_COUNT and (values == np.floor(values)).all())
+
+
+def _names(names_or_file: Names | None, matrix: Path, suffix: str, expected: int, what: str) -> list[str] | None:
+    """Return the names that were given or that lie beside the matrix, or None."""
+    if names_or_file is None:
+        names_or_file = _beside(matrix, suffix)
+        if names_or_file is None:
+            return None
+    if isinstance(names_or_file, str | os.PathLike):
+        source = Path(names_or_file)
+        if not source.is_file():
+            raise InputError(f"{source} does not exist", remedy=f"give the file of the {what}, or a list of them")
+        text = source.read_text(encoding="utf-8", errors="replace")
+        names, origin = [line.strip() for line in text.rstrip().split("\n")], str(source)
+    else:
+        names, origin = [str(name) for name in names_or_file], f"the list of {what}"
+    if len(names) != expected:
+        raise InputError(f"{origin} has {len(names)} {what}, but {matrix} needs {expected}", remedy="give one for each")
+    return names
+
+
+def _beside(matrix: Path, suffix: str) -> Path | None:
+    plain = matrix.name.removesuffix(".gz")
+    for stem in (plain, plain.rsplit(".", 1)[0]):
+        candidate = matrix.with_name(stem + suffix)
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _object_array(names: Sequence[str] | None) -> npt.NDArray[np.object_] | None:
+    return None if names is None else np.array(list(names), dtype=object)

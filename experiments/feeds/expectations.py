@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from doccluster.corpus.dates import iso_date
-from doccluster.corpus.draft import Draft
 from doccluster.corpus.markup import strip_markup
+from doccluster.corpus.reader import Draft
 
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -13,9 +13,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.draft import Draft, ReadFailure
 from doccluster.corpus.feeds import read_feed
 from doccluster.corpus.json_records import read_json
+from doccluster.corpus.reader import Draft, ReadFailure
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.walking import Walk
 from experiments.feeds.expectations import expression_in, judge, needs_http

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.opening import read_whole
+from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import InputError
 
 _FIELD = re.compile(r"\.([A-Z])(?:[ \t]+(\S+))?[ \t]*")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from doccluster.base.limited_process import Allowance, LimitedProcess, TooCostly, WorkFailure
-from doccluster.corpus.draft import UnknownColumn
+from doccluster.corpus.reader import UnknownColumn
 from doccluster.errors import Argument, InputError
 
 HERE = "tests.base.test_limited_process"

@@ -9,8 +9,7 @@ import sys
 
 import pytest
 
-from doccluster.base.new_folder import check_output, new_file, new_folder
-from doccluster.base.paths import LOCK, unfinished_folder
+from doccluster.base.paths import LOCK, check_output, new_file, new_folder, unfinished_folder
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.run_folder import load_run
 
@@ -129,7 +128,7 @@ def test_a_run_killed_at_any_moment_is_whole_or_not_there(tmp_path):
     run_pipeline(TINY, n_clusters=3, output=tmp_path / "first", report=False, measures=["silhouette"])
     kill_often(
         tmp_path,
-        prepare="from doccluster.base.new_folder import check_output\n"
+        prepare="from doccluster.base.paths import check_output\n"
         "from doccluster.results.run_folder import load_run, save_run\n"
         "place = pathlib.Path(sys.argv[1])\nrun = load_run(place / 'first')\n"
         "save_run(run, place / 'out')\n(place / 'out' / 'notes.txt').write_text('mine')",

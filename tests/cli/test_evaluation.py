@@ -17,7 +17,7 @@ from doccluster.errors import InputError
 from doccluster.measures import list_measures
 from doccluster.measures.label_files import read_labels
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.read_matrix import write_matrix
+from doccluster.vectors.document_vectors import write_matrix
 from tests.fuzz.watch import watched
 
 FOUND = [0, 0, 1, 1, 2, 2]

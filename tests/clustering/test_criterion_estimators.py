@@ -15,7 +15,7 @@ from doccluster.base.validation import unit_rows
 from doccluster.clustering import BisectingSphericalKMeans, CriterionClustering, SphericalKMeans
 from doccluster.errors import DocclusterWarning, InputError, MemoryLimitError, NothingUsable
 from doccluster.geometry import ClusterEvidence
-from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.evidence import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.geometry.partition import Partition
 from experiments.quality.peak_memory import PeakMemory
 from tests.clustering.naive import cluto_matrix

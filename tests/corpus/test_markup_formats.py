@@ -10,9 +10,9 @@ import sys
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.input_file import Beginning
 from doccluster.corpus.mail import decoded_header
 from doccluster.corpus.markup import read_page, strip_markup
+from doccluster.corpus.reader import Beginning
 from doccluster.errors import MissingDependency, NothingUsable, importing
 from tests.fuzz.watch import watched
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from doccluster.corpus import read_corpus
-from doccluster.corpus.draft import UnknownColumn
+from doccluster.corpus.reader import UnknownColumn
 from tests.fuzz.table_shapes import csv_table, documents_of, generated_frame, json_table
 
 SENTENCES = (

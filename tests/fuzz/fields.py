@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from doccluster.corpus import read_corpus
 from doccluster.corpus.encodings import codec_name, decode
-from doccluster.corpus.input_file import InputFile, counted_stream
 from doccluster.corpus.mail import decoded_header, is_envelope, messages_in
+from doccluster.corpus.reader import InputFile, counted_stream
 from tests.fuzz.campaign import Target
 
 _DATES = (

@@ -270,7 +270,7 @@ def _scipy_npz() -> list[bytes]:
 
 def _own_npz() -> list[bytes]:
     from doccluster.vectors import DocumentVectors, vectorize
-    from doccluster.vectors.read_matrix import matrix_arrays
+    from doccluster.vectors.document_vectors import matrix_arrays
 
     texts = vectorize(["two naïve cats", "one cat", "no dog and two cats"] * 4)
     dense = DocumentVectors(np.eye(4, dtype=np.float32), tuple("abcd"))

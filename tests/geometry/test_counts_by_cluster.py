@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.base.validation import unit_rows
-from doccluster.geometry import ClusterEvidence, cooccurrence
+from doccluster.geometry import ClusterEvidence, products
 from doccluster.geometry.partition import Partition
 
 
@@ -22,19 +22,19 @@ def rows(request):
 
 @pytest.mark.parametrize("at_a_time", [5, 1000])
 def test_terms_occur_together_where_both_are_above_zero(rows, at_a_time, monkeypatch):
-    pieces = cooccurrence.entry_blocks
-    monkeypatch.setattr(cooccurrence, "entry_blocks", lambda starts: pieces(starts, at_a_time))
-    monkeypatch.setattr(cooccurrence, "DENSE_ROWS", at_a_time)
+    pieces = products.entry_blocks
+    monkeypatch.setattr(products, "entry_blocks", lambda starts: pieces(starts, at_a_time))
+    monkeypatch.setattr(products, "DENSE_ROWS", at_a_time)
     lists = [np.array([3, 0, 11]), np.array([], dtype=np.int64), np.array([5]), np.array([0, 5])]
     held = (rows.toarray() if sparse.issparse(rows) else rows) > 0
     expected = [[[int((held[:, a] & held[:, b]).sum()) for b in terms] for a in terms] for terms in lists]
-    assert [counts.tolist() for counts in cooccurrence.documents_together(rows, lists)] == expected
+    assert [counts.tolist() for counts in products.documents_together(rows, lists)] == expected
     evidence = ClusterEvidence(rows, Partition.from_labels([0, 1] * 30))
     assert [counts.tolist() for counts in evidence.documents_together(lists)] == expected
 
 
 def test_no_list_of_terms_has_no_counts(rows):
-    assert cooccurrence.documents_together(rows, []) == []
+    assert products.documents_together(rows, []) == []
 
 
 def test_close_documents_are_those_of_the_cluster_with_at_least_the_cosine(rows):
@@ -46,5 +46,5 @@ def test_close_documents_are_those_of_the_cluster_with_at_least_the_cosine(rows)
         [int((dense[own] @ dense[one] >= 0.3).sum()) for one in some] for own, some in zip(members, chosen, strict=True)
     ]
     assert expected[0][0] > 1  # else the test says nothing
-    counts = cooccurrence.count_close(rows, labels, [rows[some] for some in chosen], 0.3)
+    counts = products.count_close(rows, labels, [rows[some] for some in chosen], 0.3)
     assert [one.tolist() for one in counts] == expected

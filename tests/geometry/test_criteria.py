@@ -9,7 +9,7 @@ from scipy import sparse
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.criterion_moves import refine_by_moves
-from doccluster.geometry.criterion_values import NAMES, SMALLEST_IS_BEST, criterion_value
+from doccluster.geometry.evidence import NAMES, SMALLEST_IS_BEST, criterion_value
 from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
 

@@ -23,7 +23,7 @@ from doccluster.clustering.hierarchical.bisection_tree import BisectionTree
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.errors import DocclusterWarning, NothingUsable
 from doccluster.geometry.criterion_moves import refine_by_moves
-from doccluster.geometry.criterion_values import NAMES
+from doccluster.geometry.evidence import NAMES
 
 Members = npt.NDArray[np.int64]
 SPLITS = ("gain", "largest", "loosest")

@@ -10,10 +10,10 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from doccluster.corpus.draft import ReadFailure
 from doccluster.corpus.encodings import declared_encoding, decode
 from doccluster.corpus.feeds import ListedFeed, listed_feeds, web_address
 from doccluster.corpus.opening import read_whole
+from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import InputError
 from doccluster.streams.article import SLACK
 from doccluster.streams.polling.addresses import LONGEST, Refused, listed_target

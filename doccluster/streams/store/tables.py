@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from doccluster.base.csv_files import write_csv_rows
-from doccluster.base.new_folder import check_folder, writing
-from doccluster.base.paths import unfinished_folder
+from doccluster.base.paths import check_folder, unfinished_folder, writing
 from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
 from doccluster.stories.cleaning import TIMES, title_end

@@ -1,9 +1,14 @@
-"""One file as readers see it, wherever it lies, and what a format of files is.
+"""What a reader is: the file that it is given, the documents that it hands over, and the record of its format.
 
 A file is a name, its first bytes, and a stream that is read once. Every byte that comes out of a decompressor is
 counted here, and every way a compressed file can be broken becomes a `ReadFailure`, so that readers need not know about
 archives. A format is one record, written beside its reader; `formats.py` gathers them, and menus, recognition, the
 docs' table and the tests are made from these records.
+
+Readers stand on libraries that raise what they like on a file that is damaged or made to harm. Their calls are not
+wrapped one by one: `reading.py` and `archives.py` draw every item through the border here, which turns what is raised
+into a listed reason, and readers of many records make each record through it, so that one bad record costs that record
+alone.
 """
 
 from __future__ import annotations
@@ -11,15 +16,127 @@ from __future__ import annotations
 import errno
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, AnyStr
+from typing import Any, AnyStr, ParamSpec, TypeVar
 
-from doccluster.corpus.draft import Found, ReadFailure, described
+from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import BOMS, UNKNOWN, Decoded, decode, detect, encoding_by_mark
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.errors import DocclusterError, InputError
+
+_Parameters = ParamSpec("_Parameters")
+_Item = TypeVar("_Item")
+
+
+@dataclass(slots=True)
+class Draft:
+    """One document as a reader found it; empty strings stand for what the input does not say.
+
+    `date` is as it is written, or a value that stands for a moment: dates are read where they come together.
+    `where` names the place for a person (and for the list of what was skipped); it is the id of a document that has
+    none of its own. `is_whole_file` is true when the file is the document, so that its folder can be its class.
+    """
+
+    text: str
+    where: str
+    id: str = ""
+    title: str = ""
+    date: Any = ""
+    source: str = ""
+    link: str = ""
+    labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    extra: dict[str, str] = field(default_factory=dict)
+    is_whole_file: bool = False
+    text_columns: tuple[str, ...] = ()  # of a table: where the text stands
+
+
+Found = Draft | Skipped  # what a reader may hand over
+
+
+class ReadFailure(Exception):
+    """A file (or what is left of it) cannot be read; the run goes on and lists `reason` and `detail`."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class UnknownColumn(InputError):
+    """A column that was named, or one with the text, is not in a table; the message lists the columns there are."""
+
+
+def with_title(title: str, body: str) -> str:
+    """Return the body under its title, unless it begins with it."""
+    if not title or body.lstrip().startswith(title):
+        return body
+    return f"{title}\n\n{body}" if body.strip() else title
+
+
+@contextmanager
+def boundary(reason: str) -> Iterator[None]:
+    """Turn whatever is raised inside into a ReadFailure with this reason; doccluster's own errors pass."""
+    try:
+        yield
+    except (ReadFailure, DocclusterError):
+        raise
+    except Exception as error:  # no list of what libraries raise on hostile input is ever complete
+        raise ReadFailure(reason, described(error)) from error
+
+
+def guarded(source: Iterable[_Item], reason: str) -> Iterator[_Item]:
+    """Hand over what `source` gives; what it raises after that is a ReadFailure."""
+    items = iter(source)
+    end = object()
+    while True:
+        with boundary(reason):
+            item = next(items, end)
+        if item is end:
+            return
+        yield item  # type: ignore[misc]  # the end is told apart by identity
+
+
+def failure_listed(source: Iterable[_Item], name: str) -> Iterator[_Item | Skipped]:
+    """Hand over what `source` gives; a ReadFailure ends it, and is handed over as what was skipped."""
+    try:
+        yield from source
+    except ReadFailure as failure:
+        yield Skipped(name, failure.reason, failure.detail)
+
+
+def record(
+    where: str,
+    make: Callable[_Parameters, Draft | Skipped],
+    *arguments: _Parameters.args,
+    **options: _Parameters.kwargs,
+) -> Draft | Skipped:
+    """Return the document that `make` makes of one record, or why there is none; other records go on."""
+    try:
+        with boundary("bad-record"):
+            return make(*arguments, **options)
+    except ReadFailure as failure:
+        return Skipped(where, failure.reason, failure.detail)
+
+
+def described(error: Exception) -> str:
+    """Return an exception in words for the list of skipped documents."""
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    message = str(error)
+    return (
+        message
+        if message and isinstance(error, ValueError | OSError)
+        else f"{type(error).__name__}: {message}".rstrip(": ")
+    )
+
 
 HEAD_SIZE = 65_536
 _PIECE = 2**20  # bytes
