@@ -423,7 +423,7 @@ def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
     if name in ("h1", "h2"):
         return criterion_value(f"i{name[1]}", evidence) / max(criterion_value("e1", evidence), LEAST_SQUARE)
     filled = evidence.sizes.astype(np.float64) - evidence.zero_rows
-    squares, products = evidence.cluster_sums.squared_norms, evidence.products_with_total
+    squares, products = evidence.cluster_sums.squared_norms, evidence.cluster_sums.products_with_total
     if name == "i1":
         return float((squares / np.maximum(filled, 1.0)).sum())
     if name == "i2":
