@@ -190,4 +190,4 @@ def test_a_kernel_that_changes_its_argument_is_seen():
     (function,) = ast.parse("def one(block):\n    own = out[block]\n    write(first[block], own.view())").body
     assert changed_names(function, {"write": {1}}) == {"out"}
     assert WRITTEN["doccluster.clustering.k_means.term_places.write_cell"] == {0}
-    assert WRITTEN["doccluster.clustering.k_means.running_sums.move_rows"] >= {4, 5, 6}  # also by the kernel it calls
+    assert WRITTEN["doccluster.clustering.k_means.running_sums.move_rows"] >= {3, 4, 5}  # also by the kernel it calls

@@ -189,7 +189,7 @@ def test_a_cluster_that_shrinks_to_one_document_keeps_an_exact_length():
     documents, _ = unit_documents.unit_documents(matrix, weights=weights)
     assert documents.has_exact_sums
     places = TermPlaces.of(documents.frequencies, 2)
-    sums = RunningSums(documents, places)
+    sums = RunningSums(documents, places, documents.laid_out(places))
     everywhere, one = np.zeros(400, np.int32), np.ones(400, np.int32)
     one[7] = 0
     for labels in (everywhere, one) * 200:

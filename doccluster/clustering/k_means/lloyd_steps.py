@@ -85,7 +85,7 @@ class LloydSteps:
         if self._keeps_sums:
             sums = self.centroids
             if not isinstance(sums, RunningSums):
-                sums = RunningSums(self.documents, self.places)
+                sums = RunningSums(self.documents, self.places, self.nearest.rows)
             movements = sums.follow(self._summed)
             if sums.has_directions():
                 self.centroids, self._movements = sums, movements

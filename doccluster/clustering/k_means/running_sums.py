@@ -22,7 +22,7 @@ from doccluster.base.compiled import Csr, jit
 from doccluster.clustering.k_means.sparse_means import CANCELLED
 from doccluster.clustering.k_means.sweep import ARITHMETIC, F32, F64, I64, U64, SweepTable
 from doccluster.clustering.k_means.term_places import DOWN, UP, TermPlaces, cells_of, write_cell
-from doccluster.clustering.k_means.unit_documents import UnitDocuments
+from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocuments
 
 ROUNDOFF = 2.0**-53  # of float64
 IMPRECISE = 1e-9  # the share of a squared length that rounding may make before it is measured again
@@ -46,36 +46,36 @@ class Lengths(NamedTuple):
 
 
 @jit(fastmath=ARITHMETIC)
-def move_rows(matrix, number, moves, only, lines, lengths, cells):
-    """Take rows of a Csr from one sum and add them to another; `number`: as in `TermPlaces`.
+def move_rows(rows, moves, only, lines, lengths, cells):
+    """Take rows, as laid out for sweeps, from one sum and add them to another, but for their rare terms.
 
     `moves`: the rows, ascending, the labels that they leave, -1 for none, those that they join, and weights. `only`:
     clusters from the first to before the last, and passes. In pass 0 `cross` becomes the product of new and old sums,
     for which the old ones are needed; in pass 1 sums, cells and lengths change.
     """
-    indptr, indices, data = matrix
-    rows, before, after, weights = moves
+    starts, terms, values, _, _, _ = rows
+    moved, before, after, weights = moves
     first_cluster, last_cluster, first_pass, last_pass = only
     squares, rounding, cross, scales = lengths
     for is_change in range(first_pass, last_pass):
-        for row in rows:
+        for row in moved:
             for joins in range(2):
                 cluster = after[row] if joins else before[row]
                 if cluster < first_cluster or cluster >= last_cluster:
                     continue
-                c, weight, product, square = U64(cluster), weights[row] if joins else -weights[row], 0.0, 0.0
-                for p in range(indptr[row], indptr[row + 1]):
-                    term, x = number[indices[p]], weight * data[p]
-                    if term < lines.shape[1]:
-                        total = lines[c, term]
-                        product += x * total
-                        if is_change:
-                            square += x * x
-                            lines[c, term] = total + x
-                            write_cell(cells, term, c, F32((total + x) * scales[c]))
+                c, weight = U64(cluster), (weights[row] if joins else -weights[row]) * DOWN
+                product, square, first, last = 0.0, 0.0, starts[row], starts[row + 1]
+                for p in range(first, last):
+                    term, x = U64(terms[p]), weight * F64(values[p])
+                    total = lines[c, term]
+                    product += x * total
+                    if is_change:
+                        square += x * x
+                        lines[c, term] = total + x
+                        write_cell(cells, term, c, F32((total + x) * scales[c]))
                 if is_change:
                     # n products of vectors are off by n roundoffs of their lengths at most
-                    rounding[c] += ROUNDOFF * (indptr[row + 1] - indptr[row] + 4) * (abs(squares[c]) + square)
+                    rounding[c] += ROUNDOFF * F64(last - first + U64(4)) * (abs(squares[c]) + square)
                     squares[c] += square + 2 * product
                 else:
                     cross[c] += product
@@ -116,9 +116,9 @@ class RunningSums:
     `lengths`: float64 array of shape (n_clusters,), those of the sums, within a billionth.
     """
 
-    def __init__(self, documents: UnitDocuments, places: TermPlaces) -> None:
+    def __init__(self, documents: UnitDocuments, places: TermPlaces, rows: SweepRows) -> None:
         k, matrix = places.n_clusters, documents.matrix
-        self.documents, self.places = documents, places
+        self.documents, self.places, self.rows = documents, places, rows
         self.labels: Labels = np.full(documents.n_documents, -1, np.int32)
         self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)  # the latter -1 until they are asked for
         self.lines = np.zeros((k, places.n_head))
@@ -174,7 +174,7 @@ class RunningSums:
 
         def move(clusters: tuple[int, int]) -> None:
             moves, only = (rows, before, self.labels, d.weights), (*clusters, first_pass, last_pass)
-            move_rows(d.rows, places.number, moves, only, self.lines, self._common, cells)
+            move_rows(self.rows, moves, only, self.lines, self._common, cells)
 
         work = rows.size * d.n_entries / d.n_documents * MOVE_WORK
         d.share(move, list(itertools.pairwise(ends)), multiplications=work)  # a thread takes some of the clusters
@@ -239,14 +239,14 @@ class RunningSums:
         """Return the means, float32 csr array of shape (n_clusters, n_terms)."""
         places, k = self.places, self.places.n_clusters
         self._measure(np.arange(k))
-        numbers, indices, data = places.number[places.columns], [], []
+        columns, numbers = places.columns.astype(np.int32), places.number[places.columns]
+        shape, starts, indices, data = (k, places.number.size), [0], [], []
         for line, length in zip(self.lines, self._exact_lengths.tolist(), strict=True):
-            values = line[numbers]
-            common = np.flatnonzero(values)
-            indices.append(places.columns[common].astype(np.int32))
-            data.append((values[common] / length).astype(F32))
-        starts = np.concatenate([[0], np.cumsum([values.size for values in data])])
-        shape = k, places.number.size
+            sums = line[numbers]
+            common = np.flatnonzero(sums != 0)
+            indices.append(columns[common])
+            data.append((sums[common] / length).astype(F32))
+            starts.append(starts[-1] + common.size)
         means = sparse.csr_array((np.concatenate(data), np.concatenate(indices), starts), shape=shape)
         if places.n_rare:
             sums = self._rare.tocoo()

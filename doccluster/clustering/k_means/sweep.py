@@ -98,7 +98,7 @@ def sweep(rows, table, which, bounds, scratch, candidates):
     By Cauchy and Schwarz the absolute terms of a product of unit vectors add up to 1 at most, so each addition errs by
     a unit roundoff at most. Cells are rounded only where no value is negative: they err by a share of the cosine.
     """
-    starts, offsets, values, rare_starts, rare_terms, rare_values = rows
+    starts, terms, values, rare_starts, rare_terms, rare_values = rows
     cells, inverse, begin, list_starts, list_lanes, list_values, cell_roundoff = table
     labels, own, others = bounds
     sums, peaks, fixed_additions = scratch
@@ -119,7 +119,8 @@ def sweep(rows, table, which, bounds, scratch, candidates):
                 sums[U64(list_lanes[entry])] += value * list_values[entry]
         while p < last:
             # products of four are added to each other first: sums are read, written and rounded less often
-            a, b, c, d = U64(offsets[p]), U64(offsets[p + U64(1)]), U64(offsets[p + U64(2)]), U64(offsets[p + U64(3)])
+            a, b = U64(terms[p]) * n_lanes, U64(terms[p + U64(1)]) * n_lanes
+            c, d = U64(terms[p + U64(2)]) * n_lanes, U64(terms[p + U64(3)]) * n_lanes
             u = values[p]
             v = values[p + U64(1)] if p + U64(1) < last else F32(0)
             w = values[p + U64(2)] if p + U64(2) < last else F32(0)
@@ -186,12 +187,18 @@ class NearestCentroids:
         self.bounds = Bounds(np.zeros(n, I32), np.full(n, NOWHERE), np.full((n_groups, n), FAR))
         is_zero = ~documents.has_value  # at cosine 0 from all: always the first
         self.bounds.own[is_zero], self.bounds.others[:, is_zero] = np.inf, -np.inf
-        # a library adds up the products of all terms in an order of its own
-        additions = FIXED_ADDITIONS + F32(documents.n_terms if documents.are_multiplied(places) else 0)
-        self._blocks = [
-            (block, self.bounds.block(block), (aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), additions))
-            for block in documents.blocks()
-        ]
+        self._swept, additions = self.rows, FIXED_ADDITIONS
+        if documents.are_multiplied(places):  # a library adds up the products of all terms in an order of its own
+            self._swept, additions = (
+                self.rows._replace(starts=np.zeros_like(self.rows.starts)),
+                additions + documents.n_terms,
+            )
+        self._blocks = []
+        for block in documents.blocks():
+            scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
+            room = min((block.stop - block.start) * places.n_clusters, MOST_CANDIDATES) + places.n_lanes
+            candidates = np.empty(room, I64), np.empty(room, I64)
+            self._blocks.append((block, self.bounds.block(block), scratch, candidates))
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:
@@ -207,13 +214,12 @@ class NearestCentroids:
             moves = self._moves(np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32))
 
         def label(number: int) -> None:
-            block, bounds, scratch = self._blocks[number]
+            block, bounds, scratch, candidates = self._blocks[number]
             which = np.flatnonzero(bounds.own < np.inf) if moves is None else rows_in_question(bounds, *moves)
-            n = min(which.size * n_clusters, MOST_CANDIDATES) + n_lanes
-            rows, candidates = which + block.start, (np.empty(n, I64), np.empty(n, I64))
+            rows = which + block.start
             here = self._multiplied(table, rows) if documents.are_multiplied(self.places) else table
             while rows.size:
-                n_swept, n_open = sweep(self.rows, here, rows, self.bounds, scratch, candidates)
+                n_swept, n_open = sweep(self._swept, here, rows, self.bounds, scratch, candidates)
                 if n_open:
                     self._decide(centroids, candidates[0][:n_open], candidates[1][:n_open])
                 rows = rows[n_swept:]
@@ -233,7 +239,7 @@ class NearestCentroids:
         most = by_group[farthest, groups]
         by_group[farthest, groups] = 0
         is_farthest = np.zeros(by_group.size, np.bool_)
-        is_farthest[farthest * n_groups + groups] = True
+        is_farthest[farthest * n_groups + groups] = moved.size > n_groups  # a cluster alone has no others in its group
         return moved, most, is_farthest, by_group.max(axis=0)
 
     def _multiplied(self, table: SweepTable, rows: Integers) -> SweepTable:
@@ -247,15 +253,16 @@ class NearestCentroids:
 
     def _decide(self, centroids: Centroids, rows: Integers, clusters: Integers) -> None:
         """Label rows that a sweep leaves open, ascending, each with the clusters that may be its nearest."""
-        documents, labels, starts = self.documents, self.labels, np.flatnonzero(np.diff(rows, prepend=-1))
-        counts = np.diff(starts, append=rows.size)
+        documents, is_first = self.documents, np.ones(rows.size, np.bool_)
+        np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+        starts, row_numbers = np.flatnonzero(is_first), np.cumsum(is_first) - 1
         cosines = centroids.cosines(documents, rows, clusters, is_exact=False)
-        near = cosines >= np.repeat(np.maximum.reduceat(cosines, starts) - ROUNDING, counts)
-        near &= np.repeat(np.add.reduceat(near, starts, dtype=I64) > 1, counts)
+        near = cosines >= np.maximum.reduceat(cosines, starts)[row_numbers] - ROUNDING
+        near &= np.add.reduceat(near, starts, dtype=I64)[row_numbers] > 1
         if near.any():
             cosines[near] = centroids.cosines(documents, rows[near], clusters[near], is_exact=True)
-        best = np.flatnonzero(cosines == np.repeat(np.maximum.reduceat(cosines, starts), counts))[::-1]
-        labels[rows[best]] = clusters[best]  # the last one stays: the lowest cluster
+        best = np.flatnonzero(cosines == np.maximum.reduceat(cosines, starts)[row_numbers])[::-1]
+        self.labels[rows[best]] = clusters[best]  # the last one stays: the lowest cluster
         self.forget(rows[starts])
 
     def forget(self, rows: Integers) -> None:

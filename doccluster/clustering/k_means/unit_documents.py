@@ -35,10 +35,10 @@ Flags = npt.NDArray[np.bool_]
 
 
 class SweepRows(NamedTuple):
-    """Rows as a sweep reads them: terms with a line in the table, and rare terms."""
+    """Rows as kernels read them, in the order of the columns: terms with a line in the table, and rare terms."""
 
     starts: Any  # uint64 (n_rows + 1,): where each row begins, and where all end
-    offsets: Any  # uint32 (n_entries + 3,): where the line of a term begins; sweeps read four at a time
+    terms: Any  # uint32 (n_entries + 3,): the line of a term; sweeps read four at a time
     values: Any  # float32 (n_entries + 3,), times UP
     rare_starts: Any  # uint64 (n_rows + 1,)
     rare_terms: Any  # uint32: the number among rare terms
@@ -164,21 +164,19 @@ class UnitDocuments:
         return self.dense is not None and not places.n_rare
 
     def laid_out(self, places: TermPlaces) -> SweepRows:
-        """Return the rows as sweeps of a table with these places read them; nothing of rows that are multiplied."""
+        """Return the rows as sweeps of a table with these places read them."""
         starts, columns, data = self.rows
-        if self.are_multiplied(places):
-            starts, columns, data = np.zeros_like(starts), columns[:0], data[:0]
         rare_starts, rare_terms, rare_values = np.zeros_like(starts), np.empty(0, np.uint32), np.empty(0, np.float32)
-        numbers = places.number[columns]
+        numbers = places.number
         if places.n_rare:
-            is_rare = numbers >= places.n_head
+            is_rare = numbers[columns] >= places.n_head
             rare_starts = np.concatenate([[0], np.cumsum(is_rare)])[starts]
-            rare_terms, rare_values = numbers[is_rare] - np.uint32(places.n_head), data[is_rare] * UP
-            starts, numbers, data = starts - rare_starts, numbers[~is_rare], data[~is_rare]
-        offsets, values = np.zeros(data.size + 3, np.uint32), np.zeros(data.size + 3, np.float32)
-        np.multiply(numbers, np.uint32(places.n_lanes), out=offsets[: data.size])
+            rare_terms, rare_values = numbers[columns[is_rare]] - np.uint32(places.n_head), data[is_rare] * UP
+            starts, columns, data = starts - rare_starts, columns[~is_rare], data[~is_rare]
+        terms, values = np.zeros(data.size + 3, np.uint32), np.zeros(data.size + 3, np.float32)
+        np.take(numbers, columns, out=terms[: data.size], mode="clip")  # other modes take a buffer
         np.multiply(data, UP, out=values[: data.size])
-        return SweepRows(starts.view(np.uint64), offsets, values, rare_starts.view(np.uint64), rare_terms, rare_values)
+        return SweepRows(starts.view(np.uint64), terms, values, rare_starts.view(np.uint64), rare_terms, rare_values)
 
     def blocks(self) -> list[slice]:
         """Return the blocks of rows that kernels are given; no result depends on them."""
