@@ -27,11 +27,11 @@ from doccluster.report.svg import (
     Range,
     Scale,
     SvgFigure,
+    drawn_width,
     framed,
     named_places,
     path_through,
     scale_of,
-    text_width,
     tick_step,
 )
 
@@ -231,7 +231,7 @@ def heat_map(
         x_label=label,
         y_label=label,
         grid="",
-        right=36 + LINE_HEIGHT + max(map(text_width, scale.names), default=0.0),
+        right=36 + LINE_HEIGHT + max(map(drawn_width, scale.names), default=0.0),
     )
     width, height = across.end - across.start, down.start - down.end
     shares = (values - scale.low) / (scale.high - scale.low)

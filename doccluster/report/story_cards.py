@@ -131,7 +131,7 @@ def _listed(run: Run) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The documents of a run as lines: with their outlets, at most `most` of each cluster."""
+    """The documents of a run as lines: with their outlets, at most `max_listed` of each cluster."""
 
     run: Run
     outlets: Sequence[str]

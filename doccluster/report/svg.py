@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from doccluster.base.text_table import shortened, text_width
 from doccluster.errors import InputError
 from doccluster.report.page import page_templates
 
@@ -45,6 +45,7 @@ LETTER_WIDTH = 0.58  # of the size of its text
 MARGIN = 6.0
 LINE_HEIGHT = 15.0
 MAX_TICKS = 6
+MAX_NAME_LETTERS = 40
 MAX_LOG_TICKS = 12  # beyond that only powers of ten
 
 
@@ -194,7 +195,12 @@ def _log_ticks(low: float, high: float) -> tuple[tuple[float, ...], tuple[str, .
 def named_places(names: Sequence[object], *, max_names: int = 40) -> Scale:
     """Return the scale of n places 0, 1, 2 ... with names, which are thinned out by round steps."""
     shown = range(0, len(names), tick_step(len(names), max_names))
-    return Scale(-0.5, max(len(names), 1) - 0.5, tuple(map(float, shown)), tuple(str(names[place]) for place in shown))
+    return Scale(
+        -0.5,
+        max(len(names), 1) - 0.5,
+        tuple(map(float, shown)),
+        tuple(shortened(str(names[place]), MAX_NAME_LETTERS) for place in shown),
+    )
 
 
 def tick_step(n: int, max_names: int = 40) -> int:
@@ -205,9 +211,9 @@ def tick_step(n: int, max_names: int = 40) -> int:
     return step
 
 
-def text_width(text: str, size: float = TEXT_SIZE) -> float:
-    """Return about how wide a text is; letters of East Asia are twice as wide as others."""
-    return size * LETTER_WIDTH * sum(1.75 if unicodedata.east_asian_width(sign) in "WF" else 1.0 for sign in text)
+def drawn_width(text: str, size: float = TEXT_SIZE) -> float:
+    """Return about how wide a text is in points."""
+    return size * LETTER_WIDTH * text_width(text)
 
 
 def framed(
@@ -232,10 +238,10 @@ def framed(
         top += LINE_HEIGHT
         figure.write(MARGIN, top - 3, title, anchor="start", size=11.0, is_bold=True)
     top = _draw_legend(figure, legend, top) + MARGIN
-    left = 2 * MARGIN + max((text_width(name) for name in y.names), default=0.0) + (LINE_HEIGHT if y_label else 0)
+    left = 2 * MARGIN + max((drawn_width(name) for name in y.names), default=0.0) + (LINE_HEIGHT if y_label else 0)
     end = figure.width - right
     # names that have no room side by side are turned, and then they need room below
-    widest = max((text_width(name) for name in x.names), default=0.0)
+    widest = max((drawn_width(name) for name in x.names), default=0.0)
     is_turned = widest * len(x.names) > 0.95 * (end - left)
     turned_height = 0.64 * widest if is_turned else TEXT_SIZE  # the sine of 40 degrees
     bottom = figure.height - MARGIN - (LINE_HEIGHT if x_label else 0) - turned_height - MARGIN
@@ -261,8 +267,9 @@ def framed(
 def _draw_legend(figure: SvgFigure, legend: Legend, top: float) -> float:
     """Write names of series beside their samples, on as many lines as they need, and return where the last one ends."""
     x, top = MARGIN, top + (LINE_HEIGHT if legend else 0)
-    for name, sample in legend:
-        width = text_width(name) + 34
+    for series, sample in legend:
+        name = shortened(series, MAX_NAME_LETTERS)
+        width = drawn_width(name) + 34
         if x > MARGIN and x + width > figure.width:
             x, top = MARGIN, top + LINE_HEIGHT
         for path, style in sample:

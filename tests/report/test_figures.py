@@ -184,6 +184,16 @@ def test_texts_are_drawn_as_they_are_and_open_no_element(drawn):
     ElementTree.fromstring(inline)
 
 
+def test_names_longer_than_the_figure_leave_room_for_its_bars(drawn):
+    names = ["a name of a corpus " * 20, "b"]
+    root = drawn(figures.bar_chart(names, {"x " * 200: [1, 2], "y": [2, 1]}))
+    bars = [points(path) for colour in svg.CATEGORIES[:2] for path in paths(root, fill=colour) if "h-12z" not in path]
+    assert len(bars) == 2
+    assert all(0 < y < svg.HEIGHT for path in bars for _, y in path[:1])
+    (axes,) = (points(path) for path in paths(root, stroke=svg.MUTED))
+    assert max(y for _, y in axes) - min(y for _, y in axes) > svg.HEIGHT / 3
+
+
 def test_a_figure_in_a_page_has_the_colours_of_the_page():
     inline = figures.bar_chart("ab", {"": [1, 2]}).inline("bars")
     assert "var(--accent)" in inline
