@@ -7,13 +7,13 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from doccluster.base.parameter_fields import at_the_door, described_by, parameters_of
+from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.assembly import CorpusBuilder, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
@@ -99,29 +99,41 @@ def read_corpus(
     >>> len(corpus), corpus.ids, [one.reason for one in corpus.skipped]
     (2, ('1', '3'), ['empty'])
     """
-    given = dict(locals())
-    if isinstance(source, Corpus):
-        return source
-    return _read(source, {name: given[name] for name in parameters_of(ReadOptions)}, labels_file, progress)
+    options = ReadOptions(
+        format=format,
+        text_column=text_column,
+        id_column=id_column,
+        title_column=title_column,
+        date_column=date_column,
+        link_column=link_column,
+        source_column=source_column,
+        label_columns=label_columns,
+        keep_columns=keep_columns,
+        drop_columns=drop_columns,
+        label_separator=label_separator,
+        labels_file=labels_file,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        strip=strip,
+        split=split,
+        html=html,
+        strip_html=strip_html,
+        max_document_length=max_document_length,
+        max_expanded_size=max_expanded_size,
+    )
+    return source if isinstance(source, Corpus) else _read(source, options, progress)
 
 
-def read_to_disk(
-    source: Any, folder: Path, *, labels_file: str | os.PathLike[str] | None = None, **reader: Any
-) -> Corpus:
+def read_to_disk(source: Any, folder: Path, **reader: Any) -> Corpus:
     """Return the documents that `read_corpus` returns; their texts are files of a folder, which must stay as long."""
     writer = TextWriter(folder, "texts", characters=2**21)
-    return source if isinstance(source, Corpus) else _read(source, reader, labels_file, silent, writer)
+    return source if isinstance(source, Corpus) else _read(source, ReadOptions(**reader), silent, writer)
 
 
-def _read(
-    source: Any,
-    given: dict[str, Any],
-    labels_file: str | os.PathLike[str] | None,
-    progress: Progress,
-    writer: TextWriter | None = None,
-) -> Corpus:
-    options = ReadOptions(**{**given, "format": check_format(given.get("format"))}).checked()
-    labels = None if labels_file is None else LabelFile.read(Path(labels_file), options)
+def _read(source: Any, options: ReadOptions, progress: Progress, writer: TextWriter | None = None) -> Corpus:
+    options = replace(options, format=check_format(options.format)).checked()
+    labels = None if options.labels_file is None else LabelFile.read(Path(options.labels_file), options)
     reading = Reading(options, progress, writer)
     reading.run(source)
     if writer is not None:
