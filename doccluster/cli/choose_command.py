@@ -131,6 +131,7 @@ def print_choice(choice: Choice) -> None:
         say("  Without -k, `doccluster run` shows the stories of these articles, which are")
         say("  dated and come from several outlets.")
     say()
+    # without clusters to speak of there is no level to show
     if recommendation.k is not None:
         names = list(recommendation.numbers)
         largest = [recommendation.examples.get(name, ("", 0)) for name in names]

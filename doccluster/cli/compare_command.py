@@ -111,6 +111,7 @@ def compare_command(
     """
     from doccluster.pipeline.comparing import compare_sources
 
+    # an option may be of one source, as SRC=VALUE, or of all
     truth_by_source = _by_source(truth, sources)
     if len(truth_by_source.get(None, ())) > 1:
         raise click.UsageError("several columns are given with --truth for all sources; write SRC=COLUMN.")

@@ -80,6 +80,7 @@ def print_difference(difference: Difference, output: str | None) -> None:
     say(f"  clusters   {counts or 'none'}")
     if difference.edited:
         say(f"  edited     {len(difference.edited):,} documents")
+    # of many changes a few of each kind are shown, those with the most documents
     told_of = [change for change in difference.changes if change.kind != "stayed"]
     for kind, changes in groupby(told_of, key=attrgetter("kind")):
         of_kind = list(changes)

@@ -96,6 +96,7 @@ def evaluate_command(
         clusters = next(iter(label_file.columns.values()))
         if any(isinstance(cluster, list) for cluster in clusters):
             raise InputError(f"{labels} has documents with several labels", remedy="each needs one cluster")
+        # a run leaves documents without terms out of its clusters, and so does their evaluation
         keep = _rows_with_a_cluster(labels, clusters, has_ids=label_file.ids is not None)
         evaluation = evaluate(
             [clusters[row] for row in keep],

@@ -212,6 +212,7 @@ def browse_command(
         if verb not in VERBS:
             write_error(f"there is no command {plain(verb[:40])!r}; type help for the commands.")
             continue
+        # an error of one step is said, and the next line is read
         try:
             VERBS[verb](browser, words.strip())
             if verb not in ("list", "help"):

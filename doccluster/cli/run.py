@@ -250,6 +250,7 @@ def execute(sources: tuple[str, ...], arguments: dict[str, Any], *, as_json: boo
         print_json(run_as_json(run, arguments["output"]))
     else:
         print_run(run, arguments["output"])
+    # the best partition so far is printed before the exit code says that it was stopped
     if interrupted:
         raise KeyboardInterrupt
 
@@ -289,6 +290,7 @@ def report_command(
         raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")
     if labels is not None and with_texts:
         raise click.UsageError("--labels and --with-texts go together in `doccluster run`.")
+    # without a run there is no folder to write into: the page lies where the command is typed
     path = Path(output or ("report.html" if labels else Path(sources[0]) / "report.html"))
     check_file(path, overwrite=True)
     with progress_shown(quiet=as_json) as progress:

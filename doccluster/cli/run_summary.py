@@ -37,6 +37,7 @@ def print_clusters(clusters: Sequence[Overview]) -> None:
     On a narrow terminal headlines get shorter, then similarity goes, then outlets, then dates; sizes stay.
     """
     years = {day.year for cluster in clusters for day in (cluster.first, cluster.last) if day is not None}
+    # a column that says the same of all clusters says nothing
     several_outlets = len({name for cluster in clusters for name, _ in cluster.outlets}) > 1
     print_table(
         [
@@ -97,6 +98,7 @@ def print_run(run: Run, output: Path | None) -> None:
     if stability is not None:
         say_fact("", f"The starts agree at {stability:.2f} (mean adjusted Rand; 1 = the same clusters).")
     say()
+    # Other, where there is such, stands behind the clusters
     print_clusters([*overviews[: min(run.n_clusters, MAX_SHOWN)], *overviews[run.n_clusters :]])
     if run.n_clusters > MAX_SHOWN:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"

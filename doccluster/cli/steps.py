@@ -132,6 +132,7 @@ def assign_command(
     if output is not None:
         _write(table, Path(output))
     if as_json:
+        # JSON has no NaN: what is missing is null
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
         counts = {"threshold": threshold, "n_new": int(table["new"].sum()), "unknown": float(table["unknown"].mean())}
         print_json({"output": output, **counts, "documents": rows})
@@ -309,6 +310,7 @@ def vectorize_command(sources: tuple[str, ...], output: str, settings: dict[str,
     terms = terms_told(vectors.n_documents, vectors.n_terms, n_entries)
     say(f"  vectorize  {vectors.n_documents:,} documents, {terms}")
     say_analysis(vector_file.analysis_told)
+    # documents whose words are all stop words, or in too few or too many documents
     if vectors.empty_ids:
         say(f"  empty      {len(vectors.empty_ids):,} documents have no term")
     say(f"  {output}")

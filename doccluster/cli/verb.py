@@ -92,6 +92,7 @@ def spelling_of(command: click.Command) -> Spelling:
         name, value = argument.name, argument.value
         if name in VALUE_ALONE and argument.has_value:
             return shown(value)
+        # an option such as --column stands for several arguments, and begins differently for each
         if name in spellings:
             return f"{spellings[name]}{as_typed(value) if argument.has_value else '...'}"
         flag = flags.get(name)

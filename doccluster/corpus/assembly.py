@@ -273,6 +273,7 @@ class CorpusBuilder:
         listed = sorted([(after, 0, entry) for after, entry in rows.skipped] + renamed, key=lambda entry: entry[:2])
         companions = _companions(rows)
         about = "about-the-collection", "a file about the collection, not one of its documents"
+        # without the companions the places of what was skipped no longer hold, so none are told
         listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
         rows_kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
 

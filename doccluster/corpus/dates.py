@@ -205,6 +205,7 @@ def _of_parts(parts: Mapping[str, str | None], first: str, zone: dt.tzinfo | Non
     year, order, is_short = number["year"], "", len(parts["year"] or "") == 2
     if is_short:
         year += 2000 if year + 2000 <= _LAST_SHORT_YEAR else 1900
+    # of two numbers one above 12 is the day; of two others the column decides
     if "first" in number:
         low, high = sorted((number["first"], number["after"]))
         order = "" if low == high else OPEN if high <= 12 else DAY if number["first"] == high else MONTH
@@ -269,6 +270,7 @@ def _table() -> _Table:
         return (" ".join(name.split()) for name in names.split("|"))
 
     words = table["words"]
+    # months and zones are written alike whatever their language, so that one pattern fits all
     plain = {name: f" {half} " for half in ("am", "pm") for name in named(words[half])}
     plain |= dict.fromkeys(named(words["anywhere"]), " ")
     plain |= {name: f" z{zone} " for zone, names in table["zones"].items() for name in named(names)}

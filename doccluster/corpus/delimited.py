@@ -83,6 +83,7 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
 
 def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions, file: InputFile) -> Columns:
     names = header.names
+    # one column whose name looks like several was cut at the wrong character
     parts = _NO_WORD.split(names[0])
     if len(names) == 1 and len(parts) > 1 and looks_like_header(parts, options) and not options.text_columns:
         raise UnknownColumn(

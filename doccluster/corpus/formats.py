@@ -178,6 +178,7 @@ def _found_apart(function: str, task: Any, body: bytes, size: int, options: Read
     characters, most_rows = allowance.memory + TIMES_EXPANDED * size, max(allowance.n_items, 8 * size)
     failure: list[str] = []
     for rows, _ in pieces_of_work(f"{__name__}:{function}", task, body, allowance=allowed):
+        # the process bounds its own memory; what it hands over may still be far more than the file holds
         most_rows -= len(rows)
         characters -= sum(len(row["text"]) + sum(map(len, row["extra"].values())) for row in rows if "text" in row)
         if most_rows < 0 or characters < 0:

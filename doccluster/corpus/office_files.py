@@ -127,6 +127,7 @@ def _paragraphs(root: Element, *, of_office: bool = False) -> str:
                 child[:] = []
             elif _local(child) in _BREAKS:
                 child.text = _BREAKS[_local(child)]
+    # a paragraph may hold others (a text box, a note), which are read with it and not again
     lines, elements_seen = [], set()
     for element in root.iter():
         if _local(element) in ("p", "h") and element not in elements_seen:
@@ -297,6 +298,7 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
         properties = document.get_metadata_dict(skip_empty=True)
     finally:
         document.close()
+    # pdfium finds no text in a scan, and says nothing of it
     if not any(map(str.strip, pages)):
         pictures = "a page that is a picture" if len(pages) == 1 else f"{len(pages):,} pages that are pictures"
         raise ReadFailure("no-text", f"{pictures}, as of a scan; recognise their text first")

@@ -263,6 +263,7 @@ class Reading:
                 self.take(item, file)
         except ReadFailure as failure:
             self.builder.skip(Skipped(file.name, failure.reason, failure.detail))
+        # a file that was named has to have the column; among the files of a folder others may have it
         except UnknownColumn as error:
             if file.is_explicit:
                 raise
@@ -387,6 +388,7 @@ class LabelFile:
                 ]
                 for name in labels_in_file
             }
+        # empty and over-long documents have lines too, so a line counts on from those before it
         n_found = len(rows) + len(rows.left_out)
         if len(self._lines) != n_found:
             raise InputError(

@@ -113,6 +113,7 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
             column = columns[position]
             for cluster in range(n_clusters):
                 dots[cluster] += value * sums[column, cluster]
+        # what the criterion is when the row has left its cluster, and then in each other one
         towards = with_total[row]
         size, square, product = sizes[source], squares[source], products[source]
         left_square, left_product = square - 2.0 * dots[source] + own_square, product - towards

@@ -120,6 +120,7 @@ def read_group(
     similarity = products * inverse_norms
     total, own_similarity = similarity.sum(axis=1), similarity[place, clusters]
     largest = np.maximum.reduceat(similarity, first_of_cluster) if with_tables else similarity[:0]
+    # with its own cluster out of the way, the largest of a row is that of its nearest other one
     similarity[place, clusters] = -FAR
     nearest = similarity.max(axis=1)
     is_meant = (q > 0) & (own_similarity > 0)
@@ -131,6 +132,7 @@ def read_group(
     distances = np.add.reduceat(np.sqrt(squared), first_of_cluster) if with_tables else squared[:0]
     own_squared = squared[place, clusters]
     squared[place, clusters] = FAR
+    # |x - mu|^2 = q + |mu|^2 - 2 x.mu, for the means of clusters above and that of all here
     to_all = q + grand_norm
     cohesion = separation = np.zeros(block.size)
     if metric == "cosine":

@@ -127,12 +127,8 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
 
     Raises InputError if a parameter is unknown, or two of them contradict each other.
     """
-    analyzer, tokenizer, stop_words, stemming = (
-        parameters.analyzer,
-        parameters.tokenizer,
-        parameters.stop_words,
-        parameters.stemming,
-    )
+    analyzer, tokenizer = parameters.analyzer, parameters.tokenizer
+    stop_words, stemming = parameters.stop_words, parameters.stemming
     smallest, largest = _check_ngram_range(parameters.ngram_range)
     prepare = build_preprocessor(
         lowercase=parameters.lowercase, strip_accents=parameters.strip_accents, preprocessor=parameters.preprocessor
@@ -172,6 +168,7 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
         tokenize, run_length = build_tokenizer(parameters.token_pattern), word_run_length(parameters.token_pattern)
     analysis = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
     languages = languages_named(stop_words)
+    # of several languages each document loses the words of its own, of one all lose the same
     if len(languages) > 1:
         analysis = replace(
             analysis, function_words=FunctionWords(languages, preprocess=analysis.prepare, tokenize=tokenize)

@@ -69,6 +69,7 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
     may_begin, may_end = is_content | running.are(first_only), is_content & ~running.are(first_only)
     alone = ~running.are(weak_alone(languages)) & ~_torn(running, is_function)
     only = next(iter(languages)) if len(languages) == 1 else ""
+    # the words before and after a word say whether it is used as a noun or a verb here
     if "english" in languages:
         noun = running.counts_after(NOUN_SIGNS)
         verb = running.counts_after(VERB_SIGNS) + running.counts_before(OBJECT_SIGNS)
@@ -286,6 +287,7 @@ def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _
     words_of_runs = running.word[runs.first[:, None] + np.arange(runs.length)]
     is_kept = _well_made(words_of_runs, is_name, marks)
     is_kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
+    # part of a longer name is no phrase of its own
     goes_on = (marks.name_before[places] & capital[places]) | (marks.name_after[last] & capital[last])
     is_kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)
     order = np.argsort(run_of, kind="stable")

@@ -264,6 +264,7 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
     scheme = None if weighting == "none" else parse_weighting(weighting)
     matrix = check_matrix(file.matrix, name=name)
     values = matrix.data if sparse.issparse(matrix) else matrix
+    # values that are weights stay as they are; only counts are weighted here
     if file.is_weighted and file.counts is not None:
         return matrix.astype(dtype, copy=False), with_values(matrix, file.counts.astype(dtype))
     if file.is_weighted:

@@ -263,6 +263,7 @@ def rows_of_documents(
         return np.asarray(rows[[place[document_id] for document_id in ids]])
     if len(rows) == len(ids):
         return rows
+    # rows may be those of all documents of the source: those of skipped ones are left out
     lost = [item for item in skipped if not item.is_renamed]
     if len(rows) == len(ids) + len(lost) and len(skipped_after) == len(skipped):
         before = [after for item, after in zip(skipped, skipped_after, strict=True) if not item.is_renamed]

@@ -336,6 +336,7 @@ def _leave_out_function_words(
 
     def left_out(columns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         row_of = np.repeat(np.arange(starts.size - 1), np.diff(starts))
+        # each row votes for its language by the words that tell, then loses the words on the list of that one
         tells = telling[columns]
         voters, rows_of_voters = columns[tells], row_of[tells]
         total = [

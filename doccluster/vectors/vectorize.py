@@ -247,6 +247,7 @@ def even_terms(counts: Any) -> npt.NDArray[np.bool_]:
     with_term = sparse.csr_array(has[:, common].T)
     for start in range(0, common.size, _TOGETHER):
         columns, members = common[start : start + _TOGETHER], with_term[start : start + _TOGETHER]
+        # the cosines of all documents with a term sum to the squared length of their sum; the term itself is taken out
         sums = sparse.csr_array(members @ rows)
         diagonal = np.arange(columns.size), columns
         length = np.asarray((sums * sums).sum(axis=1)).ravel() - sums[diagonal] ** 2

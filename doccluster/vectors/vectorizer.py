@@ -350,6 +350,7 @@ def select_terms(
     keep &= ~np.asarray(is_dropped)
     if max_features is not None and np.count_nonzero(keep) > max_features:
         candidates = np.flatnonzero(keep)
+        # in the type of the weights and not stably, as scikit-learn sorts, so that ties fall alike
         order = (-term_frequency[candidates].astype(dtype)).argsort()
         keep = np.zeros(keep.size, dtype=bool)
         keep[candidates[order[:max_features]]] = True
