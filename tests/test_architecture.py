@@ -46,6 +46,18 @@ def test_modules_keep_the_rules_of_the_house():
     assert {path: rules for path, rules in broken.items() if rules} == {}
 
 
+def test_a_file_with_an_underscore_is_imported_within_its_folder_alone():
+    """Another package may move or drop such a file without a look at who uses it."""
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {node.module}"
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and "._" in node.module
+        if not ".".join(path.relative_to(ROOT).parts).startswith(node.module.partition("._")[0] + ".")
+    ]
+    assert wrong == []
+
+
 def test_importing_the_package_loads_nothing_heavy():
     code = "import doccluster, sys; print(sorted({m.split('.')[0] for m in sys.modules}))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -18,18 +18,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubled, pieces_of_work
+from doccluster.corpus._delimited import CSV, MOST_BEFORE, PARQUET, TSV, choose_dialect, stands_before
+from doccluster.corpus._office_files import OFFICE, PDF, RTF
+from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT, XML
 from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.dates import iso_date
-from doccluster.corpus.delimited import CSV, MOST_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import decode, encoding_by_mark, is_binary
 from doccluster.corpus.feeds import FEED, OPML
 from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
-from doccluster.corpus.office_files import OFFICE, PDF, RTF
 from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure, counted_stream, guarded
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.text_files import HTML, LINES, REUTERS, TEXT, XML
 from doccluster.errors import Argument, InputError
 
 _RECORDS = (

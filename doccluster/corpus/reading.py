@@ -15,9 +15,9 @@ import numpy as np
 
 from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
+from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.assembly import CorpusBuilder, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
-from doccluster.corpus.delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.encodings import UNKNOWN, decode
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, read_apart, recognise

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from doccluster.base.paths import shown_path
-from doccluster.corpus.archives import open_packed
+from doccluster.corpus._archives import open_packed
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
 from doccluster.corpus.reader import InputFile, ReadFailure, counted_stream, failure_listed

@@ -22,9 +22,7 @@ import numpy.typing as npt
 from doccluster.base.blocks import map_blocks, resolve_threads
 from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
-from doccluster.text.analysis import Analysis
-from doccluster.text.scripts import combining_marks
-from doccluster.text.word_runs import (
+from doccluster.text._word_runs import (
     COUNTED,
     DOCUMENT,
     EDGE,
@@ -38,6 +36,8 @@ from doccluster.text.word_runs import (
     count_words,
     find_words,
 )
+from doccluster.text.analysis import Analysis
+from doccluster.text.scripts import combining_marks
 
 BLOCK_CHARACTERS = 1 << 19
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more

@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Self
 
+from doccluster.corpus._office_files import as_office_file
 from doccluster.corpus.document import Skipped
-from doccluster.corpus.office_files import as_office_file
 from doccluster.corpus.reader import Budget, InputFile, ReadFailure, boundary, counted_stream, failure_listed, guarded
 
 _OPENERS: dict[str, Callable[[Any], Any]] = {
