@@ -79,7 +79,7 @@ class RunningText(ShortRepr):
         text_of = np.repeat(np.arange(len(lengths), dtype=np.int64), np.array(lengths, dtype=np.int64))
         forms = ["", *numbers]
         says_case = _says_case(tokens, forms)
-        # ends of lines say where a sentence begins, and are no tokens of a phrase
+        # ends of lines say where a sentence begins, and stand in no phrase
         is_word = tokens != numbers.get(_LINE_END, -1)
         of_words: defaultdict[str, int] = defaultdict(count(1).__next__)
         word_of = np.array([of_words[prepare(form)] if _is_word(form) else BREAK for form in forms], dtype=np.int64)
