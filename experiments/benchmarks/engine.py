@@ -20,7 +20,8 @@ from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real
 
 FIT = pathlib.Path(__file__).resolve().parent / "engine_fit.py"
 TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled.py")
-ROUNDS, REPEATS = 3, 5  # processes of each, and fits in each of them, after one that is not timed
+ROUNDS = 3  # processes of each
+REPEATS, SHORT_REPEATS = 5, 40  # fits in each of them, after one that is not timed; more of those that take no time
 
 
 @contextmanager
@@ -53,7 +54,7 @@ def compare_fits(session: Session, name: str, n_clusters: int, n_threads: int, *
         "matrix": str(matrix_path(name)),
         "rows": random_rows(name, n_clusters).tolist(),
         "n_threads": n_threads,
-        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS,
+        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS if n_clusters > 15 else SHORT_REPEATS,
         "weighted": weighted,
     }
     where = f"{name}, k={n_clusters}, {n_threads} thread(s)" + (", uneven weights" if weighted else "")
