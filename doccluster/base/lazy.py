@@ -8,16 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def loaded(place: str) -> Any:
-    """Return the object at a place, ``"module:name"``.
-
-    >>> loaded("math:floor")(2.5)
-    2
-    """
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
 def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and the ``__dir__`` of a package whose names live in these modules.
 
@@ -28,9 +18,8 @@ def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        home = homes[name]
-        if home == f"{package}.{name}":
-            return importlib.import_module(home)
-        return loaded(home if ":" in home else f"{home}:{name}")
+        module, _, own_name = homes[name].partition(":")
+        home = importlib.import_module(module)
+        return home if module == f"{package}.{name}" else getattr(home, own_name or name)
 
     return get, lambda: sorted(sys.modules[package].__all__)

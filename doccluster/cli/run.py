@@ -212,6 +212,12 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
     metavar="FILE",
     help="Name, explain and judge the clusters in this file instead: a table of ids and labels, or one label per line.",
 )
+@click.option(
+    "--apart-from",
+    multiple=True,
+    metavar="COLUMN",
+    help="Weigh down words that go with the values of a column, such as an author, rather than with a subject.",
+)
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @texts_option

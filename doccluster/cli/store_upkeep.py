@@ -89,7 +89,7 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     """
     from doccluster.cli.diff_command import print_difference
     from doccluster.streams.store.diff import compare_sides, side_of
-    from doccluster.streams.store.kept_stories import rebuilt
+    from doccluster.streams.store.rebuilding import rebuilt
 
     opened = changing(Path(store)) if write else reading(Path(store))
     with opened as connection, rebuilt(connection) as (copy, lost):

@@ -45,6 +45,7 @@ class ClusteringTask:
     # of shape (n_documents,): clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that
     # is in none
     start: npt.NDArray[np.int64] | None = None
+    term_factors: npt.NDArray[np.float64] | None = None  # that rows and counts hold already, see `DocumentVectors`
 
     @property
     def rows(self) -> Any:

@@ -52,6 +52,10 @@ def check_block_settings(settings: RunSettings) -> None:
         )
     if settings.labels is not None:
         raise InputError("are read in one process", argument="labels", remedy="leave out the scheduler or scratch")
+    if settings.apart_columns:
+        raise InputError(
+            "is not done in blocks", argument="apart_from", received=settings.apart_from, remedy="leave it out"
+        )
     if settings.fold_copies:
         raise InputError("is not done in blocks", argument="fold_copies", received=True, remedy="leave it out")
 

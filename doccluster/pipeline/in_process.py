@@ -146,6 +146,7 @@ class Stages:
             meaning=clustered.meaning,
             smoothed=count.smoothed,
             start=None if count.choice is None else count.choice.labels,
+            term_factors=clustered.term_factors,
         )
         fit = fit_clusters(algorithm, task)
         if task.documents is not fitted.documents:  # clusters of other rows are kept by the words of their documents

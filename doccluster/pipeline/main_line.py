@@ -22,6 +22,7 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
+from doccluster.pipeline.apart import Apart, rule_apart, vectors_apart
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.fitting import (
     FittedClusters,
@@ -90,6 +91,7 @@ def run_pipeline(
     space: str = "both",
     meaning_weight: float | None = None,
     labels: Any = None,
+    apart_from: str | Sequence[str] | None = None,
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -161,6 +163,10 @@ def run_pipeline(
         Clusters that another program found, which are named, explained and judged in place of clusters of our own: a
         file as `doccluster evaluate` takes, or a label for each document in their order. Documents with the label -1 or
         none are shown as Other. They are kept as the label column "given".
+    apart_from : str or sequence of str, optional
+        Columns of the source (or "source") whose values the clusters should not follow, such as who wrote a document:
+        terms that a value's documents have beyond what the others lead to expect are weighed down. Where the column is
+        the topic, the topic goes. It takes three fits.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.
@@ -230,6 +236,7 @@ def run_pipeline(
         space=space,
         meaning_weight=meaning_weight,
         labels=labels,
+        apart_from=apart_from if apart_from is None or isinstance(apart_from, str) else tuple(apart_from),
     )
     return make_run(
         source,
@@ -346,12 +353,15 @@ class _Line:
         corpus = documents.corpus
         texts = None if corpus is None else PickedTexts(corpus.texts, vectorized.documents.positions)
         with self.clock.stage("cluster"):
+            apart = None
+            if self.settings.apart_columns:
+                vectorized, apart = self.apart(vectorized)
             clusters = self.cluster(vectorized, documents, copy_of)
         with self.clock.stage("label"):
             labeled = self.label(clusters, vectorized, texts, copy_of)
         with self.clock.stage("judge"):
             evaluation = self.judge(vectorized.documents, labeled.evidence)
-        return self._record(source, documents, vectorized, copy_of, labeled, evaluation, command), texts
+        return self._record(source, documents, vectorized, copy_of, labeled, evaluation, command, apart), texts
 
     def read(self, source: Any, *, wants_texts: bool) -> SourceDocuments:
         """Return the documents of a source, with the labels of another program where there are such."""
@@ -369,6 +379,20 @@ class _Line:
         vectorized = self.stages.vectorize(documents, self.settings)
         likely = self.stages.likely_copies()
         return vectorized, find_first_copies(vectorized.vectors, vectorized.documents, documents.corpus, likely)
+
+    def apart(self, vectorized: VectorizedDocuments) -> tuple[VectorizedDocuments, Apart]:
+        """Return the vectors with terms of authors weighed down; the vectorizer weighs new documents alike."""
+        settings, table = self.settings, vectorized.documents
+
+        def labels_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
+            fit, _ = self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress)
+            return fit.partition.labels
+
+        apart = vectors_apart(vectorized.vectors, table, settings.apart_columns, labels_of)
+        vectorizer = vectorized.vectorization.vectorizer
+        assert vectorizer is not None  # counts come from one
+        vectorizer.idf_ = getattr(vectorizer, "idf_", 1) * apart.factors.astype(apart.vectors.matrix.dtype)
+        return replace(vectorized, vectors=apart.vectors), apart
 
     def cluster(self, vectorized: VectorizedDocuments, documents: SourceDocuments, copy_of: Rows | None) -> _Clusters:
         """Return stories of news, clusters of another program, or those of the algorithm."""
@@ -431,10 +455,15 @@ class _Line:
         labeled: _Labeled,
         evaluation: Evaluation,
         command: str,
+        apart: Apart | None,
     ) -> Run:
         """Return all that the stages made as one value."""
         settings, corpus, clusters = self.settings, documents.corpus, labeled.clusters
         fit, count, placement = clusters.fit, clusters.count, labeled.placement
+        of_apart = []
+        if apart is not None:
+            fit = replace(fit, rule=rule_apart(fit.rule, apart.factors))
+            of_apart = apart.notes(fit.partition.labels, has_meaning=settings.has_meaning)
         parameters = settings.as_parameters(source)
         if corpus is not None and corpus.stripped_html:  # new documents are read alike, however few
             parameters["reader"] = {**(parameters["reader"] or {}), "strip_html": True}
@@ -443,12 +472,15 @@ class _Line:
             **_resolved(documents, vectorized.vectorization, fit, count, recorded_labels(settings.labels)),
             "stories": clusters.is_stories,
         }
+        if apart is not None:
+            choices["apart_from"] = {"terms": apart.strongest, "share_taken": round(apart.share_taken, 6)}
         notes = (
             count.why,
             meaning_note(vectorized.vectors, settings),
             boilerplate_note(documents.left_out),
             folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
             *documents.notes,
+            *of_apart,
             other_note(clusters.is_other),
             *_fit_notes(fit, count.k),
         )

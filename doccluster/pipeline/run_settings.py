@@ -52,6 +52,7 @@ class RunSettings:
     space: str = "both"
     meaning_weight: float | None = None
     labels: Any = None
+    apart_from: str | tuple[str, ...] | None = None
 
     @property
     def has_meaning(self) -> bool:
@@ -62,6 +63,11 @@ class RunSettings:
     def truth_columns(self) -> tuple[str, ...]:
         """The label columns to judge by."""
         return (self.truth,) if isinstance(self.truth, str) else tuple(self.truth or ())
+
+    @property
+    def apart_columns(self) -> tuple[str, ...]:
+        """The columns whose terms are weighed down."""
+        return (self.apart_from,) if isinstance(self.apart_from, str) else tuple(self.apart_from or ())
 
     def check(self) -> None:
         """Refuse before any work what would else be refused after it.
@@ -80,6 +86,10 @@ class RunSettings:
             raise InputError(
                 "the labels that were given say what the clusters are",
                 remedy=("leave out ", *listed_arguments(("n_clusters", "granularity", "fold_copies"))),
+            )
+        if self.apart_columns and self.labels is not None:
+            raise InputError(
+                "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
         check_choice(self.space, SPACES, "space")
         _check_weight(self.meaning_weight)

@@ -103,7 +103,9 @@ def recommended(
     if rows.shape[0] <= min(MOST_DOCUMENTS, max_documents or MOST_DOCUMENTS):
         common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
         parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
-        smoothed = smooth_documents(rows, counts, parameters, meaning=vectors.meaning)
+        smoothed = smooth_documents(
+            rows, counts, parameters, meaning=vectors.meaning, term_factors=vectors.term_factors
+        )
     choice = choose_k(
         vectors.documents,
         counts=counts,

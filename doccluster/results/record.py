@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.lazy import loaded
 from doccluster.base.plain_values import ShortRepr, cut
 from doccluster.base.text_table import html_table, latex_escaped, latex_table
 from doccluster.base.validation import unit_rows
@@ -147,16 +146,15 @@ class Run:
 
         Raises InputError if they cannot be, or have changed.
         """
-        if self._corpus is not None:
-            return self._corpus
-        # by name, here and below: a run stands under what reads, edits and reports it
-        corpus: Corpus = loaded("doccluster.pipeline.repeating:corpus_of_run")(self)
-        return corpus
+        from doccluster.pipeline.repeating import corpus_of_run  # the imports here go up: see pyproject.toml
+
+        return corpus_of_run(self) if self._corpus is None else self._corpus
 
     def explain(self, cluster: int | str | None = None, other: int | None = None) -> Explanation:
         """Say what a cluster (its number) or a document (its id) is about, as `doccluster.explain` does."""
-        explanation: Explanation = loaded("doccluster.pipeline.explaining:explain")(self, cluster, other)
-        return explanation
+        from doccluster.pipeline.explaining import explain
+
+        return explain(self, cluster, other)
 
     def prevalence(self, by: str, *, random_state: Any = 0) -> Prevalence:
         """Return how common each cluster is by party, source, month or any column: shares, intervals, lifts, tests.
@@ -175,13 +173,15 @@ class Run:
 
     def rename(self, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
         """Return the run with another name for a cluster, as `doccluster.label` does; this one stays as it is."""
-        renamed: Run = loaded("doccluster.pipeline.editing:label_cluster")(self, cluster, name)
-        return renamed
+        from doccluster.pipeline.editing import label_cluster
+
+        return label_cluster(self, cluster, name)
 
     def merge(self, *clusters: Any) -> Run:
         """Return the run with clusters made one, as `doccluster.merge` does; this one stays as it is."""
-        merged: Run = loaded("doccluster.pipeline.editing:merge_clusters")(self, *clusters)
-        return merged
+        from doccluster.pipeline.editing import merge_clusters
+
+        return merge_clusters(self, *clusters)
 
     @property
     def n_documents(self) -> int:
@@ -334,8 +334,9 @@ class Run:
         -------
         doccluster.report.InlineReport
         """
-        report: InlineReport = loaded("doccluster.report.html:InlineReport").of(self)
-        return report
+        from doccluster.report.html import InlineReport  # the one import that goes up; see pyproject.toml
+
+        return InlineReport.of(self)
 
     def _repr_html_(self) -> str:
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +74,14 @@ def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus
 
 def batches_of(articles: Iterable[Article], batch: int) -> Iterator[Batch]:
     """Yield the moments of a grid at which something has come in, and what."""
-    for place, together in groupby(articles, key=lambda article: article.time // batch):
-        yield (place + 1) * batch, list(together)
+    together: list[Article] = []
+    for article in articles:
+        if together and article.time // batch != together[0].time // batch:
+            yield (together[0].time // batch + 1) * batch, together
+            together = []
+        together.append(article)
+    if together:
+        yield (together[0].time // batch + 1) * batch, together
 
 
 def by_commit(batches: Iterable[Batch]) -> Iterator[list[Batch]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import tempfile
@@ -39,12 +38,11 @@ from doccluster.streams.store.tables import StreamTables, events_after, read_tab
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.parsing import FeedParser
-    from doccluster.streams.polling.poller import Clock, Polled, PollOptions
+    from doccluster.streams.polling.poller import Polled, PollOptions
 
 STAGE = "cluster"
 UNTOLD = "untold"  # in the store: a batch, and how many of the events after it have been taken
 MOST_SLEEP = 900.0  # seconds between two looks at what is due
-FeedLists = str | os.PathLike[str] | Sequence[str]
 _Self = TypeVar("_Self", bound="StoryStream")
 
 
@@ -133,7 +131,7 @@ class StoryStream:
         outcomes: Counter[str] = Counter()
         with self._described():
             begins, latest = last_batch(self._connection)[0], newest_moment(self._connection) - DAY
-            n_late, batch_before = json.loads(read_meta(self._connection).get("late", f"[0, {begins}]"))
+            n_late, known = json.loads(read_meta(self._connection).get("late", f"[0, {begins}]"))
             for batches in by_commit(batches_of(articles, batch)):
                 with self._stories.writing():
                     for moment, together in batches:
@@ -143,10 +141,10 @@ class StoryStream:
                             n_late += outcome == "new" and article.time < latest
                         self._stories.place_waiting(moment, "replay")
                         if n_late:  # until all stories are built again
-                            write_meta(self._connection, late=json.dumps([n_late, batch_before]))
+                            write_meta(self._connection, late=json.dumps([n_late, known]))
                         progress(STAGE, outcomes.total(), len(articles))
             n_batches, events = events_since(self._connection, begins)
-            n_changed, lost = self._stories.rebuild(batch_before) if n_late else (None, [])
+            n_changed, lost = self._stories.rebuild(known) if n_late else (None, [])
             ahead = articles.newest - (self._stories.clock.time or 0)
         ahead = ahead if ahead > DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
@@ -154,7 +152,7 @@ class StoryStream:
 
     def poll(
         self,
-        feeds: FeedLists,
+        feeds: str | os.PathLike[str] | Sequence[str],
         *,
         force: bool = False,
         allow_network: Sequence[str] = (),
@@ -181,11 +179,46 @@ class StoryStream:
         InputError
             If a list cannot be read or names no address, or a range is none.
         """
-        return next(self._passes(feeds, force, allow_network, options, progress))[0]
+        return self._poll(feeds, force, allow_network, options, progress, is_first=True)[0]
+
+    def _poll(
+        self,
+        feeds: str | os.PathLike[str] | Sequence[str],
+        force: bool,
+        allow_network: Sequence[str],
+        options: PollOptions | None,
+        progress: Progress,
+        *,
+        is_first: bool,
+    ) -> tuple[Polled, list[int]]:
+        """Make one pass; return what it has done, and the numbers of the feeds in the list."""
+        from doccluster.streams.polling.parsing import FeedParser  # what opens connections is imported only here
+        from doccluster.streams.polling.poller import Poller, PollOptions
+        from doccluster.streams.polling.scheduling import believed_now
+
+        chosen = (options or PollOptions()).allowing(allow_network)
+        self._parser = self._parser or FeedParser()
+        lists = [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds)
+        with self._described():
+            begins, last = self.last_batch, self._stories.clock.time
+            poller = Poller(self._connection, chosen, self._parser, last, self._stories.writing, progress)
+            done, numbers = poller.poll(lists, force=force, is_first=is_first)
+            machine = int(chosen.clock.now())
+            moment = believed_now(machine, done.feeds_say, last)
+            done.ahead = machine - moment
+            is_confirmed = done.feeds_say is not None and abs(done.feeds_say - machine) <= DAY
+            if not done.ahead and not is_confirmed and machine < (last or 0) - DAY:
+                done.ahead = machine - (last or 0)
+            # by a server, now or before a poll died
+            confirmed = int(read_meta(self._connection).get("confirmed", -DAY))
+            self.cluster(moment, is_sure=abs(moment - confirmed) <= DAY)
+            prune_by_policy(self._connection, self._stories.clock.time or 0)
+            _, done.events = events_since(self._connection, begins)
+        return done, numbers
 
     def follow(
         self,
-        feeds: FeedLists,
+        feeds: str | os.PathLike[str] | Sequence[str],
         *,
         force: bool = False,
         allow_network: Sequence[str] = (),
@@ -196,48 +229,19 @@ class StoryStream:
 
         `force` holds for the first pass alone. The list is read again before each pass.
         """
+        from doccluster.streams.polling.poller import PollOptions
         from doccluster.streams.polling.subscribing import soonest_poll
 
-        for polled, numbers, clock in self._passes(feeds, force, allow_network, options, progress):
-            if polled.n_due:
-                yield polled
+        chosen = options or PollOptions()
+        clock, is_first = chosen.clock, True
+        while True:
+            done, numbers = self._poll(feeds, force and is_first, allow_network, chosen, progress, is_first=is_first)
+            if done.n_due:
+                yield done
+            is_first = False
             with self._described():
                 soonest = soonest_poll(self._connection, numbers)
             clock.sleep(min(max(1.0, soonest - clock.now()), MOST_SLEEP))
-
-    def _passes(
-        self,
-        feeds: FeedLists,
-        force: bool,
-        allow_network: Sequence[str],
-        options: PollOptions | None,
-        progress: Progress,
-    ) -> Iterator[tuple[Polled, list[int], Clock]]:
-        """Yield what each pass has done, the numbers of the feeds in the list, and the clock that is polled by."""
-        from doccluster.streams.polling.parsing import FeedParser  # what opens connections is imported only here
-        from doccluster.streams.polling.poller import Poller, PollOptions
-        from doccluster.streams.polling.scheduling import believed_now
-
-        chosen = (options or PollOptions()).allowing(allow_network)
-        self._parser = self._parser or FeedParser()
-        lists = [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds)
-        for number in itertools.count():
-            with self._described():
-                begins, last = self.last_batch, self._stories.clock.time
-                poller = Poller(self._connection, chosen, self._parser, last, self._stories.writing, progress)
-                polled, numbers = poller.poll(lists, force=force and number == 0, is_first=number == 0)
-                machine = int(chosen.clock.now())
-                moment = believed_now(machine, polled.feeds_say, last)
-                polled.ahead = machine - moment
-                is_confirmed = polled.feeds_say is not None and abs(polled.feeds_say - machine) <= DAY
-                if not polled.ahead and not is_confirmed and machine < (last or 0) - DAY:
-                    polled.ahead = machine - (last or 0)
-                # by a server, now or before a poll died
-                confirmed = int(read_meta(self._connection).get("confirmed", -DAY))
-                self.cluster(moment, is_sure=abs(moment - confirmed) <= DAY)
-                prune_by_policy(self._connection, self._stories.clock.time or 0)
-                _, polled.events = events_since(self._connection, begins)
-            yield polled, numbers, chosen.clock
 
     def cluster(self, moment: Moment, kind: str = "poll", *, is_sure: bool = False) -> int:
         """Place the articles that are in no story yet; return their number.

@@ -29,6 +29,8 @@ from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matr
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
 
+MIN_TERM_FACTOR = 0.01
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentVectors(TermMatrix):
@@ -48,6 +50,8 @@ class DocumentVectors(TermMatrix):
         How often each term occurs in each document, in the places of the entries of `matrix`; None where not known.
     meaning : Meaning or None
         The documents in a second space, of which no column is a term.
+    term_factors : float64 array of shape (n_terms,), or None
+        What each term counts for beside its weight, 0 to 1: `matrix` and `counts` hold it already (see `weighed_down`).
     """
 
     matrix: Any
@@ -56,6 +60,7 @@ class DocumentVectors(TermMatrix):
     display_terms: npt.NDArray[np.object_] | None = None
     counts: Any | None = None
     meaning: Meaning | None = None
+    term_factors: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError unless there is a name for each row; terms are easily taken for names."""
@@ -103,7 +108,7 @@ class DocumentVectors(TermMatrix):
         documents = self.documents.take(rows)
         counts = None if self.counts is None else self.counts[rows]
         meaning = None if self.meaning is None else self.meaning.take(rows)
-        fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning)
+        fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning, self.term_factors)
         return _carrying(documents, DocumentVectors(*fields))
 
     def in_space(self, space: str) -> DocumentVectors:
@@ -126,6 +131,16 @@ class DocumentVectors(TermMatrix):
             )
         return DocumentVectors(self.meaning.rows, self.ids)
 
+    def weighed_down(self, factors: npt.NDArray[np.float64]) -> DocumentVectors:
+        """Return the vectors with each term times a factor from 0 to 1, in rows of unit length again and in counts.
+
+        No factor is below 0.01, so that every document keeps its terms.
+        """
+        factors = np.clip(factors, MIN_TERM_FACTOR, 1.0)
+        matrix = unit_rows(scaled_columns(self.matrix, factors), warn=False)
+        counts = None if self.counts is None else scaled_columns(self.counts, factors)
+        return replace(self, matrix=matrix, counts=counts, term_factors=factors)
+
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""
         return _carrying(self.documents, replace(self, display_terms=display_terms))
@@ -145,6 +160,11 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
 def with_values(matrix: Any, values: npt.NDArray[Any]) -> Any:
     """Return a csr array with other values in the places of the entries of `matrix`."""
     return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def scaled_columns(matrix: Any, factors: npt.NDArray[np.float64]) -> Any:
+    """Return a csr matrix with its columns times factors; counts become fractions."""
+    return with_values(matrix, matrix.data * factors.astype(np.float32)[matrix.indices])
 
 
 LARGEST_COUNT = 2**53  # above it float64 does not tell a whole number from the next

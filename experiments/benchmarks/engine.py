@@ -20,8 +20,7 @@ from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real
 
 FIT = pathlib.Path(__file__).resolve().parent / "engine_fit.py"
 TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled.py")
-ROUNDS = 3  # processes of each
-REPEATS, SHORT_REPEATS = 5, 40  # fits in each of them, after one that is not timed; more of those that take no time
+ROUNDS, REPEATS = 3, 5  # processes of each, and fits in each of them, after one that is not timed
 
 
 @contextmanager
@@ -54,7 +53,7 @@ def compare_fits(session: Session, name: str, n_clusters: int, n_threads: int, *
         "matrix": str(matrix_path(name)),
         "rows": random_rows(name, n_clusters).tolist(),
         "n_threads": n_threads,
-        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS if n_clusters > 15 else SHORT_REPEATS,
+        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS,
         "weighted": weighted,
     }
     where = f"{name}, k={n_clusters}, {n_threads} thread(s)" + (", uneven weights" if weighted else "")

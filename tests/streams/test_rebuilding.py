@@ -13,7 +13,8 @@ import pytest
 from doccluster.stories import crowd
 from doccluster.streams import StoryStream
 from doccluster.streams.store.database import changing, reading
-from doccluster.streams.store.kept_stories import KeptStories, rebuilt
+from doccluster.streams.store.kept_stories import KeptStories
+from doccluster.streams.store.rebuilding import rebuilt
 from experiments.streams.labelled import newsroom
 from experiments.streams.replaying import judge
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture

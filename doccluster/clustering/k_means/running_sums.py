@@ -117,7 +117,7 @@ class RunningSums:
     """
 
     def __init__(self, documents: UnitDocuments, places: TermPlaces, rows: SweepRows) -> None:
-        k = places.n_clusters
+        k, matrix = places.n_clusters, documents.matrix
         self.documents, self.places, self.rows = documents, places, rows
         self.labels: Labels = np.full(documents.n_documents, -1, np.int32)
         self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)  # the latter -1 until they are asked for
@@ -129,10 +129,9 @@ class RunningSums:
         self._rare, self._rare_squares = sparse.csr_array((places.n_rare, k)), np.zeros(k)
         self._rare_rows = None  # rare terms by document, weighted
         if places.n_rare:
-            starts, terms = rows.rare_starts.view(I64), rows.rare_terms.view(np.int32)
-            weighted = rows.rare_values * np.repeat(documents.weights * DOWN, np.diff(starts))
-            by_row = sparse.csr_array((weighted, terms, starts), shape=(documents.n_documents, places.n_rare))
-            self._rare_rows = sparse.csr_array(by_row.T.tocsr())
+            weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))
+            by_term = sparse.csr_array((weighted, places.number[matrix.indices], matrix.indptr), matrix.shape).tocsc()
+            self._rare_rows = sparse.csr_array(by_term[:, places.n_head :].T)
 
     def follow(self, labels: Labels) -> Floats | None:
         """Make the sums those of other labels; return the chords from the old means to the new, None if not known."""

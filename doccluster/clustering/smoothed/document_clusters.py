@@ -103,13 +103,19 @@ class DocumentFit:
 
 
 def smooth_documents(
-    rows: Any, counts: Any | None, parameters: DocumentParameters, *, meaning: Meaning | None = None
+    rows: Any,
+    counts: Any | None,
+    parameters: DocumentParameters,
+    *,
+    meaning: Meaning | None = None,
+    term_factors: npt.NDArray[np.float64] | None = None,
 ) -> SmoothedRows | None:
     """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
 
     The arguments are those of `cluster_documents`.
     """
     work = DocumentWork(rows, counts, parameters, meaning)
+    work.term_factors = term_factors
     return None if work.no_graph() else work.smoothed(for_counting=True)
 
 
@@ -121,6 +127,7 @@ def cluster_documents(
     meaning: Meaning | None = None,
     smoothed: SmoothedRows | None = None,
     start: Labels | None = None,
+    term_factors: npt.NDArray[np.float64] | None = None,
 ) -> DocumentFit:
     """Return clusters of documents, smoothed and settled as far as the documents allow.
 
@@ -130,10 +137,12 @@ def cluster_documents(
 
     With a meaning, neighbours in either space are neighbours, and the rows stand side by side. `smoothed` are the rows
     of `smooth_documents`, where they were made already. From `start` (clusters 0..n_clusters-1, -1 for a document of
-    none) spherical k-means begins, once, at the means of the clusters.
+    none) spherical k-means begins, once, at the means of the clusters. `term_factors` are those that rows and counts
+    hold already (see `DocumentVectors.weighed_down`).
     """
     parameters.check(rows.shape[0])
     work = DocumentWork(rows, counts, parameters, meaning)
+    work.term_factors = term_factors
     work.smoothed_rows, work.start = smoothed, start
     return work.run()
 
@@ -163,6 +172,7 @@ class DocumentWork:
         self.n_iter = 1
         self.smoothed_rows: SmoothedRows | None = None
         self.start: Labels | None = None
+        self.term_factors: npt.NDArray[np.float64] | None = None
 
     def run(self) -> DocumentFit:
         """Return the labels, settled."""
@@ -339,4 +349,10 @@ class DocumentWork:
         assert self.counts is not None
         parameters = self.parameters
         weighting = Weighting(term=term)
-        return shared_term_rows(self.counts, parameters.n_clusters, weighting=weighting, place=self.place).rows
+        return shared_term_rows(
+            self.counts,
+            parameters.n_clusters,
+            weighting=weighting,
+            place=self.place,
+            term_factors=self.term_factors,
+        ).rows

@@ -172,12 +172,17 @@ def shared_term_rows(
     weighting: Weighting | None = None,
     n_threads: int | None = None,
     place: TablePlace | None = None,
+    term_factors: npt.NDArray[np.float64] | None = None,
 ) -> WeighedRows:
     """Return the unit rows of counts as `weighted_rows` has them, where `place` keeps them.
 
     The factors are idf as `TfidfVectorizer` takes it, but 0 for terms of one document, which make no document like
-    another. Where fewer than `n_clusters` of the rows would then differ these terms keep their idf.
+    another. Where fewer than `n_clusters` of the rows would then differ these terms keep their idf. Counts that hold
+    `term_factors` are weighed without them, since a logarithm of a fraction is negative, and then times them.
     """
+    if term_factors is not None:
+        counts = sparse.csr_array(counts, copy=True)
+        counts.data = np.rint(counts.data / term_factors[counts.indices]).astype(np.float32)
     place, (n_rows, n_terms) = place or InMemory(n_threads), opened(counts).shape
     blocks = row_blocks(n_rows, COUNTED_ROWS)
     frequency, mean_length = np.zeros(n_terms, np.int64), 0.0
@@ -186,6 +191,8 @@ def shared_term_rows(
         mean_length += total / n_rows
     factors = collection_weights(frequency, n_rows, weighting=parse_weighting("tfidf"), dtype=np.dtype(np.float32))
     assert factors is not None  # this weighting has them
+    if term_factors is not None:
+        factors = factors * term_factors.astype(np.float32)
     shared = np.where(frequency > 1, factors, 0).astype(np.float32)
     how = weighting or parse_weighting("tfidf"), max(mean_length, 1.0)
     rows = place.rows(weighted_block, blocks, counts, shared, *how)

@@ -22,7 +22,13 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
     is_free = settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
     start = task.start if is_free else None
     fit = cluster_documents(
-        task.rows, task.counts, parameters, meaning=task.meaning, smoothed=task.smoothed, start=start
+        task.rows,
+        task.counts,
+        parameters,
+        meaning=task.meaning,
+        smoothed=task.smoothed,
+        start=start,
+        term_factors=task.term_factors,
     )
     return replace(found_of(fit), from_start=start is not None)
 

@@ -34,6 +34,10 @@ _NOT_THE_STORE = frozenset(
         sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM,
     )
 )  # fmt: skip
+_NOT_WRITTEN = frozenset(
+    (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR_WRITE)
+)
+
 # a reader may not undo what is half done, or not write beside the store
 _NOTHING_WRITTEN = frozenset((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR))
 
@@ -140,7 +144,7 @@ def back_up(connection: sqlite3.Connection, path: Path) -> None:
             # so that it can be read where nothing can be written beside it
             copy.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOT_THE_STORE:
+        if getattr(error, "sqlite_errorcode", 0) not in _NOT_WRITTEN:
             raise
         raise InputError(
             f"the copy {path.name} cannot be written: {error}", remedy="free some space, or choose another place"

@@ -1,0 +1,1 @@
+"""Topics apart from who wrote them, on 20 Newsgroups by poster."""

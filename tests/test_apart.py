@@ -1,0 +1,95 @@
+"""Runs apart from who wrote their documents: planted marks go, and everything after the fit agrees with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from doccluster import assign, load_run, rerun, run
+from doccluster.errors import InputError
+
+SUBJECTS = [[f"subject{topic}word{number}" for number in range(40)] for topic in range(4)]
+COMMON = [f"common{number}" for number in range(60)]
+SETTINGS = {"n_clusters": 4, "report": False, "clustering": {"n_init": 3}, "language": "none"}
+
+
+@pytest.fixture(scope="module")
+def letters():
+    """Letters of ten authors, each with a signature of six words, on any of four subjects."""
+    rng = np.random.default_rng(4)
+    topics, authors = rng.integers(4, size=400), rng.integers(10, size=400)
+    texts = [
+        " ".join(
+            [*rng.choice(SUBJECTS[topic], 4), *rng.choice(COMMON, 8), *(f"sign{author}part{part}" for part in range(6))]
+        )
+        for topic, author in zip(topics, authors, strict=True)
+    ]
+    names = np.char.add("author", authors.astype(str))
+    return pd.DataFrame({"text": texts, "author": names, "subject": topics}), topics, authors
+
+
+def of_topic(made, topics):
+    return normalized_mutual_info_score(topics, made.labels_)
+
+
+def test_planted_signatures_no_longer_make_the_clusters(letters, tmp_path):
+    frame, topics, _ = letters
+    plain = run(frame, **SETTINGS)
+    frame.to_csv(tmp_path / "letters.csv", index=False)
+    reader = {"label_columns": ["subject"]}
+    apart = run(tmp_path / "letters.csv", apart_from="author", output=tmp_path / "out", reader=reader, **SETTINGS)
+    assert of_topic(plain, topics) < 0.3
+    assert of_topic(apart, topics) > 0.8
+    note = next(note for note in apart.notes if note.startswith("Apart from author: it explained "))
+    assert "Weighed down most: author" in note
+    assert not any("sign" in term.term for cluster in apart.clusters for term in cluster.descriptive)
+    taken = apart.parameters["resolved"]["apart_from"]
+    assert 0.2 < taken["share_taken"] < 0.4
+    assert all(word.startswith("sign") for words in taken["terms"]["author"].values() for word in words)
+    assert rerun(tmp_path / "out").differences == ()
+    again = assign(tmp_path / "out", frame[["text"]])
+    assert normalized_mutual_info_score(again["cluster"], apart.labels_) > 0.9
+    assert load_run(tmp_path / "out").parameters["apart_from"] == "author"
+
+
+def test_half_of_the_authors_are_enough(letters):
+    frame, topics, _ = letters
+    half = frame.assign(author=np.where(np.arange(400) % 2, frame["author"], None))
+    assert of_topic(run(half, apart_from="author", **SETTINGS), topics) > 0.75
+
+
+def test_a_column_of_chance_changes_little_and_two_columns_go_together(letters):
+    frame, topics, _ = letters
+    unsigned = frame.assign(text=[" ".join(text.split()[:12]) for text in frame["text"]])
+    unsigned["chance"] = np.random.default_rng(1).integers(6, size=400).astype(str)
+    plain, apart = (of_topic(run(unsigned, apart_from=column, **SETTINGS), topics) for column in (None, "chance"))
+    assert abs(plain - apart) < 0.05
+    both = run(frame.assign(chance=unsigned["chance"]), apart_from=["author", "chance"], **SETTINGS)
+    assert of_topic(both, topics) > 0.8
+    assert sum(note.startswith("Apart from ") for note in both.notes) == 2
+
+
+def test_values_of_single_documents_weigh_nothing_down_and_that_is_said(letters):
+    frame, *_ = letters
+    made = run(frame.assign(row=[f"r{number}" for number in range(400)]), apart_from="row", **SETTINGS)
+    assert any("No value has three documents, so nothing was weighed down." in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "more", "sentence"),
+    [
+        ("nobody", {}, "is no column"),
+        ("same", {}, "fewer than two values"),
+        ("author", {"scratch": "scratch"}, "is not done in blocks"),
+        ("author", {"labels": "labels"}, "the labels that were given"),
+    ],
+)
+def test_what_cannot_be_done_is_said(letters, tmp_path, column, more, sentence):
+    frame = letters[0].assign(same="one")
+    settings = SETTINGS | {name: tmp_path / value for name, value in more.items()}
+    if "labels" in more:
+        settings["n_clusters"] = "auto"
+    with pytest.raises(InputError, match=sentence):
+        run(frame, apart_from=column, **settings)
