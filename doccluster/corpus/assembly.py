@@ -172,7 +172,7 @@ def joined_rows(parts: Sequence[ReadRows]) -> ReadRows:
             for after, skipped in rows.skipped
         ],
         left_out=[start + after for start, rows in zip(before, parts, strict=False) for after in rows.left_out],
-        collections={skipped for rows in parts for skipped in rows.collections},
+        collections={folder for rows in parts for folder in rows.collections},
     )
 
 
