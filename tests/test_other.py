@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from doccluster.cli._run_summary import print_clusters
 from doccluster.cli.main import main
-from doccluster.cli.run_summary import print_clusters
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from doccluster.cli.run_summary import HEADLINES
+from doccluster.cli._run_summary import HEADLINES
 from doccluster.measures import Measure, list_measures
 from doccluster.measures.bibliography import plain_text, references_of
 from doccluster.results.run_tables import LEADING_MEASURES

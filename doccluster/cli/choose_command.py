@@ -9,7 +9,7 @@ import click
 
 from doccluster.base.plain_values import CRITERIA
 from doccluster.base.text_table import Column
-from doccluster.cli.console import (
+from doccluster.cli._console import (
     WHOLE_WORDS,
     json_option,
     print_json,
@@ -20,9 +20,9 @@ from doccluster.cli.console import (
     table_room,
     threads_option,
 )
+from doccluster.cli._source_options import reader_options, typed_source, vectorizer_options, with_source
+from doccluster.cli._verb import Verb, Whole, all_but, numbers_of_clusters
 from doccluster.cli.run import meaning_options
-from doccluster.cli.source_options import reader_options, typed_source, vectorizer_options, with_source
-from doccluster.cli.verb import Verb, Whole, all_but, numbers_of_clusters
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.text_table import Column
-from doccluster.cli.console import json_option, print_json, print_table, progress_shown, say, say_items, threads_option
+from doccluster.cli._console import json_option, print_json, print_table, progress_shown, say, say_items, threads_option
+from doccluster.cli._source_options import reader_options, vectorizer_options, with_source
+from doccluster.cli._verb import MEANING, SectionedOption, Verb, Whole, check_algorithm, checked, measure_names, only
 from doccluster.cli.run import encoder_option
-from doccluster.cli.source_options import reader_options, vectorizer_options, with_source
-from doccluster.cli.verb import MEANING, SectionedOption, Verb, Whole, check_algorithm, checked, measure_names, only
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doccluster.cli.console import json_option, print_json, say
-from doccluster.cli.verb import Verb
+from doccluster.cli._console import json_option, print_json, say
+from doccluster.cli._verb import Verb
 
 if TYPE_CHECKING:
     from doccluster.streams.store.diff import Difference

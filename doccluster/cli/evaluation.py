@@ -9,7 +9,7 @@ import click
 
 from doccluster.base.plain_values import FAMILIES, METRICS
 from doccluster.base.text_table import Column
-from doccluster.cli.console import (
+from doccluster.cli._console import (
     json_option,
     options,
     plain,
@@ -20,8 +20,8 @@ from doccluster.cli.console import (
     table_room,
     threads_option,
 )
-from doccluster.cli.output import write_error, write_out
-from doccluster.cli.verb import Verb, measure_names, only, some_text
+from doccluster.cli._output import write_error, write_out
+from doccluster.cli._verb import Verb, measure_names, only, some_text
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def explain_command(subject: str, cluster: str | None, second_cluster: str | Non
 
 
 def _explain_run(folder: str, cluster: str | None, second_cluster: str | None, as_json: bool) -> None:
-    from doccluster.cli.run_summary import print_clusters
+    from doccluster.cli._run_summary import print_clusters
     from doccluster.pipeline.explaining import explain
     from doccluster.results.overview import overview
     from doccluster.results.run_folder import load_run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import (
+from doccluster.cli._console import (
     json_option,
     overwrite_option,
     plain,
@@ -19,9 +19,9 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.output import write_error, write_out
-from doccluster.cli.source_options import language_option, reader_options, take_language, take_reader, typed_source
-from doccluster.cli.verb import Gather, Verb, Whole, only
+from doccluster.cli._output import write_error, write_out
+from doccluster.cli._source_options import language_option, reader_options, take_language, take_reader, typed_source
+from doccluster.cli._verb import Gather, Verb, Whole, only
 from doccluster.errors import DocclusterError, InputError
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def browse_command(
 
 
 def _serve(browser: Browser, port: int) -> None:
-    from doccluster.cli.browse_server import BrowseServer
+    from doccluster.cli._browse_server import BrowseServer
 
     with BrowseServer(browser, port) as server:
         say(f"  {server.address}")

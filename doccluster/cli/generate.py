@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.paths import usable_path
-from doccluster.cli.console import (
+from doccluster.cli._console import (
     json_option,
     options,
     overwrite_option,
@@ -19,8 +19,8 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.source_options import reader_options, take_source, typed_source, vectorizer_options
-from doccluster.cli.verb import Verb, Whole, all_but
+from doccluster.cli._source_options import reader_options, take_source, typed_source, vectorizer_options
+from doccluster.cli._verb import Verb, Whole, all_but
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:

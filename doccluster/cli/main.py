@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from doccluster.base.version import __version__
-from doccluster.cli.output import (
+from doccluster.cli._output import (
     CLOSED,
     OutputFailed,
     drop_output,
@@ -83,7 +83,7 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from doccluster.cli.verb import about_verb
+            from doccluster.cli._verb import about_verb
 
             ctx.fail(about_verb(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> Any:
         write_error("interrupted")
         sys.exit(130)
     except DocclusterError as error:
-        from doccluster.cli.console import plain
+        from doccluster.cli._console import plain
 
         write_error(f"doccluster: {plain(str(error))}")
         sys.exit(error.exit_code)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from doccluster.base.text_table import Column, shortened
-from doccluster.cli.console import json_option, plain, print_json, print_table, say, say_fact
-from doccluster.cli.output import write_out
-from doccluster.cli.verb import Verb, Whole
+from doccluster.cli._console import json_option, plain, print_json, print_table, say, say_fact
+from doccluster.cli._output import write_out
+from doccluster.cli._verb import Verb, Whole
 
 if TYPE_CHECKING:
     from doccluster.results.prevalence import Prevalence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from doccluster.cli.console import (
+from doccluster.cli._console import (
     Command,
     clusters_option,
     granularity_option,
@@ -25,9 +25,9 @@ from doccluster.cli.console import (
     seed_option,
     threads_option,
 )
-from doccluster.cli.output import write_error
-from doccluster.cli.source_options import reader_options, take_source, typed_source, vectorizer_options
-from doccluster.cli.verb import (
+from doccluster.cli._output import write_error
+from doccluster.cli._source_options import reader_options, take_source, typed_source, vectorizer_options
+from doccluster.cli._verb import (
     MEANING,
     Gather,
     SectionedOption,
@@ -236,7 +236,7 @@ def run_command(
 
 def execute(sources: tuple[str, ...], arguments: dict[str, Any], *, as_json: bool) -> None:
     """Make the run that the options of a command describe, and print its first screen or its JSON."""
-    from doccluster.cli.run_summary import print_run, run_as_json
+    from doccluster.cli._run_summary import print_run, run_as_json
     from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 
     interrupted = False
@@ -420,7 +420,7 @@ def undo_command(folder: str, as_json: bool) -> None:
 
 def _print(edited: Edited, sentence: str, as_json: bool) -> None:
     """Print what was done, and the clusters that it changed."""
-    from doccluster.cli.run_summary import print_clusters
+    from doccluster.cli._run_summary import print_clusters
     from doccluster.results.overview import overview
 
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.text_table import Column
-from doccluster.cli.console import (
+from doccluster.cli._console import (
     json_option,
     overwrite_option,
     plain,
@@ -21,9 +21,8 @@ from doccluster.cli.console import (
     say_fact,
     threads_option,
 )
-from doccluster.cli.output import write_error, write_out
-from doccluster.cli.run import RUN, clustering_options, embeddings_option, encoder_option, execute, worker_options
-from doccluster.cli.source_options import (
+from doccluster.cli._output import write_error, write_out
+from doccluster.cli._source_options import (
     matrix_options,
     reader_options,
     take_reader,
@@ -31,7 +30,8 @@ from doccluster.cli.source_options import (
     vectorizer_options,
     with_source,
 )
-from doccluster.cli.verb import Verb, check_weighting, checked, only
+from doccluster.cli._verb import Verb, check_weighting, checked, only
+from doccluster.cli.run import RUN, clustering_options, embeddings_option, encoder_option, execute, worker_options
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def inspect_command(sources: tuple[str, ...], reader: dict[str, Any], as_json: b
 
 
 def _print_inspection(inspection: Inspection) -> None:
-    from doccluster.cli.run_summary import terms_told
+    from doccluster.cli._run_summary import terms_told
 
     say(f"  documents  {inspection.n_documents:,}")
     if inspection.n_terms is not None and inspection.n_entries is not None:
@@ -287,7 +287,7 @@ COUNTING = with_source(only("classes_from", "n_threads", "overwrite"))
 @json_option
 def vectorize_command(sources: tuple[str, ...], output: str, settings: dict[str, Any], as_json: bool) -> None:
     """Turn documents into a matrix file (npz) that `cluster` and `run` take, and other programs can read."""
-    from doccluster.cli.run_summary import say_analysis, terms_told
+    from doccluster.cli._run_summary import say_analysis, terms_told
     from doccluster.pipeline.vector_file import write_vectors
 
     with progress_shown(quiet=as_json) as progress:

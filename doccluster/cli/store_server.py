@@ -10,7 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from doccluster.cli.browse_server import LoopbackRequests, LoopbackServer
+from doccluster.cli._browse_server import LoopbackRequests, LoopbackServer
 from doccluster.errors import DocclusterError, InputError
 from doccluster.report.page import POLICY
 from doccluster.report.stream_page import render_front_page

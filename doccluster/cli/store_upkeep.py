@@ -9,9 +9,9 @@ import click
 
 from doccluster.base.paths import check_file, new_file
 from doccluster.base.plain_values import format_size
-from doccluster.cli.console import overwrite_option, print_json, say, say_fact
+from doccluster.cli._console import overwrite_option, print_json, say, say_fact
+from doccluster.cli._verb import checked
 from doccluster.cli.store_verb import store_verb
-from doccluster.cli.verb import checked
 from doccluster.errors import InputError
 from doccluster.streams.settings import parse_duration
 from doccluster.streams.store.database import back_up, changing, reading

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from doccluster.base.paths import new_file
-from doccluster.cli.verb import Verb
+from doccluster.cli._verb import Verb
 
 STORE = click.Option(
     ["--store"], required=True, metavar="FILE", help="The SQLite file that keeps the articles and their stories."

@@ -16,11 +16,11 @@ import click
 
 from doccluster.base.paths import check_file
 from doccluster.cli import store_upkeep, story_verbs
-from doccluster.cli.console import overwrite_option, print_json, print_json_lists, progress_shown, say, say_fact
-from doccluster.cli.output import write_out
-from doccluster.cli.source_options import reader_options, take_reader
+from doccluster.cli._console import overwrite_option, print_json, print_json_lists, progress_shown, say, say_fact
+from doccluster.cli._output import write_out
+from doccluster.cli._source_options import reader_options, take_reader
+from doccluster.cli._verb import checked
 from doccluster.cli.store_verb import store_verb, write_whole
-from doccluster.cli.verb import checked
 from doccluster.errors import DocclusterWarning
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import DAY, parse_duration

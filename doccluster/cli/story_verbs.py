@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from doccluster.base.paths import check_file
-from doccluster.cli.console import print_json, say, say_fact
+from doccluster.cli._console import print_json, say, say_fact
 from doccluster.cli.store_verb import store_verb, write_whole
 from doccluster.errors import InputError
 from doccluster.report.wording import counted

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from doccluster.cli.console import plain
+from doccluster.cli._console import plain
 from doccluster.results.run_folder import load_run
 
 

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from doccluster.cli.console import StageLine, stage_line
-from doccluster.cli.output import write_error
+from doccluster.cli._console import StageLine, stage_line
+from doccluster.cli._output import write_error
 
 
 class Clock:

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from doccluster.base.csv_files import csv_text, write_csv_rows
-from doccluster.cli.console import print_json_lists
+from doccluster.cli._console import print_json_lists
 from doccluster.streams.store.database import reading
 from doccluster.streams.store.tables import DOCUMENT_COLUMNS, document_rows, read_tables
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from doccluster.cli.output import write_error
+from doccluster.cli._output import write_error
 from doccluster.errors import DocclusterError, InputError
 from doccluster.report.page import POLICY
 from doccluster.retrieval.browsing import render_browse_page

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
-from doccluster.cli.console import Command, options
-from doccluster.cli.verb import (
+from doccluster.cli._console import Command, options
+from doccluster.cli._verb import (
     READING,
     TERMS,
     Callback,

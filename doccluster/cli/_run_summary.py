@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster.base.text_table import Column
-from doccluster.cli.console import plain, print_table, say, say_fact, say_items
+from doccluster.cli._console import plain, print_table, say, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.pipeline.provenance import COMPILING
 from doccluster.report.wording import counted, month_words, span_words
