@@ -1,12 +1,9 @@
-"""The one way this package compiles, what kernels take together, and which kept machine code may be loaded.
+"""The one way this package compiles, and which kept machine code may be loaded.
 
 Python threads call the kernels, so there is no thread layer; machine code is cached on disk if possible. numba keeps a
 kernel as pickles and object code and takes both as they are: a byte that flipped ends the process, and a file that
 another user put there does what they like. So nothing is loaded from a folder that others can write to, and each file
 has to have a checksum that was noted when it was written. What fails is removed and compiled anew.
-
-Arguments that go together are named tuples: numba hands on their arrays as if they came one by one. A call from Python
-costs about a microsecond more for each tuple; compiling and running cost the same.
 """
 
 from __future__ import annotations
@@ -19,11 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numba
-import numpy as np
-import numpy.typing as npt
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
@@ -168,26 +163,6 @@ def _line(path: Path) -> str | None:
         return f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
     except OSError:
         return None
-
-
-class Csr(NamedTuple):
-    """The arrays of a csr matrix: row r has the entries from ``indptr[r]`` to ``indptr[r + 1]``.
-
-    Those of a transposed matrix are its posting lists: then ``indptr`` counts by term, and ``indices`` are rows.
-    """
-
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    data: npt.NDArray[Any]
-
-    @classmethod
-    def of(cls, matrix: Any) -> Csr:
-        """Return the arrays of a scipy matrix, copied only where they are of another type."""
-        return cls(matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data)
-
-    def block(self, rows: slice) -> Csr:
-        """Return some neighbouring rows; the entries are not copied."""
-        return Csr(self.indptr[rows.start : rows.stop + 1], self.indices, self.data)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

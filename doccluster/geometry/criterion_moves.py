@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.compiled import Csr, jit
+from doccluster.base.compiled import jit
+from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import check_choice
 from doccluster.geometry.evidence import NAMES
 from doccluster.geometry.sums import sums_by_label

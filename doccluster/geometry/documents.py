@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.compiled import Csr
 from doccluster.base.plain_values import METRICS, ShortRepr, matrix_checksum
+from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import (
     UNIT_TOLERANCE,
     check_choice,

@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
 from doccluster.base.blocks import row_blocks
-from doccluster.base.compiled import Csr, jit
+from doccluster.base.compiled import jit
 from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.base.plain_values import ShortRepr
-from doccluster.base.sparse_structure import document_frequencies
+from doccluster.base.sparse_structure import Csr, document_frequencies
 from doccluster.base.validation import check_positive_int, row_norms
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents

@@ -21,9 +21,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from doccluster.base.blocks import resolve_threads, row_blocks
-from doccluster.base.compiled import Csr, jit
+from doccluster.base.compiled import jit
 from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents

@@ -5,6 +5,12 @@ Importing this package imports every module of measures, so that the registry is
 is the order in which measures are listed.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doccluster.base.lazy import offer
+
 # isort: off
 from doccluster.measures import set_matching as set_matching
 from doccluster.measures import mapped_classes as mapped_classes
@@ -20,21 +26,27 @@ from doccluster.measures import to_means as to_means
 from doccluster.measures import all_pairs as all_pairs
 from doccluster.measures import topics as topics
 
-from doccluster.measures.judging import evaluate, score
-from doccluster.measures.registry import Measure, Values, get_measure, list_measures
-from doccluster.measures.scorers import Scorer, make_scorer
-from doccluster.measures.scores import Evaluation, Score
 
 # isort: on
-__all__ = [
-    "Evaluation",
-    "Measure",
-    "Score",
-    "Scorer",
-    "Values",
-    "evaluate",
-    "get_measure",
-    "list_measures",
-    "make_scorer",
-    "score",
-]
+from doccluster.measures.registry import Measure, Values, get_measure, list_measures
+
+# loaded when used: a list of measures needs nothing that judges by them
+_HOMES = {
+    "Evaluation": "doccluster.measures.scores",
+    "Score": "doccluster.measures.scores",
+    "Scorer": "doccluster.measures.scorers",
+    "evaluate": "doccluster.measures.judging",
+    "make_scorer": "doccluster.measures.scorers",
+    "score": "doccluster.measures.judging",
+}
+
+__all__ = ["Measure", "Values", "get_measure", "list_measures", *_HOMES]
+__getattr__, __dir__ = offer(__name__, _HOMES)
+
+if TYPE_CHECKING:
+    from doccluster.measures.judging import evaluate as evaluate
+    from doccluster.measures.judging import score as score
+    from doccluster.measures.scorers import Scorer as Scorer
+    from doccluster.measures.scorers import make_scorer as make_scorer
+    from doccluster.measures.scores import Evaluation as Evaluation
+    from doccluster.measures.scores import Score as Score

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.base.compiled import Csr
+from doccluster.base.sparse_structure import Csr
 from doccluster.clustering import SphericalKMeans
 from doccluster.clustering.k_means.seeds import (
     affordable_seeding,

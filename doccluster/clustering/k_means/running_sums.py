@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.compiled import Csr, jit
+from doccluster.base.compiled import jit
+from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.sparse_means import CANCELLED
 from doccluster.clustering.k_means.sweep import ARITHMETIC, F32, F64, I64, U64, SweepTable
 from doccluster.clustering.k_means.term_places import DOWN, UP, TermPlaces, cells_of, write_cell

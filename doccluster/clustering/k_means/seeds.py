@@ -18,8 +18,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import share_blocks
-from doccluster.base.compiled import Csr, jit
+from doccluster.base.compiled import jit
 from doccluster.base.progress import Progress, silent
+from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_rows_of

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
-from doccluster.base.compiled import Csr
+from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
 from doccluster.geometry.documents import as_documents
 
