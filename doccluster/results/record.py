@@ -171,6 +171,41 @@ class Run:
 
         return words_over_time(self, cluster, by, n_words=n_words)
 
+    def topic_coherence(
+        self, measure: Any = "c_v", *, n_terms: int = 10, window: int | None = None, reference: Any = None
+    ) -> npt.NDArray[np.float64]:
+        """Return how well the top terms of each cluster go together in windows of the texts, array of shape (k,).
+
+        Parameters
+        ----------
+        measure, window
+            As for `doccluster.measures.window_coherence`: "c_v", "c_npmi" or "c_uci".
+        n_terms : int
+            How many terms of largest mean weight.
+        reference : Corpus or iterable of texts, optional
+            Where windows are counted; by default the texts of the run.
+
+        Raises
+        ------
+        InputError
+            If the run was not made of texts, or these cannot be read again.
+        """
+        from doccluster.geometry.evidence import ClusterEvidence
+        from doccluster.measures.topic_words import TopicWords
+        from doccluster.measures.window_coherence import window_coherence
+        from doccluster.text.analysis import analysis_of
+
+        if self.vectorizer is None:
+            raise InputError("the run has no texts to count windows of", remedy="make it of documents, not of a matrix")
+        analysis, terms = analysis_of(self.vectorizer), self.vectors.get_feature_names_out()
+        topic_words = TopicWords(ClusterEvidence(self.vectors.documents, self.partition))
+        topics = [terms[columns].tolist() for columns in topic_words.top_terms(n_terms)]
+        texts = getattr(reference, "texts", reference) if reference is not None else self.corpus.texts
+        forms = (map(analysis.term_of, analysis.analyze(text)) for text in texts)
+        return window_coherence(
+            topics, ([term or "" for term in tokens] for tokens in forms), measure=measure, window=window
+        )
+
     def rename(self, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
         """Return the run with another name for a cluster, as `doccluster.label` does; this one stays as it is."""
         from doccluster.pipeline.editing import label_cluster
