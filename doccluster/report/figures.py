@@ -106,7 +106,7 @@ def line_chart(
     figure = SvgFigure(height=height)
     across, up = framed(
         figure,
-        scale_of(np.concatenate([*places.values()]), is_log=log_x),
+        scale_of(np.concatenate([*places.values(), [] if chosen is None else [chosen]]), is_log=log_x),
         scale_of(np.concatenate([*values.values(), *itertools.chain(*bands.values())]), is_log=log_y, ends=y_range),
         title=title,
         x_label=x_label,
@@ -178,7 +178,8 @@ def bar_chart(
     colours = dict(zip(values, itertools.cycle(CATEGORIES) if len(values) > 1 else ["accent"], strict=False))
     figure = SvgFigure(height=height)
     heights = np.concatenate([*values.values(), *tops, *feet, [0.0]])
-    ends = (0.0 if not (heights < 0).any() else None, 0.0 if not (heights > 0).any() else None)
+    falls = bool((heights < 0).any())
+    ends = (None if falls else 0.0, 0.0 if falls and not (heights > 0).any() else None)
     across, up = framed(
         figure,
         named_places(names),

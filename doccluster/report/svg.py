@@ -161,7 +161,7 @@ def scale_of(values: npt.ArrayLike, *, is_log: bool = False, margin: float = 0.0
     """Return the scale of some values, with a margin at the ends that are not given; ticks are round numbers."""
     finite = np.asarray(values, np.float64).ravel()
     finite = finite[np.isfinite(finite) & ((finite > 0) | (not is_log))]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (1.0, 1.0)
     if is_log:
         beyond = (high / low) ** margin if high > low else 2.0
         low, high = low / beyond, high * beyond
@@ -173,8 +173,10 @@ def scale_of(values: npt.ArrayLike, *, is_log: bool = False, margin: float = 0.0
         return Scale(low, high, *_log_ticks(low, high), is_log=True)
     step = round_step((high - low) / MAX_TICKS)
     ticks = np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1) * step
-    digits = next(digits for digits in range(20) if abs(round(step, digits) - step) < 1e-6 * step)
-    return Scale(low, high, tuple(ticks), tuple(f"{tick + 0.0:,.{digits}f}".replace("-", "−") for tick in ticks))
+    # as many decimals as tell the ticks apart; numbers too small for that are written with their power of ten
+    digits = next((digits for digits in range(13) if abs(round(step, digits) - step) < 1e-6 * step), None)
+    form = "g" if digits is None else f",.{digits}f"
+    return Scale(low, high, tuple(ticks), tuple(f"{tick + 0.0:{form}}".replace("-", "−") for tick in ticks))
 
 
 def round_step(least: float) -> float:

@@ -163,6 +163,24 @@ def test_a_scale_of_one_value_and_of_none_has_two_ends():
         scale = svg.scale_of(values)
         assert scale.low < scale.high
     assert svg.scale_of([5.0], is_log=True).ticks == (5.0, 10.0)
+    assert svg.scale_of([0.0, -1.0], is_log=True).ticks == (0.5, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("lengths", [[0, 0], [-1, -2], [np.nan, 0], [np.nan, np.nan], [1e-300, 0], [1e12, 5]])
+def test_bars_of_any_lengths_are_drawn(drawn, lengths):
+    root = drawn(figures.bar_chart("ab", {"": lengths}))
+    assert not any("nan" in path for path in paths(root))
+    assert {"a", "b"} < set(texts(root))
+
+
+def test_what_is_chosen_beyond_the_places_is_inside_the_figure(drawn):
+    root = drawn(figures.line_chart({"a": ([1, 2, 4], [1, 2, 3])}, chosen=9, log_x=True))
+    (line,) = (
+        path.get("d")
+        for path in root.iter(f"{SVG}path")
+        if path.get("d").startswith("M") and path.get("stroke-dasharray") == "2 3" and "h18" not in path.get("d")
+    )
+    assert all(0 < x < svg.WIDTH for x, _ in points(line))
 
 
 def test_many_series_can_be_told_apart_and_all_are_named(drawn):
