@@ -79,7 +79,8 @@ variant(
     formula="x_i is coherent iff x_i.c_j <= avg_{j=1..k} x_i.c_j for all j but its own; coherent documents / n_k",
     source="Sharma & Sharma, Def. 1, Eq. 1 (own centroid in the average)",
     meaning="The share of documents for which no other cluster comes near: every other centroid is at most as similar "
-    "as the average of all. The value is the share over all documents.",
+    "as the average of all. The value is the share over all documents. On text with many clusters it is near 0 for "
+    "every algorithm, because some other centroid nearly always comes nearer than the average one.",
     edges="one cluster: 1 (nothing to compare); two clusters: equals 'nearest to the own centroid', so 1 after "
     "convergence; a document without terms, or with similarity <= 0 to its own centroid, is not coherent",
     parts=("per_cluster", "per_document"),

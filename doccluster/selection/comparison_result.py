@@ -226,7 +226,7 @@ def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool 
     return frame
 
 
-HEADLINE = ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds")
+HEADLINE = ("adjusted_rand", "nmi", "silhouette", "cluster_similarity", "seconds")
 UNITS = {"seconds": "s"}
 
 
