@@ -68,9 +68,7 @@ _LEAD = f"""
 SELECT d.title, d.outlet, SUBSTR(plain(d.text), 1, {LEAD_LENGTH}) FROM story_lead l JOIN document d USING (doc_id)
 WHERE l.story_id = ? AND l.from_batch <= ? ORDER BY l.from_batch DESC LIMIT 1
 """
-_WITH_END = """
-SELECT DISTINCT title FROM document WHERE outlet = ? AND number > 0 AND SUBSTR(title, ?) = ? LIMIT ?
-"""
+_WITH_ENDS = "SELECT DISTINCT title FROM document WHERE outlet = ? AND number > 0 AND title GLOB '* [-–—|] *'"
 _OF_DOCUMENTS = """
 SELECT s.story_id, s.n_documents
 FROM json_each(?) JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL JOIN story s USING (story_id)
@@ -111,7 +109,7 @@ class StoryNames:
     def __init__(self, connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> None:
         self._connection, self._batch = connection, batch
         self.renamed = names_at(connection, "rename", batch)
-        self._is_repeated: dict[tuple[str, str], bool] = {}
+        self._n_with_end: dict[str, Counter[str]] = {}
 
     def name_of(self, story: str) -> str:
         """Return the name of a story, also of one that has become part of another; "" for no story."""
@@ -125,10 +123,9 @@ class StoryNames:
         end = title_end(title)
         if not end or not outlet:
             return title
-        if (outlet, end) not in self._is_repeated:
-            rows = read_column(self._connection, _WITH_END, outlet, -len(end), end, TIMES)
-            self._is_repeated[outlet, end] = len(rows) == TIMES
-        return title.removesuffix(end) if self._is_repeated[outlet, end] else title
+        if outlet not in self._n_with_end:
+            self._n_with_end[outlet] = Counter(map(title_end, read_column(self._connection, _WITH_ENDS, outlet)))
+        return title.removesuffix(end) if self._n_with_end[outlet][end] >= TIMES else title
 
 
 def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[int, Moment | None]:
