@@ -313,11 +313,11 @@ def choose_columns(
 def _kept_columns(
     leaves: Sequence[str], rows: Sequence[Mapping[str, Any]], needed: Sequence[str], options: ReadOptions
 ) -> tuple[str, ...]:
-    """Return the columns to keep as they are: those that were named, else all short ones without another role."""
+    """Return the columns to keep as they are: those that were named, and all short ones without another role."""
     keep = dict.fromkeys(options.kept_columns)
     if "split" in leaves:
         keep["split"] = None
-    if options.keep_columns is None and "all" not in options.dropped_columns:
+    if "all" not in options.dropped_columns:
         dropped = {*options.dropped_columns, *needed}
         short = (name for name in leaves if name not in dropped and _is_short(name, rows))
         keep |= dict.fromkeys(itertools.islice(short, MAX_KEPT_COLUMNS))

@@ -47,7 +47,7 @@ class ReadOptions:
     )
     keep_columns: str | Sequence[str] | None = parameter(
         None,
-        "Columns to keep beside those. Left out, all (100 at most) but objects and long texts.",
+        "More columns to keep: all short ones (100 at most) are kept, but no objects and long texts.",
         type="str or sequence of str",
     )
     drop_columns: str | Sequence[str] | None = parameter(

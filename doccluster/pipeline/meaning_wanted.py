@@ -14,6 +14,7 @@ import numpy.typing as npt
 from doccluster.base.executors import ArrayFile, InFiles, InMemory, opened
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_matrix
+from doccluster.corpus.columns import kept_name
 from doccluster.corpus.reader_options import as_names
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import GoingByMeaning
@@ -123,7 +124,7 @@ def _embedded(
         return rows, made_by
     column = column_named(embeddings)
     if column is not None and source.corpus is not None:
-        return rows_of_column(source.corpus.column(column), column), OF_A_FILE
+        return rows_of_column(source.corpus.column(kept_name(column)), column), OF_A_FILE
     is_file = isinstance(embeddings, str | os.PathLike)
     table = (
         read_embeddings(Path(embeddings), max_expanded_size=source.max_expanded_size)

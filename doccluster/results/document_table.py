@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from doccluster.base.packed_strings import CodedColumn, MadeItems
 from doccluster.base.plain_values import cut, listed
-from doccluster.corpus.columns import cell_text
+from doccluster.corpus.columns import MAX_MEDIAN_LENGTH, cell_text
 from doccluster.corpus.document import Corpus
 from doccluster.corpus.mail import begins_with_head, split_headers
 from doccluster.corpus.markup import holds_tags, strip_markup
@@ -21,6 +21,7 @@ from doccluster.results.headlines import without_openings
 NO_TERMS = "no-terms"  # why a document is among the skipped although it was read
 NAMED = ("ids", "titles", "dates", "sources", "links")  # what is known of each document in a word or line
 EXCERPT_LENGTH = 320
+N_SAMPLED = 1_000  # documents that say how long the values of a column are
 NAME_LENGTH = 70
 
 
@@ -109,7 +110,7 @@ class DocumentTable:
             lengths=text_lengths(texts),
             labels=dict(corpus.labels),
             positions=np.arange(n, dtype=np.int64),
-            columns={name: _as_texts(corpus.column(name)) for name in corpus.kept_columns},
+            columns=_short_columns(corpus),
         )
 
     @classmethod
@@ -118,6 +119,14 @@ class DocumentTable:
         n = len(ids)
         columns: dict[str, Any] = dict.fromkeys((*NAMED, "excerpts"), ("",) * n) | {"ids": ids}
         return cls(**columns, lengths=np.zeros(n, np.int64), labels=labels, positions=np.arange(n, dtype=np.int64))
+
+
+def _short_columns(corpus: Corpus) -> dict[str, Sequence[str]]:
+    """Return the columns that only this source has, but not those of long texts."""
+    columns = {name: _as_texts(corpus.column(name)) for name in corpus.kept_columns}
+    step = max(1, len(corpus) // N_SAMPLED)
+    median_lengths = {name: np.median([len(value) for value in values[::step]]) for name, values in columns.items()}
+    return {name: values for name, values in columns.items() if median_lengths[name] <= MAX_MEDIAN_LENGTH}
 
 
 def _as_texts(values: Sequence[Any]) -> Sequence[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from doccluster.base.csv_files import storable
 from doccluster.base.paths import PARQUET_PARTS
-from doccluster.corpus.columns import MAX_MEDIAN_LENGTH, kept_name, type_of, typed_value
+from doccluster.corpus.columns import kept_name, type_of, typed_value
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS
 from doccluster.results.overview import overview
@@ -30,7 +29,6 @@ DIGITS = 6
 ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
 ROWS_OF_A_PART = 500_000
-N_SAMPLED = 1_000  # documents that say how long the values of a column are
 _NUMBERS = ("cluster", "runner_up", "family", "moves_to")
 _COSINES = ("similarity", "margin")
 _FLAGS = ("first", "other")
@@ -45,16 +43,16 @@ def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Col
     """Yield `assignments_columns` a block of rows at a time."""
     positions = np.concatenate([run.documents.positions, run.empty_documents.positions])
     order = np.argsort(positions, kind="stable")
-    families, documents = _families(run), _without_long_columns(run.documents)
+    families = _families(run)
     for start in range(0, order.size, n_rows):
-        yield _assignments(run, documents, order[start : start + n_rows], families)
+        yield _assignments(run, order[start : start + n_rows], families)
 
 
-def _assignments(run: Run, documents: DocumentTable, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
+def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
     """Return the columns of some documents; those after the last that has terms are the ones without."""
     has_terms = rows < run.n_documents
     placed, empty = rows[has_terms], rows[~has_terms] - run.n_documents
-    tables = documents.take(placed), run.empty_documents.take(empty)
+    tables = run.documents.take(placed), run.empty_documents.take(empty)
     described, source = ([columns_of(table) for table in tables] for columns_of in (_document_columns, covariates))
     columns: Columns = {
         "cluster": run.partition.labels[placed].tolist(),
@@ -102,17 +100,6 @@ def covariates(documents: DocumentTable) -> Columns:
     """
     labels = {kept_name(name): ["; ".join(labels) for labels in column] for name, column in documents.labels.items()}
     return labels | {name: list(values) for name, values in documents.columns.items()}
-
-
-def _without_long_columns(documents: DocumentTable) -> DocumentTable:
-    """Return documents without the columns of long texts, which make no table."""
-    step = max(1, len(documents) // N_SAMPLED)
-    columns = {
-        name: values
-        for name, values in documents.columns.items()
-        if np.median([len(value) for value in values[::step]] or [0]) <= MAX_MEDIAN_LENGTH
-    }
-    return replace(documents, columns=columns)
 
 
 def clusters_columns(run: Run) -> Columns:
