@@ -252,6 +252,18 @@ def test_a_store_goes_on_after_its_upgrade(doccluster, older, tmp_path):  # noqa
         assert "The quay" in stream.tables().stories["label"]
 
 
+def test_a_store_whose_tables_had_fewer_columns_is_the_same_after_its_upgrade(doccluster, store):  # noqa: F811
+    before = dump(store)
+    with closing(sqlite3.connect(store)) as connection:
+        for column in ("skip_hours", "skip_days"):
+            connection.execute(f"ALTER TABLE feed DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 8")
+    done = doccluster("stream", "upgrade", "--store", store)
+    assert (done.code, "8 -> 9" in done.out, "0 articles were read again" in done.out) == (0, True, True)
+    assert dump(store) == before
+    assert doccluster("stream", "check", "--store", store).code == 0
+
+
 def test_an_upgrade_that_would_write_over_a_file_is_refused(doccluster, older):  # noqa: F811
     older.with_name("older-version-7.db").write_text("mine")
     before = older.read_bytes()
