@@ -225,7 +225,8 @@ def run_pipeline(
         truth=truth if truth is None or isinstance(truth, str) else tuple(truth),
         random_state=random_state,
         reader=reader,
-        language=language if isinstance(language, str) else tuple(language),
+        # anything else is refused in a sentence, where languages are looked up
+        language=tuple(language) if isinstance(language, list | set) else language,  # type: ignore[arg-type]
         vectorizer=vectorizer_options(vectorizer),
         algorithm=chosen.name,
         clustering={**options, **estimator_options, **(clustering or {})} or None,
