@@ -70,7 +70,7 @@ class StoryLine:
     span: Span
     bins: tuple[int, ...]
     lead: ArticleLine
-    others: tuple[ArticleLine, ...]
+    other_articles: tuple[ArticleLine, ...]
     articles: tuple[ArticleLine, ...]
     n_unlisted: int
     pieces: tuple[StoryLine, ...]
@@ -80,7 +80,7 @@ class StoryLine:
 
 @dataclass(frozen=True)
 class FrontPage:
-    """All that the page says.
+    """The data of the front page.
 
     Attributes
     ----------
@@ -96,11 +96,11 @@ class FrontPage:
         The first of the open ones, by rank, and those that follow.
     singles, columns : tuple of StoryLine
         Articles that are alone, and columns that come again and again under one title; both are folded.
-    rest : mapping
-        The open stories that are listed only when they are looked for, as plain data for JSON, and `n_rest` of them.
+    unlisted : mapping
+        The open stories that show only in a search, as plain data for JSON, and `n_unlisted` of them.
     period : (Span, Span)
         The first and the last day of the small charts.
-    ended : tuple of StoryLine
+    ended_stories : tuple of StoryLine
         The stories that ended last, of `n_ended`.
     troubles : tuple of (feed, reason, what to do)
     outlets, languages : tuple of str
@@ -118,10 +118,10 @@ class FrontPage:
     lines: tuple[StoryLine, ...] = ()
     singles: tuple[StoryLine, ...] = ()
     columns: tuple[StoryLine, ...] = ()
-    rest: Mapping[str, Any] = field(default_factory=dict)
-    n_rest: int = 0
+    unlisted: Mapping[str, Any] = field(default_factory=dict)
+    n_unlisted: int = 0
     period: tuple[Span, ...] = ()
-    ended: tuple[StoryLine, ...] = ()
+    ended_stories: tuple[StoryLine, ...] = ()
     n_ended: int = 0
     troubles: tuple[tuple[str, str, str], ...] = ()
     outlets: tuple[str, ...] = ()
@@ -130,4 +130,6 @@ class FrontPage:
 
 def render_front_page(page: FrontPage) -> str:
     """Return the page as HTML."""
-    return rendered("front_page.html", page=page, rest=as_json(page.rest), script=page_part("scripts/front_page.js"))
+    return rendered(
+        "front_page.html", page=page, rest=as_json(page.unlisted), script=page_part("scripts/front_page.js")
+    )

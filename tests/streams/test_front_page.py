@@ -259,9 +259,9 @@ def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monk
     ]
     with filled(articles) as stream:
         page = front_page(stream._connection)
-    ((_, language, headline, n, listed),) = page.rest["stories"]
-    assert (language, headline, n, page.n_rest) == ("en", "Ferry aground", 2, 1)
-    wire, courier = (page.rest["outlets"].index(name) for name in ("Wire", "Courier"))
+    ((_, language, headline, n, listed),) = page.unlisted["stories"]
+    assert (language, headline, n, page.n_unlisted) == ("en", "Ferry aground", 2, 1)
+    wire, courier = (page.unlisted["outlets"].index(name) for name in ("Wire", "Courier"))
     assert listed == [
         ("", "https://example.org/1", wire, as_moment("2026-03-01T08:00:00Z")),
         ("Ferry: all safe", "", courier, as_moment("2026-03-01T09:00:00Z")),
@@ -389,7 +389,7 @@ def test_the_stories_that_ended_last_are_folded_and_open_to_their_articles():
     later = [(f"2026-0{month}-01T08:00:00Z", "Wire", title, title, "") for month, title in ((4, "Glass"), (5, "Wheat"))]
     with filled([*ended, *later]) as stream:
         page = front_page(stream._connection)
-    (story,) = page.ended
+    (story,) = page.ended_stories
     assert (page.n_ended, [one.name for one in story.articles]) == (1, ["Ferry aground 9", "Ferry aground 8"])
     assert story.id not in {one.id for one in (*page.cards, *page.lines, *page.singles)}
 

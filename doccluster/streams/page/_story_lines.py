@@ -129,7 +129,7 @@ def story_line(page: PageContext, story: str, *, is_card: bool = False) -> Story
         span=span_of(min(times), max(times)),
         bins=_bins(times, page.period) if is_card else (),
         lead=replace(_line(lead, members, terms), name=headline),
-        others=tuple(_line(article, members) for article in others[:MOST_OTHERS]) if is_card else (),
+        other_articles=tuple(_line(article, members) for article in others[:MOST_OTHERS]) if is_card else (),
         articles=tuple(_line(article) for article in _newest_first(members)[:MOST_LISTED]),
         n_unlisted=max(0, len(members) - MOST_LISTED),
         pieces=tuple(story_line(page, piece) for piece in pieces),
