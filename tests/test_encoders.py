@@ -402,7 +402,7 @@ class Counting:
 @pytest.fixture
 def counting(monkeypatch):
     made = Counting()
-    monkeypatch.setattr("doccluster.pipeline.meaning_wanted.get_encoder", made)
+    monkeypatch.setattr("doccluster.pipeline.meaning.get_encoder", made)
     return made
 
 

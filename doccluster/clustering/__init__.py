@@ -11,7 +11,7 @@ _HOMES = {
     "Assignment": "doccluster.clustering.k_means.assign",
     "AgglomerativeClustering": "doccluster.clustering.hierarchical.agglomerative",
     "BisectingSphericalKMeans": "doccluster.clustering.hierarchical.bisecting",
-    "BisectionTree": "doccluster.clustering.hierarchical.bisection_tree",
+    "BisectionTree": "doccluster.clustering.hierarchical.bisecting",
     "CriterionClustering": "doccluster.clustering.criterion_clustering",
     "DocumentClustering": "doccluster.clustering.smoothed.document_clustering",
     "MemoryPlan": "doccluster.clustering.k_means.memory_plan",
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from doccluster.clustering.criterion_clustering import CriterionClustering as CriterionClustering
     from doccluster.clustering.hierarchical.agglomerative import AgglomerativeClustering as AgglomerativeClustering
     from doccluster.clustering.hierarchical.bisecting import BisectingSphericalKMeans as BisectingSphericalKMeans
-    from doccluster.clustering.hierarchical.bisection_tree import BisectionTree as BisectionTree
+    from doccluster.clustering.hierarchical.bisecting import BisectionTree as BisectionTree
     from doccluster.clustering.k_means.assign import Assignment as Assignment
     from doccluster.clustering.k_means.assign import assign_to_centroids as assign_to_centroids
     from doccluster.clustering.k_means.memory_plan import MemoryPlan as MemoryPlan

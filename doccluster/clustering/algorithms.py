@@ -174,7 +174,7 @@ _SMOOTHED: Any = {
     "predicts": "the most probable cluster",
     "estimator": "smoothed.document_clustering:DocumentClustering",
     "parameters": "smoothed.document_clusters:DocumentParameters",
-    "find": "smoothed.document_task:find_documents",
+    "find": "smoothed.document_clusters:find_documents",
 }
 _THEIRS: Any = {"metric": "euclidean", "predicts": "the nearest mean", "rule": "estimating:nearest_mean"}
 _ROWS = (

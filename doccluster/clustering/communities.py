@@ -25,8 +25,8 @@ from scipy import sparse
 
 from doccluster.base.compiled import jit
 
-MOST_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
-LEAST_GAIN = 1e-12
+MAX_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
+MIN_GAIN = 1e-12
 
 
 @jit
@@ -53,7 +53,7 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
     queue, is_queued = order.copy(), np.ones(n_nodes, np.bool_)
     head, n_queued, n_visits, n_moves = 0, n_nodes, 0, 0
     shared, near = np.zeros(n_nodes), np.empty(n_nodes, np.int32)  # weight shared with communities; which have some
-    while n_queued > 0 and n_visits < MOST_VISITS * n_nodes:
+    while n_queued > 0 and n_visits < MAX_VISITS * n_nodes:
         node = queue[head]
         head = (head + 1) % n_nodes
         n_queued -= 1
@@ -71,9 +71,9 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
         best, best_gain = current, shared[current] - pull * degrees[node] * totals[current]
         for place in range(n_near):
             gain = shared[near[place]] - pull * degrees[node] * totals[near[place]]
-            if gain > best_gain + LEAST_GAIN:
+            if gain > best_gain + MIN_GAIN:
                 best, best_gain = near[place], gain
-        if best_gain < -LEAST_GAIN and n_empty > 0 and sizes[current] > 1:  # better alone
+        if best_gain < -MIN_GAIN and n_empty > 0 and sizes[current] > 1:  # better alone
             n_empty -= 1
             best = empty[n_empty]
         for place in range(n_near):

@@ -1,30 +1,199 @@
-"""Spherical k-means over blocks: several starts, the best kept, with what one process would return."""
+"""Spherical k-means over blocks: several starts, the best kept, with what one process would return.
+
+The loop is that of one process (`clustering/k_means/lloyd.py`), its steps are taken where the blocks are: on disk, or
+with the workers of a cluster. The sums are exact (`geometry/sums.py`), so the bytes do not depend on how the documents
+are divided into blocks. Seeds are drawn in the same order, by the same code as in one process; their rows are fetched
+from the blocks as far as a draw looks at them.
+"""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.executors import Executor
+from doccluster.base.executors import Executor, added
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
+from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import as_generator
-from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits
+from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits, Snapshot, choose_refills
 from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, fit_of
-from doccluster.distributed.block_means import BlockMeans
-from doccluster.distributed.block_rows import BlockRows
-from doccluster.distributed.block_steps import release_fits
+from doccluster.clustering.k_means.unit_documents import UnitDocuments
+from doccluster.distributed.block_steps import (
+    KEPT_VERSIONS,
+    LabelMoves,
+    TableVersion,
+    assign_block,
+    block_labels,
+    centroids_of,
+    chords,
+    has_terms,
+    look_for_refills,
+    moved_together,
+    relabel,
+    release_fits,
+    row_products,
+    take_labels,
+)
 from doccluster.distributed.checkpoints import Checkpoints, FitProgress
 from doccluster.distributed.matrix_block import MatrixBlock
 from doccluster.errors import InputError, NothingUsable
+
+Integers = npt.NDArray[np.int64]
+
+
+class BlockRows:
+    """The documents of all blocks in the order in which seeds are drawn and ties are decided, a `SeedSource`.
+
+    `blocks`: all documents, each once, in their order. `order` of shape (n_documents,): the documents in that order;
+    their own by default.
+    """
+
+    def __init__(self, executor: Executor, blocks: Sequence[MatrixBlock], order: Integers | None = None) -> None:
+        self.executor, self.blocks = executor, list(blocks)
+        self.n_documents = sum(block.n_rows for block in blocks)
+        self.n_entries = sum(block.n_entries for block in blocks)
+        self.order = np.arange(self.n_documents) if order is None else order
+
+    @cached_property
+    def frequencies(self) -> Integers:
+        """In how many documents each term is."""
+        return self.executor.reduce(block_frequencies, added, self.blocks)
+
+    @property
+    def n_terms(self) -> int:
+        """The number of columns."""
+        return int(self.frequencies.size)
+
+    @cached_property
+    def usable(self) -> Integers:
+        """The documents with terms, as places in the order, ascending."""
+        flags = np.concatenate(list(self.executor.map(has_terms, self.blocks)))
+        return np.flatnonzero(flags[self.order])
+
+    def whole(self) -> UnitDocuments:
+        """Return all rows, in the order."""
+        return self.take(np.arange(self.n_documents))
+
+    def take(self, places: Integers) -> UnitDocuments:
+        """Return the rows at some places of the order, as the iterations of one process would read them."""
+        documents = self.order[places]
+        ascending = np.sort(documents)
+        parts = list(self.executor.map(rows_at, self.blocks, ascending))
+        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.searchsorted(ascending, documents)]
+        return UnitDocuments(sparse.csr_array(rows, dtype=np.float32), np.ones(places.size))
+
+
+def rows_at(block: MatrixBlock, rows: Integers) -> Any:
+    """Return those rows of a block that are among places of the collection, ascending."""
+    first, last = np.searchsorted(rows, [block.first, block.first + block.n_rows])
+    return sparse.csr_array(block.matrix[rows[first:last] - block.first])
+
+
+def block_frequencies(block: MatrixBlock) -> Integers:
+    """Return in how many documents of a block each term is."""
+    return document_frequencies(block.matrix)
+
+
+class BlockMeans:
+    """The table and the sums of one start, on this machine; the labels stay with the blocks.
+
+    `rows`: all documents, and the order that decides among equally distant ones. `means`: float32 csr array of shape
+    (n_clusters, n_columns), unit rows. `scratch`: a folder that all workers see. `keep_bytes`: for the rows and bounds
+    of blocks, in each worker process; 0 reads them from disk in every iteration. `labels` of shape (n_documents,):
+    those that the documents have by these means already.
+    """
+
+    def __init__(
+        self,
+        rows: BlockRows,
+        means: Any,
+        scratch: str | Path,
+        *,
+        keep_bytes: int = 2**30,
+        labels: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        self._rows, self._keep_bytes = rows, keep_bytes
+        self.executor: Executor = rows.executor
+        self.blocks: Sequence[MatrixBlock] = rows.blocks
+        self.folder = Path(scratch) / f"fit-{uuid.uuid4().hex[:12]}"
+        self.folder.mkdir(parents=True)
+        self.table = sparse.csr_array(means, dtype=np.float32)
+        self.version = TableVersion(str(self.folder), 0, np.full(self.table.shape[0], np.inf), rows.frequencies)
+        self.version.write(self.table)
+        self._moved: LabelMoves | None = None  # all moves so far: sums, sizes
+        self._labelling = self.version, self.table
+        if labels is not None:
+            self._take_in(self.executor.reduce(take_labels, moved_together, self.blocks, self.version, labels))
+
+    def update(self) -> float:
+        """Make the table that of the labels, and return the objective: the lengths of the sums."""
+        assert self._moved is not None
+        before = self.table
+        self.table, lengths = centroids_of(self._moved.sums, self._moved.n_members, before)
+        self.version = self.version.at(self.version.number + 1, chords(before, self.table))
+        self.version.write(self.table)
+        self.version.at(self.version.number - KEPT_VERSIONS).remove()
+        return float(lengths.sum())
+
+    def assign(self) -> tuple[int, int]:
+        """Label all documents; return how many moved, and how many went to clusters that were empty."""
+        moved = self.executor.reduce(assign_block, moved_together, self.blocks, self.version, self._keep_bytes)
+        empty, refilled = np.flatnonzero(moved.n_usable == 0), 0
+        if empty.size:
+            moved, refilled = self._refill(empty, moved)
+        self._take_in(moved)
+        return moved.n_moved, refilled
+
+    def _take_in(self, moved: LabelMoves) -> None:
+        """Bring the sums to what the blocks are at."""
+        sums = moved.sums if self._moved is None else self._moved.sums + moved.sums
+        self._moved = LabelMoves(sums, moved.n_members, moved.n_usable, moved.n_moved)
+        self._labelling = self.version, self.table
+
+    def _refill(self, empty: Integers, moved: LabelMoves) -> tuple[LabelMoves, int]:
+        """Return the moves once empty clusters have a document each, and how many got one."""
+        parts = self.executor.map(look_for_refills, self.blocks, self.version)
+        cosines, labels, digests, usable = map(np.concatenate, zip(*parts, strict=True))
+        order = self._rows.order
+        chosen = choose_refills(cosines[order], labels[order], digests[order], usable[order], empty)
+        if not chosen:
+            return moved, 0
+        documents, clusters = order[list(chosen)], np.array(list(chosen.values()), np.int32)
+        moves = self.executor.reduce(relabel, moved_together, self.blocks, self.version, documents, clusters)
+        return moves, len(chosen)
+
+    def labels(self) -> npt.NDArray[np.int32]:
+        """Return the labels of all documents after the last whole iteration."""
+        return np.concatenate(list(self.executor.map(block_labels, self.blocks, self._labelling[0])))
+
+    def so_far(self, number: int) -> Callable[[], Snapshot]:
+        """Return a function that makes a snapshot of the last whole iteration."""
+        return lambda: self.finish(number, converged=False)
+
+    def finish(self, number: int, *, converged: bool) -> Snapshot:
+        """Return the start after its last whole iteration; clusters that could not be filled are dropped."""
+        assert self._moved is not None
+        filled, table = np.flatnonzero(self._moved.n_usable), self._labelling[1]
+        if 0 < filled.size < table.shape[0]:
+            others_refilled = BlockMeans(self._rows, table[filled], self.folder.parent, keep_bytes=self._keep_bytes)
+            others_refilled.assign()
+            return others_refilled.finish(number, converged=converged)
+        objective = float(row_products(sparse.csr_array(self._moved.sums.by_cluster()), table).sum())
+        return Snapshot(self.labels(), table, objective, number, converged)
+
 
 KEPT_BYTES = 2**30
 SEED_ENTRIES = 2**27  # of more (a gigabyte of rows) seeds are drawn from a random sample

@@ -210,11 +210,11 @@ def _terms(
     ]
 
 
-LONGEST = 12
+MAX_LETTERS = 12
 MIN_SHARE = 0.6  # part of the occurrences of a term that its longer string must cover
 TITLES_SHARE = 1 / 3  # the same of titles, which say what a text is about
-MOST_OCCURRENCES = 200
-MOST_CUT = 12  # occurrences that are looked at for whole words
+MAX_OCCURRENCES = 200
+MAX_CUT = 12  # occurrences that are looked at for whole words
 
 Occurrence = tuple[str, int, int]
 
@@ -225,7 +225,7 @@ def recurring_strings(
     *,
     titles: Sequence[str] = (),
     min_share: float = MIN_SHARE,
-    longest: int = LONGEST,
+    longest: int = MAX_LETTERS,
 ) -> Mapping[str, str]:
     """Return for each term in a script without blanks the longest string around it that recurs in `texts`.
 
@@ -276,7 +276,7 @@ def _occurrences(term: str, texts: Sequence[str]) -> list[Occurrence]:
     occurrences: list[Occurrence] = []
     for text in texts:
         start = text.find(term)
-        while start >= 0 and len(occurrences) < MOST_OCCURRENCES:
+        while start >= 0 and len(occurrences) < MAX_OCCURRENCES:
             occurrences.append((text, start, start + len(term)))
             start = text.find(term, start + len(term))
     return occurrences
@@ -303,7 +303,7 @@ def _grown(occurrences: list[Occurrence], needed: float, longest: int) -> str:
 
 def _whole_words(occurrences: Sequence[Occurrence]) -> str:
     """Return the words that stand most often where a term occurs; nothing where they do not come twice."""
-    sample = occurrences[:: max(1, len(occurrences) // MOST_CUT)][:MOST_CUT]
+    sample = occurrences[:: max(1, len(occurrences) // MAX_CUT)][:MAX_CUT]
     words = Counter(whole_word(*occurrence) for occurrence in sample)
     counts: Counter[str] = Counter()
     for word, count in words.items():

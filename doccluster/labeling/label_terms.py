@@ -28,7 +28,7 @@ MIN_SHARE_KNOWN = 0.02  # where no word is in a twentieth
 MAX_SHARE_OUTSIDE = 0.1  # a word in more of the other documents than this says nothing about a cluster
 MAX_SHARE_OF_ALL = 0.25  # nor does a word in more of all documents, unless it is in hardly any but the cluster's
 MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outside it
-MOST = 0.6  # of the documents of a cluster: a word in more of them needs a higher lift
+COMMON_SHARE = 0.6  # of the documents of a cluster: a word in more of them needs a higher lift
 NEARLY_ALL = 0.9
 SCORE_DIGITS = 9
 PHRASE_FOR_WORD = 0.5  # a phrase in so much of the documents that have one of its words stands for the word
@@ -159,7 +159,7 @@ def _tiers(
     inside, outside = support / size, (frequency - support) / max(n_others, 1)
     supported = support >= min(max(2, int(np.ceil(MIN_SHARE_OF_DOCUMENTS * size))), size)
     telling = (outside <= MAX_SHARE_OUTSIDE) & (inside >= MIN_LIFT * outside)
-    telling |= (inside >= MOST) & (inside >= 2 * MIN_LIFT * outside)
+    telling |= (inside >= COMMON_SHARE) & (inside >= 2 * MIN_LIFT * outside)
     marks = (inside >= NEARLY_ALL) & (support >= NEARLY_ALL * frequency)
     rare = frequency <= np.where(marks, 0.5, MAX_SHARE_OF_ALL) * (size + n_others)
     is_supported_less = support >= min(max(2, MIN_SHARE_KNOWN * size), size)

@@ -23,7 +23,7 @@ from doccluster.labeling.profiles import checked_documents
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-LEAST_STAYING = 2  # documents of a cluster, or all of it stay
+MIN_STAYING = 2  # documents of a cluster, or all of it stay
 NEAR_COPY = 0.9  # two texts with this cosine read as the same text
 CANDIDATES_PER_PLACE = 8
 BORDERLINE_MARGIN = 0.02  # with a smaller one a document could as well be in the next cluster
@@ -67,7 +67,7 @@ def place_labels(
 def fit_none(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
     """Return which documents fit no cluster; none of a cluster of which fewer than two would stay."""
     is_other = is_nearer_to_another(labels, placed)
-    stay: Flags = np.bincount(labels[~is_other], minlength=int(labels.max()) + 1) >= LEAST_STAYING
+    stay: Flags = np.bincount(labels[~is_other], minlength=int(labels.max()) + 1) >= MIN_STAYING
     return is_other & stay[labels]
 
 

@@ -13,14 +13,14 @@ import pandas as pd
 from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.stored_texts import PickedTexts
+from doccluster.pipeline.cluster_count import recommended, with_examples
 from doccluster.pipeline.in_process import order_of
-from doccluster.pipeline.meaning_wanted import reader_for, with_meaning
+from doccluster.pipeline.meaning import reader_for, with_meaning
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.news_stories import news_among
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
-from doccluster.pipeline.wanted_clusters import recommended, with_examples
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.selection import CriteriaOverK, Recommendation, Tendency, criteria_over_k, tendency

@@ -23,7 +23,7 @@ from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run, save_run
 from doccluster.results.storage import read_record, write_json
 
-LONGEST_LABEL = 200
+MAX_LABEL_LETTERS = 200
 
 
 @dataclass(frozen=True)
@@ -189,9 +189,9 @@ def _check(edit: Edit, run: Run) -> None:
             )
         return
     label = edit.label or ""
-    if len(edit.clusters) != 1 or not label.strip() or len(label) > LONGEST_LABEL or not label.isprintable():
+    if len(edit.clusters) != 1 or not label.strip() or len(label) > MAX_LABEL_LETTERS or not label.isprintable():
         raise InputError(
-            f"{label[:40]!r} cannot be a label", remedy=f"give one line of 1 to {LONGEST_LABEL} characters"
+            f"{label[:40]!r} cannot be a label", remedy=f"give one line of 1 to {MAX_LABEL_LETTERS} characters"
         )
     same = [
         cluster.cluster for cluster in run.clusters if cluster.label == label and cluster.cluster != edit.clusters[0]

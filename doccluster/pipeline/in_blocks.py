@@ -22,9 +22,8 @@ from doccluster.base.progress import Progress
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
 from doccluster.clustering.k_means.spherical import SphericalParameters, found_by
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, found_of
 from doccluster.clustering.smoothed.document_spaces import taken_rows
-from doccluster.clustering.smoothed.document_task import found_of
 from doccluster.corpus import Corpus
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reading import as_paths
@@ -39,13 +38,13 @@ from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement
+from doccluster.pipeline.cluster_count import ClusterCount
 from doccluster.pipeline.fitting import FittedClusters, fit_of
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments, row_digests
-from doccluster.pipeline.meaning_wanted import with_meaning
+from doccluster.pipeline.meaning import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import SourceDocuments, is_matrix
 from doccluster.pipeline.vectorizing import Vectorization
-from doccluster.pipeline.wanted_clusters import ClusterCount
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors

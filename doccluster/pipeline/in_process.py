@@ -25,12 +25,12 @@ from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
+from doccluster.pipeline.cluster_count import ClusterCount, count_clusters
 from doccluster.pipeline.fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
-from doccluster.pipeline.meaning_wanted import with_meaning
+from doccluster.pipeline.meaning import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import SourceDocuments, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
-from doccluster.pipeline.wanted_clusters import ClusterCount, count_clusters
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors

@@ -24,6 +24,7 @@ from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
 from doccluster.pipeline.apart import Apart, rule_apart, vectors_apart
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
+from doccluster.pipeline.cluster_count import ClusterCount
 from doccluster.pipeline.fitting import (
     FittedClusters,
     Rows,
@@ -36,7 +37,7 @@ from doccluster.pipeline.fitting import (
 )
 from doccluster.pipeline.given_labels import clusters_of_labels, recorded_labels, with_labels
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments
-from doccluster.pipeline.meaning_wanted import meaning_note, reader_for
+from doccluster.pipeline.meaning import meaning_note, reader_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.news_stories import stories_of_run
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
@@ -50,7 +51,6 @@ from doccluster.pipeline.sources import (
     without_terms,
 )
 from doccluster.pipeline.vectorizing import Vectorization, vectorizer_options
-from doccluster.pipeline.wanted_clusters import ClusterCount
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Provenance, Run

@@ -40,7 +40,7 @@ MATRIX_OPTIONS = ("classes", "terms")
 CLASS_COLUMN = "class"
 # of the lines that outlets repeat
 N_SHOWN = 2
-LONGEST_SHOWN = 50  # characters
+MAX_SHOWN_LETTERS = 50  # characters
 N_KEPT = 200  # in run.json
 
 
@@ -312,7 +312,7 @@ def boilerplate_note(lines: tuple[Repeated, ...]) -> str | None:
         return None
     times: Counter[str] = Counter()
     for line in lines:
-        times[textwrap.shorten(line.text, LONGEST_SHOWN, placeholder=" …")] += line.n_documents
+        times[textwrap.shorten(line.text, MAX_SHOWN_LETTERS, placeholder=" …")] += line.n_documents
     (first, count), *further = times.most_common(N_SHOWN)
     shown = [f'"{first}" in {count:,} documents', *(f'"{text}" in {n:,}' for text, n in further)]
     n_lines = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"

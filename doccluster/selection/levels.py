@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.blocks import map_blocks
+from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import unit_rows
@@ -39,14 +39,14 @@ SURE = 0.95  # unless its level comes back like this
 TOPICS_SHARE = 2 / 3  # of the best agreement: coarser levels that come back less are left out
 SUBTOPICS_SHARE = 0.95  # the same for subtopics, whose agreement rises to a plateau
 APART = 1.5  # how many times the clusters of a level make another one worth telling
-SMALLEST_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
+MIN_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
 SURE_SUBTOPICS = 0.9  # what subtopics are that come back almost exactly
 WORTH_GOING_ON = 0.7  # of the finest level, where it is the best: finer ones are looked at
-MOST_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
-LEAST_COSINE = 1e-3
+MAX_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
+MIN_COSINE = 1e-3
 N_STARTS = 3  # of up to as many documents; of more, one
 EDGES_AT_ONCE = 1 << 16
-MOST_DENSE = 10_000  # rows without a graph of their terms, whose neighbours take all pairs
+MAX_DENSE = 10_000  # rows without a graph of their terms, whose neighbours take all pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,11 +117,12 @@ def find_levels(
     for number, labels in enumerate(map_blocks(find, jobs, n_threads=n_threads), start=1):
         labels_of_jobs.append(labels)
         progress("choose k", number, len(jobs))
-    levels = []
-    for row, resolution in enumerate(resolutions):
+
+    def level_at(row: int) -> Level:
         whole, *parts = labels_of_jobs[row * len(graphs) : (row + 1) * len(graphs)]
-        levels.append(Level(float(resolution), whole, agreement_of_parts(parts_drawn, parts, n_nodes), smallest))
-    return levels
+        return Level(float(resolutions[row]), whole, agreement_of_parts(parts_drawn, parts, n_nodes), smallest)
+
+    return list(map_blocks(level_at, range(len(resolutions)), n_threads=n_threads))
 
 
 def agreement_of_parts(parts_drawn: Sequence[Labels], labels: Sequence[Labels], n_nodes: int) -> float:
@@ -235,14 +236,14 @@ def find_both(
     size = rows.shape[0]
     points = rows if smoothed is None else smoothed.moved_once
     assert points is not None  # `smooth_documents` makes them
-    few = draw_rows(size, MOST_FOR_TOPICS, rng)
+    few = draw_rows(size, MAX_FOR_TOPICS, rng)
     settings: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
     near = neighbour_edges(points[few], n_threads=n_threads)
-    topics = _usual(near, topics_among, RESOLUTIONS, smallest=SMALLEST_TOPIC, **settings), _nodes_of(few, size)
+    topics = _usual(near, topics_among, RESOLUTIONS, smallest=MIN_TOPIC, **settings), _nodes_of(few, size)
     if smoothed is not None:
-        graph, nodes = sharpened(smoothed.graph, points), smoothed.graph.families
+        graph, nodes = sharpened(smoothed.graph, points, n_threads=n_threads), smoothed.graph.families
     else:
-        sample = draw_rows(size, MOST_DENSE, rng)
+        sample = draw_rows(size, MAX_DENSE, rng)
         graph, nodes = neighbour_edges(points[sample], n_threads=n_threads), _nodes_of(sample, size)
     subtopics = _usual(graph, subtopics_among, RESOLUTIONS[RESOLUTIONS >= SUBTOPICS_FROM], **settings)
     while finer_wanted(subtopics):
@@ -254,7 +255,7 @@ def _usual(
     graph: Any, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
 ) -> list[Level]:
     """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
-    n_starts = N_STARTS if graph.shape[0] <= MOST_FOR_TOPICS else 1
+    n_starts = N_STARTS if graph.shape[0] <= MAX_FOR_TOPICS else 1
     starts = [find_levels(graph, *resolutions, **settings) for _ in range(n_starts)]
 
     def n_chosen(levels: list[Level]) -> int:
@@ -264,7 +265,7 @@ def _usual(
     return sorted(starts, key=n_chosen)[n_starts // 2]
 
 
-def sharpened(common: Graph, points: Any) -> Any:
+def sharpened(common: Graph, points: Any, *, n_threads: int | None = None) -> Any:
     """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
     Documents of one subtopic share neighbours besides terms, so their smoothed rows are nearer than those of two
@@ -274,10 +275,12 @@ def sharpened(common: Graph, points: Any) -> Any:
     rows = unit_rows(points[common.first], warn=False)
     weights = np.empty(graph.nnz)
     ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    for start in range(0, graph.nnz, EDGES_AT_ONCE):
-        edges = slice(start, start + EDGES_AT_ONCE)
+
+    def multiply(edges: slice) -> None:
         weights[edges] = np.einsum("ij,ij->i", rows[ends[edges]], rows[graph.indices[edges]])
-    weights = graph.data * np.maximum(weights, LEAST_COSINE) ** 2
+
+    share_blocks(multiply, row_blocks(graph.nnz, EDGES_AT_ONCE), n_threads=resolve_threads(n_threads))
+    weights = graph.data * np.maximum(weights, MIN_COSINE) ** 2
     return sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 
 

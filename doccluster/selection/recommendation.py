@@ -20,7 +20,7 @@ from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.selection.levels import (
-    MOST_FOR_TOPICS,
+    MAX_FOR_TOPICS,
     SURE_SUBTOPICS,
     Level,
     between,
@@ -30,7 +30,7 @@ from doccluster.selection.levels import (
     subtopics_among,
     topics_among,
 )
-from doccluster.selection.structure import find_structure
+from doccluster.selection.structure import Structure, find_structure
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ Granularity = Literal["sections", "topics", "subtopics"]
 GRANULARITIES: tuple[Granularity, ...] = ("sections", "topics", "subtopics")
 Labels = npt.NDArray[np.int64]
 
-LEAST_DOCUMENTS = 4
-MOST_DOCUMENTS = 50_000  # that are looked at, however large the corpus
+MIN_DOCUMENTS = 4
+MAX_DOCUMENTS = 50_000  # that are looked at, however large the corpus
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,8 +237,8 @@ def choose_k(
     --------
     >>> rng = np.random.default_rng(0)
     >>> topics = np.repeat(np.eye(3), 20, axis=0).repeat(10, axis=1)
-    >>> found = choose_k(topics * (rng.random((60, 30)) < 0.5), random_state=0)
-    >>> found.k, found.has_structure
+    >>> recommendation = choose_k(topics * (rng.random((60, 30)) < 0.5), random_state=0)
+    >>> recommendation.k, recommendation.has_structure
     (3, True)
     """
     if granularity not in (None, *GRANULARITIES):
@@ -249,50 +249,20 @@ def choose_k(
             expected="'sections', 'topics' or 'subtopics', or leave it out",
         )
     rng = as_generator(random_state)
-    documents = as_documents(matrix)
-    rows = documents.unit
-    n_documents = int(rows.shape[0])
-    if counts is not None:
-        counts = counts if documents is matrix else sparse.csr_array(check_matrix(counts, name="counts"))
-        if counts.shape != rows.shape:
-            raise InputError("has another shape than the matrix", argument="counts", received=counts.shape)
-    if n_documents < LEAST_DOCUMENTS:
-        raise InputError(
-            f"{n_documents} document(s) are too few to choose a number of clusters",
-            remedy=f"give at least {LEAST_DOCUMENTS}, or the number",
-        )
-    asked = () if ks is None else tuple(check_ks(ks, n_documents))
-    limit = MOST_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
-    looked_at = draw_rows(n_documents, max(LEAST_DOCUMENTS, limit), rng)
-    if looked_at.size < n_documents:
-        rows, counts, smoothed = rows[looked_at], None if counts is None else counts[looked_at], None
-        meaning = None if meaning is None else meaning.take(looked_at)
+    sample = _sample_of(matrix, counts, meaning, smoothed, max_documents, rng)
+    requested = () if ks is None else tuple(check_ks(ks, sample.n_documents))
+    smoothed = sample.smoothed
     if smoothed is None:
         parameters = DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
-        smoothed = smooth_documents(rows, counts, parameters, meaning=meaning)
-    sample = draw_rows(rows.shape[0], MOST_FOR_TOPICS, rng)
-    structure = find_structure(rows[sample], rng, n_threads=n_threads)
-    if meaning is not None and not structure.is_there:
-        structure = find_structure(meaning.rows[sample], rng, n_threads=n_threads)
-    levels = find_both(rows, smoothed, rng, n_threads=n_threads, progress=progress)
-    (broad, of_broad), (narrow, of_narrow) = levels["topics"], levels["subtopics"]
-    coarse = topics_among(broad)
-    subtopics = subtopics_among(narrow, coarse)
-    middle = between(broad, coarse, subtopics)
-    best: dict[Granularity, Level] = {}
-    for name, level_of_name in zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True):
-        best |= {} if level_of_name is None else {name: level_of_name}
+        smoothed = smooth_documents(sample.rows, sample.counts, parameters, meaning=sample.meaning)
+    structure = _structure_of(sample, rng, n_threads)
+    levels = find_both(sample.rows, smoothed, rng, n_threads=n_threads, progress=progress)
+    best = _best_levels(levels)
     chosen, reason = _shown(granularity, subtopics_because, best)
     level = best.get(chosen) if structure.is_there else None
-    k = free = None if level is None else level.n_clusters
-    if asked and free is not None:
-        k = min(asked, key=lambda number: (abs(math.log(number / free)), number))
-    counted: dict[Granularity, Labels] = {}
-    for name, level_of_name in best.items() if level is not None else ():
-        counted[name] = np.full(n_documents, -1)
-        counted[name][looked_at] = spread(
-            level_of_name, of_narrow if level_of_name is subtopics else of_broad, rows.shape[0]
-        )
+    k = unlimited = None if level is None else level.n_clusters
+    if requested and unlimited is not None:
+        k = min(requested, key=lambda number: (abs(math.log(number / unlimited)), number))
     return Recommendation(
         k=k,
         sections=_number(best.get("sections")),
@@ -302,13 +272,86 @@ def choose_k(
         reason=reason,
         has_structure=level is not None,
         p_value=structure.p_value,
-        columns=_columns({"topics": broad, "subtopics": narrow}, best),
-        n_documents=n_documents,
-        n_looked_at=int(looked_at.size),
-        asked=asked,
-        unlimited=free if asked else None,
-        levels=counted,
+        columns=_columns(levels, best),
+        n_documents=sample.n_documents,
+        n_looked_at=int(sample.places.size),
+        asked=requested,
+        unlimited=unlimited if requested else None,
+        levels={} if level is None else _labels_of(best, levels, sample),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The documents that are looked at: all, or some drawn at random, whose places among all are ascending."""
+
+    rows: Any
+    counts: Any | None
+    meaning: Meaning | None
+    smoothed: SmoothedRows | None
+    places: Labels
+    n_documents: int  # of all
+
+
+def _sample_of(
+    matrix: Any,
+    counts: Any | None,
+    meaning: Meaning | None,
+    smoothed: SmoothedRows | None,
+    max_documents: int | None,
+    rng: np.random.Generator,
+) -> _Sample:
+    """Return the documents that are looked at, or raise InputError if they cannot be used."""
+    documents = as_documents(matrix)
+    rows = documents.unit
+    n_documents = int(rows.shape[0])
+    if counts is not None:
+        counts = counts if documents is matrix else sparse.csr_array(check_matrix(counts, name="counts"))
+        if counts.shape != rows.shape:
+            raise InputError("has another shape than the matrix", argument="counts", received=counts.shape)
+    if n_documents < MIN_DOCUMENTS:
+        raise InputError(
+            f"{n_documents} document(s) are too few to choose a number of clusters",
+            remedy=f"give at least {MIN_DOCUMENTS}, or the number",
+        )
+    limit = MAX_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
+    places = draw_rows(n_documents, max(MIN_DOCUMENTS, limit), rng)
+    if places.size == n_documents:
+        return _Sample(rows, counts, meaning, smoothed, places, n_documents)
+    counts = None if counts is None else counts[places]
+    meaning = None if meaning is None else meaning.take(places)
+    return _Sample(rows[places], counts, meaning, None, places, n_documents)
+
+
+def _structure_of(sample: _Sample, rng: np.random.Generator, n_threads: int | None) -> Structure:
+    """Return whether there is anything to find by the words, else whether there is by the meaning."""
+    few = draw_rows(sample.rows.shape[0], MAX_FOR_TOPICS, rng)
+    structure = find_structure(sample.rows[few], rng, n_threads=n_threads)
+    if sample.meaning is None or structure.is_there:
+        return structure
+    return find_structure(sample.meaning.rows[few], rng, n_threads=n_threads)
+
+
+def _best_levels(levels: Mapping[str, tuple[list[Level], Labels]]) -> dict[Granularity, Level]:
+    """Return the best level of each granularity that there is, the broadest first."""
+    (broad, _), (narrow, _) = levels["topics"], levels["subtopics"]
+    coarse = topics_among(broad)
+    subtopics = subtopics_among(narrow, coarse)
+    middle = between(broad, coarse, subtopics)
+    by_name = zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True)
+    return {name: level for name, level in by_name if level is not None}
+
+
+def _labels_of(
+    best: Mapping[Granularity, Level], levels: Mapping[str, tuple[list[Level], Labels]], sample: _Sample
+) -> dict[Granularity, Labels]:
+    """Return the cluster of each document by each level; -1 for one in none, or not looked at."""
+    labels_of: dict[Granularity, Labels] = {}
+    for name, level in best.items():
+        nodes = levels["subtopics" if name == "subtopics" else "topics"][1]
+        labels_of[name] = np.full(sample.n_documents, -1)
+        labels_of[name][sample.places] = spread(level, nodes, sample.rows.shape[0])
+    return labels_of
 
 
 def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
@@ -349,9 +392,11 @@ def _number(level: Level | None) -> int | None:
     return None if level is None else level.n_clusters
 
 
-def _columns(levels: Mapping[str, list[Level]], best: Mapping[Granularity, Level]) -> dict[str, npt.NDArray[Any]]:
+def _columns(
+    levels: Mapping[str, tuple[list[Level], Labels]], best: Mapping[Granularity, Level]
+) -> dict[str, npt.NDArray[Any]]:
     """Return the evidence, coarse levels first."""
-    rows = [(name, level) for name, levels_of_kind in levels.items() for level in levels_of_kind]
+    rows = [(name, level) for name, (levels_of_kind, _) in levels.items() for level in levels_of_kind]
     taken_for = {id(level): name for name, level in best.items()}
     return {
         "as": np.array([name for name, _ in rows]),

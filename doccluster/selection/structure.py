@@ -21,8 +21,8 @@ from doccluster.selection.levels import adjusted_rand
 RESOLUTIONS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 N_SHUFFLES = 19  # allow p = 0.05
 # what else is asked of the agreement: lengths of documents and common terms, which both halves share, make a little
-LEAST_DEVIATIONS, LEAST_AGREEMENT = 8.0, 0.1
-LEAST_SPREAD = 1e-6  # of shuffled agreements: shuffling may change nothing
+MIN_DEVIATIONS, MIN_AGREEMENT = 8.0, 0.1
+MIN_SPREAD = 1e-6  # of shuffled agreements: shuffling may change nothing
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Structure:
     @property
     def is_there(self) -> bool:
         """Whether the halves agree beyond chance, and by more than the lengths of documents can make."""
-        is_enough = self.deviations >= LEAST_DEVIATIONS or self.agreement >= LEAST_AGREEMENT
+        is_enough = self.deviations >= MIN_DEVIATIONS or self.agreement >= MIN_AGREEMENT
         return self.p_value <= 1 / (N_SHUFFLES + 1) and is_enough
 
 
@@ -76,7 +76,7 @@ def against_shuffles(
     tiny = np.finfo(float).tiny
     among_all = ((values - values.mean(axis=0)) / np.maximum(values.std(axis=0), tiny)).max(axis=1)
     p_value = float((1 + np.sum(among_all[1:] >= among_all[0])) / (N_SHUFFLES + 1))
-    spread = np.maximum(values[1:].std(axis=0), LEAST_SPREAD)
+    spread = np.maximum(values[1:].std(axis=0), MIN_SPREAD)
     deviations = (values[0] - values[1:].mean(axis=0)) / spread
     return Structure(float(values[0].max()), float(deviations.max()), p_value)
 

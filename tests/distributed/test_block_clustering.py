@@ -15,8 +15,7 @@ from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalPar
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.distributed import Sequential, cluster_blocks, write_block
-from doccluster.distributed.block_steps import _Followed
-from doccluster.distributed.cluster_table import TableVersion
+from doccluster.distributed.block_steps import TableVersion, _Followed
 from doccluster.errors import InputError, NothingUsable
 
 N, TERMS = 700, 300

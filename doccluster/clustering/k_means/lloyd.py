@@ -1,7 +1,7 @@
 """Lloyd's iterations from means to a fixed point: label, refill, update, until nothing moves or too little is gained.
 
 There is one loop, for documents in memory (`lloyd_steps.LloydSteps`) and for documents in blocks on disk or on the
-workers of a cluster (`distributed.block_means.BlockMeans`): it asks for the steps and knows nothing of where they run.
+workers of a cluster (`distributed.block_clustering.BlockMeans`): it asks for the steps, wherever these run.
 
 Exact labels means: those of a naive Lloyd that stores documents and unit means as float32, computes in float64 in
 ascending order of the columns, breaks ties to the lowest index and refills by the same rule.

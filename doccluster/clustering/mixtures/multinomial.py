@@ -25,7 +25,7 @@ Labels = npt.NDArray[np.int64]
 
 BLOCK_ROWS = 2048
 MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3
-LEAST_SHARE = 1e-4  # smaller posterior probabilities do not count in the next step
+MIN_POSTERIOR = 1e-4  # smaller posterior probabilities do not count in the next step
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ def expect(rows: Any, parameters: Multinomials, *, soft: bool, n_threads: int | 
             labels: Labels = parameters.scores(rows[part]).argmax(axis=1)
             return labels, one_hot(labels, parameters.n_clusters)
         posteriors = parameters.posteriors(rows[part])
-        posteriors[posteriors < LEAST_SHARE] = 0.0
+        posteriors[posteriors < MIN_POSTERIOR] = 0.0
         posteriors /= posteriors.sum(axis=1, keepdims=True)
         return posteriors.argmax(axis=1), sparse.csr_array(posteriors)
 

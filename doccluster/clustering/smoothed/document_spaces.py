@@ -42,7 +42,7 @@ DENSE_EXACT_UP_TO = 100_000  # and those of dense rows, whose products are quick
 POWER_ITERATIONS = 1  # rows that are moved towards their neighbours need no exact directions
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 COUNTED_ROWS = 2**14  # that are weighted at a time
-LARGEST_COUNT = 2**24  # whole numbers up to it are exact in float32
+MAX_COUNT = 2**24  # whole numbers up to it are exact in float32
 
 Graph = NeighbourGraph | JoinedGraph
 
@@ -154,7 +154,7 @@ def block_side_by_side(block: slice, meaning: Any, weight: float, *tables: Any) 
 def holds_counts(matrix: Any) -> bool:
     """Return whether all values are whole numbers from 0 up."""
     values = matrix.data if sparse.issparse(matrix) else matrix
-    return bool(values.size == 0 or (values.min() >= 0 and values.max() <= LARGEST_COUNT and (values % 1 == 0).all()))
+    return bool(values.size == 0 or (values.min() >= 0 and values.max() <= MAX_COUNT and (values % 1 == 0).all()))
 
 
 class WeighedRows(NamedTuple):
@@ -259,7 +259,7 @@ def weighted_block(
 
 
 CANDIDATES = 2000  # documents that each is compared with, about, so that the work grows with the documents alone
-LEAST_PROBES = 4
+MIN_PROBES = 4
 SAMPLE_OF_CELL = 32  # documents for each cell that the centroids are made from
 BLOCK_SIMILARITIES = 2**20  # that each thread holds at a time: 8 MiB
 
@@ -285,7 +285,7 @@ def search_cells(
     filled = np.flatnonzero(np.diff(matrix.indptr) if is_sparse else matrix.any(axis=1))
     n_cells = min(number_of_cells(n), filled.size)
     if n_probes is None:
-        n_probes = max(LEAST_PROBES, math.ceil(CANDIDATES * n_cells / n))
+        n_probes = max(MIN_PROBES, math.ceil(CANDIDATES * n_cells / n))
     n_probes = check_positive_int(n_probes, "n_probes")
     size = min(filled.size, SAMPLE_OF_CELL * n_cells)
     sample = np.sort(rng.choice(filled, size=size, replace=False))

@@ -23,11 +23,11 @@ from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.selection import Recommendation, choose_k
-from doccluster.selection.recommendation import MOST_DOCUMENTS
+from doccluster.selection.recommendation import MAX_DOCUMENTS
 from doccluster.vectors import DocumentVectors
 
 N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
-MOST_ALONE = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
+MIN_SHARE_SEEN = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
 MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
 SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
 
@@ -100,7 +100,7 @@ def recommended(
     """
     rows, counts = vectors.documents.unit, vectors.counts
     smoothed = None
-    if rows.shape[0] <= min(MOST_DOCUMENTS, max_documents or MOST_DOCUMENTS):
+    if rows.shape[0] <= min(MAX_DOCUMENTS, max_documents or MAX_DOCUMENTS):
         common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
         parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
         smoothed = smooth_documents(
@@ -151,7 +151,7 @@ def with_examples(
         )[0]
         if largest.label_terms:
             share_seen = sizes.sum() / labels.size
-            examples[name] = largest.label, round(sizes.max() / (share_seen if share_seen < MOST_ALONE else 1))
+            examples[name] = largest.label, round(sizes.max() / (share_seen if share_seen < MIN_SHARE_SEEN else 1))
     return replace(choice, examples=examples)
 
 
