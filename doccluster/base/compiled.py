@@ -100,14 +100,14 @@ class CheckedFolder:
         return all(self._is_whole(path) or _remove(path) for path in self._at_first.get(name, ()))
 
     def note(self, name: str) -> None:
-        """Write down the checksums of the files of a function; without them they are compiled anew."""
+        """Write down the checksums of a function's files; files without one are compiled again."""
         lines = [_line(path) for path in self._listed().get(name, ())]
         new = [line for line in lines if line and not self._is_noted(line)]
         with suppress(OSError), (self.folder / CHECKSUMS).open("a", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in new))
 
     def remove(self, name: str) -> None:
-        """Remove the files of a function: not all of them could be written."""
+        """Remove the files of a function of which not all could be written."""
         for path in self._listed().get(name, ()):
             _remove(path)
 
@@ -185,7 +185,7 @@ def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) ->
 
 
 class _Compilations(event.Listener):  # type: ignore[misc]  # numba has no types
-    """Puts what numba announces on the clock."""
+    """Counts the compilations that numba announces."""
 
     def on_start(self, announced: Any) -> None:
         CLOCK.begin()

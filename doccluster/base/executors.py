@@ -296,7 +296,7 @@ class InFiles:
 
 
 def call_opened(item: Any, function: Callable[..., Result], *shared: Any) -> Result:
-    """Return the result of a function that is given arrays in place of what stands for them."""
+    """Call a function with arrays in place of their stand-ins, and return its result."""
     return function(item, *map(opened, shared))
 
 

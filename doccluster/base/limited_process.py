@@ -42,7 +42,7 @@ class TooCostly(WorkFailure):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What reading one part may take: a file, a feed, the batches of a table, the texts that a model is given."""
+    """The memory, time and number of items that reading one file, feed, table or batch of texts may use."""
 
     memory: int = 256 * 2**20  # bytes
     seconds: float = 20.0  # of processor time
@@ -77,7 +77,7 @@ class LimitedProcess:
     def pieces(
         self, function: str, arguments: Any, body: bytes = b"", *, allowance: Allowance | None = None
     ) -> Iterator[Piece]:
-        """Yield what ``module:function(arguments, body)`` yields there.
+        """Yield the results of ``module:function(arguments, body)`` in the process.
 
         Raises TooCostly beyond the allowance, WorkFailure if the process ends or an error is raised in it; an error of
         this package is raised as it is.
@@ -156,7 +156,7 @@ def pieces_of_work(
     allowance: Allowance | None = None,
     idle: list[LimitedProcess] | None = None,
 ) -> Iterator[Piece]:
-    """Yield what a function yields in one of the idle processes, or a new one; see `LimitedProcess.pieces`."""
+    """Yield the results of a function that runs in an idle process, or in a new one; see `LimitedProcess.pieces`."""
     idle = _idle if idle is None else idle
     process = idle.pop() if idle else LimitedProcess()
     try:
@@ -206,7 +206,7 @@ def _receive(stream: Any) -> Piece | None:
 
 
 def serve() -> None:
-    """Do the work that standard input asks for, until it ends: what the process runs."""
+    """Run the tasks that arrive on standard input until it ends: the main function of the process."""
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
@@ -255,7 +255,7 @@ def _limit_memory(n_bytes: int) -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """Let the system end this process once it has worked for so long; 0 for never."""
+    """Let the system end this process after this much processor time; 0 for never."""
     if hasattr(signal, "setitimer"):  # Windows has no such timers: there the patience of who asks is the limit
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -56,7 +56,7 @@ def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64
 
 
 class MadeItems(Sequence[Item]):
-    """A sequence whose items are made when they are looked at; a slice of it is a list."""
+    """A sequence that makes an item when it is read; a slice is a list."""
 
     @overload
     def __getitem__(self, place: int) -> Item: ...

@@ -44,7 +44,7 @@ KEY = "parameter"  # of the record in a field's metadata
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known of a parameter beside its name.
+    """The description, default and range of a parameter.
 
     `low`, `high`: the range of a number, both ends included; whole where the default is. `above`, `below`: ends of the
     range that are not included themselves.
@@ -114,7 +114,7 @@ class Parameter:
 
 
 def parameter(default: T, about: str, **facts: Any) -> T:
-    """Return a field of a dataclass with what is known of the parameter; `Parameter` says what may be known."""
+    """Return a field of a dataclass with its description; the keywords are the fields of `Parameter`."""
     dataclass_field: T = field(default=default, metadata={KEY: Parameter(about, default, **facts)})
     return dataclass_field
 
@@ -147,7 +147,7 @@ def check_names(typed: Iterable[str], names_known: Iterable[str], what: str) -> 
 
 
 def at_the_door(function: F, name: str | None = None) -> F:
-    """Return a function that says in a sentence how it is called where it cannot be called so.
+    """Return the function with errors in a sentence: a wrong call is answered with the right one.
 
     With a name it is that of the package; without, the function stays where it is.
     """

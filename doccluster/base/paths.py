@@ -20,7 +20,7 @@ _SHOWN = 80  # characters of a long name in a sentence
 
 
 def usable_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path whose name the system takes; whether it is there is not asked.
+    """Return a path if the system accepts its name; it need not exist.
 
     Raises InputError if the name is empty or too long, or holds a zero byte or half of a pair of surrogates.
 
@@ -252,7 +252,7 @@ def check_file(path: Path, *, overwrite: bool) -> None:
 
 @contextmanager
 def writing(place: Path) -> Iterator[None]:
-    """Turn what the system says while `place` is written into an InputError."""
+    """Turn errors of the system while `place` is written into an InputError."""
     with _refused(f"the output {place} cannot be written", "choose another output"):
         yield
 

@@ -32,7 +32,7 @@ class Column:
 
     @property
     def width(self) -> int:
-        """The characters it takes where there is room."""
+        """The width in characters where there is room."""
         widest_line = max(
             (text_width(line) for cell in (self.name, *self.cells) for line in cell.split("\n")), default=0
         )

@@ -107,7 +107,7 @@ def _convert_list(kind: Any, value: Any, place: str) -> tuple[Any, ...]:
 
 
 class OtherNames(ValueError):
-    """An object lacks names, or has others: it is of another version, since what is cut short is no JSON."""
+    """An object lacks names or has unknown ones: another version wrote it (a file that was cut short is not JSON)."""
 
 
 def _convert_object(kind: Any, value: Any, place: str) -> Any:

@@ -26,7 +26,7 @@ UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value stands for none: None, NaN, and what pandas has for it.
+    """Return whether a value is missing: None, NaN, or a missing value of pandas.
 
     >>> [is_missing(value) for value in (None, float("nan"), 0.0, "")]
     [True, True, False, False]

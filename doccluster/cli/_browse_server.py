@@ -124,7 +124,7 @@ class LoopbackRequests(BaseHTTPRequestHandler):
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """Have what is served to oneself; a person who waits for it is not cut off."""
+        """Hold the browser for one request; a person who waits for it is not cut off."""
         self.deadline.cancel()
         with self.server.turn:
             yield

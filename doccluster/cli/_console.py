@@ -286,7 +286,7 @@ class StageLine:
 
     @property
     def text(self) -> str:
-        """What the line says now."""
+        """The text of the line now."""
         with self._lock:
             if not self._working:
                 return ""

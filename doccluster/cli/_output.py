@@ -108,7 +108,7 @@ def output_guarded() -> Iterator[None]:
 
 
 def drop_output() -> None:
-    """Let what is still in the buffer of standard output go nowhere, so that the interpreter ends without a word."""
+    """Discard the buffer of standard output, so that the interpreter ends silently."""
     _drop(sys.stdout)
 
 

@@ -34,7 +34,7 @@ from doccluster.text.tfidf_parameters import TfidfParameters
 
 @dataclass(frozen=True)
 class Made:
-    """What the command line adds to a parameter: how it is typed, where that is not as in Python."""
+    """How a parameter is typed on the command line, where that differs from Python."""
 
     option: str = ""
     callback: Callback | None = None
@@ -232,10 +232,10 @@ def take_language(typed: dict[str, Any]) -> str | list[str]:
 
 
 def take_source(typed: dict[str, Any]) -> dict[str, Any]:
-    """Take what says how documents and their terms are read, as functions of sources name it, out of what was typed."""
+    """Take the arguments reader, language and vectorizer of functions of sources out of what was typed."""
     return {"reader": take_reader(typed), "language": take_language(typed), "vectorizer": take_vectorizer(typed)}
 
 
 def with_source(take: Gather) -> Gather:
-    """Return a function that takes how documents and their terms are read, and what `take` takes."""
+    """Return a function that takes the arguments of `take_source` and those of `take`."""
     return lambda typed: take_source(typed) | take(typed)

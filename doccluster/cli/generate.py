@@ -57,7 +57,7 @@ def _number(flag: str, default: float | None, text: str) -> Callable[..., Any]:
 
 
 def _place(output: str, overwrite: bool, endings: tuple[str, ...]) -> Path:
-    """Return where to write; what cannot be the name of a new file is refused before anything is made."""
+    """Return the path to write; a name that no new file can have is refused before any work."""
     place = usable_path(output)
     if not any(place.name.endswith(ending) and place.name != ending for ending in endings):
         raise InputError(f"{place} does not end in {' or '.join(endings)}", remedy="choose a name that does")

@@ -145,7 +145,7 @@ TIMES_EXPANDED = 20  # of its size: what the texts of a part may have, and with 
 
 
 def read_apart(file: InputFile, options: ReadOptions) -> Iterator[Found]:
-    """Yield what a file holds; raise ReadFailure where it needs more than it may, or breaks its reader."""
+    """Yield the documents of a file; raise ReadFailure where it needs more than it may, or breaks its reader."""
     body = b"" if file.local is not None else file.read(options.allowance.memory)
     size = file.local.stat().st_size if file.local is not None else len(body)
     task = {"format": file.format, "name": file.name, "place": str(file.place), "encoding": file.encoding}
@@ -171,7 +171,7 @@ def query_apart(kind: str, path: Path, query: str, options: ReadOptions) -> Iter
 
 
 def _found_apart(function: str, task: Any, body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:
-    """Yield what a function of this module finds in the process, as long as it is in proportion to a size in bytes."""
+    """Yield the documents that a function of this module reads in the process, within bounds set by a size in bytes."""
     allowance = options.allowance
     task |= {"options": asdict(replace(options, labels_file=None))}
     allowed = replace(allowance, memory=allowance.memory + size)

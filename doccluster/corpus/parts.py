@@ -30,7 +30,7 @@ PART_BYTES = 8 * 2**20  # files are read together up to this size
 
 @dataclass(frozen=True)
 class Part:
-    """What is read together: a file, or several small ones that follow one another, and what a walk has skipped."""
+    """Files that are read together: one, or several small ones in a row, and entries that were skipped."""
 
     number: int
     items: tuple[ListedFile | Skipped, ...]
@@ -38,7 +38,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class PartRead:
-    """What came of a part: its documents, where their texts lie, and what is to be said of the files."""
+    """The documents of a part, where their texts lie, and remarks on the files."""
 
     rows: list[ReadRows]
     blocks: list[TextBlock]

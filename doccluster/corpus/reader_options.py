@@ -20,7 +20,7 @@ STRIPPABLE = ("headers", "footers", "quotes")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """What a person may say of how documents are read; readers get what `checked` returns."""
+    """The options of reading documents; readers get the result of `checked`."""
 
     format: str | None = parameter(
         None,
@@ -147,7 +147,7 @@ class ReadOptions:
 
     @property
     def allowance(self) -> Allowance:
-        """What one file may take to read."""
+        """The memory and time that reading one file may use."""
         return Allowance.within(self.expanded_size)
 
     @property
@@ -158,7 +158,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceParameters(ReadOptions):
-    """What a person may say of how a source is read, of texts or a matrix."""
+    """The options of reading a source of texts or a matrix."""
 
     keep_boilerplate: bool = parameter(
         False, "Keep lines that an outlet repeats over its articles (calls to subscribe, credits, ...)."

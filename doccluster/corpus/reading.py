@@ -148,7 +148,7 @@ _Row = TypeVar("_Row", bound=Found)
 
 @dataclass
 class Remarks:
-    """What is to be said of the files, beside their documents."""
+    """Remarks on the files, beside their documents."""
 
     guessed: dict[str, str] = field(default_factory=dict)  # the files whose encoding is a guess, and which
     stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
@@ -159,7 +159,7 @@ class Remarks:
     unknown_column: UnknownColumn | None = None
 
     def add(self, remarks: Remarks) -> None:
-        """Take in what is to be said of files that were read elsewhere."""
+        """Add the remarks on files that were read elsewhere."""
         self.guessed |= remarks.guessed
         self.stripped += remarks.stripped
         self.unescaped += remarks.unescaped
@@ -215,7 +215,7 @@ class Reading:
                 self.take(item)
 
     def finish(self, labels: LabelFile | None) -> Corpus:
-        """Return the corpus; raise what explains best why there is none."""
+        """Return the corpus, or raise the error that explains best why there is none."""
         split = self.options.split
         splits = self.remarks.splits
         if len(self.builder) == 0 and self.remarks.unknown_column is not None:
@@ -242,7 +242,7 @@ class Reading:
         self.read_items(Walk(paths, self.options.expanded_size).files())
 
     def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
-        """Take in what is in some files."""
+        """Read files and add their documents."""
         for item in items:
             if isinstance(item, Skipped):
                 self.builder.skip(item)
@@ -292,7 +292,7 @@ class Reading:
         return self.options.format
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
-        """Take in one document, or what gives none."""
+        """Add one document, or list it as skipped."""
         if isinstance(item, Skipped):
             self.builder.skip(item)
             return

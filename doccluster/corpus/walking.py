@@ -124,7 +124,7 @@ def _resolved(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ListedFile:
-    """A file that a walk found and did not open: what `InputFile` says of it before it is."""
+    """A file that a walk lists and has not opened yet."""
 
     path: Path
     place: PurePosixPath

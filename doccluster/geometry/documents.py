@@ -35,7 +35,7 @@ LEAST_EXPONENT = -450  # smaller values have squares that vanish
 
 
 class TermMatrix:
-    """What a csr or dense matrix of documents and terms says of its size."""
+    """A csr or dense matrix of documents and terms, and its shape."""
 
     matrix: Any
 
@@ -102,7 +102,7 @@ class Rows(TermMatrix):
 
     @property
     def slack(self) -> float:
-        """What two similarities may differ by and still count as equal."""
+        """The largest difference of two similarities that count as equal."""
         return 1e-6 if self.matrix.dtype == np.float32 else 1e-12
 
     @property
@@ -182,7 +182,7 @@ class Documents(TermMatrix, ShortRepr):
 
     @cached_property
     def unit_scale(self) -> Floats:
-        """What makes each row of `in_range` unit: 1 for all where all are, 0 for a zero row; shape (n_documents,)."""
+        """The factor that makes each row of `in_range` unit, shape (n_documents,); 0 for a zero row."""
         if self.has_unit_rows:
             return np.ones(self.n_documents)
         lengths = np.sqrt(self._squared_in_range)

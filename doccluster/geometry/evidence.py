@@ -82,12 +82,12 @@ class ClusterEvidence:
 
     @cached_property
     def centres(self) -> ClusterCentres:
-        """What follows from the sums of rows: means, centroids, scatter."""
+        """Means, centroids and scatter of the clusters, from the sums of rows."""
         return ClusterCentres(self)
 
     @cached_property
     def pairs(self) -> PairSums:
-        """What the sums of rows say of pairs of documents."""
+        """Sums over pairs of documents, from the sums of rows."""
         return PairSums(self)
 
     @property
@@ -185,7 +185,7 @@ class ClusterEvidence:
 
     @cached_property
     def similarities(self) -> SimilarityPass:
-        """What one reading says of each document (and, for k <= 2048, of each pair of clusters)."""
+        """The similarities of each document to clusters (and, for k <= 2048, those of each pair of clusters)."""
         return self._read(with_tables=self.n_clusters <= TABLES_UP_TO)
 
     @cached_property

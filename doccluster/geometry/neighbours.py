@@ -275,7 +275,7 @@ def _parts_of_cells(cells: Cells, queries: Names) -> list[Part]:
 
 
 def _nearest_of_all(queries: Names, n_families: int, parts: Sequence[Part], results: Iterable[Lists], k: int) -> Lists:
-    """Return the best of what was found in the cells."""
+    """Return the nearest neighbours over all cells."""
     line = np.empty(n_families, np.int64)
     line[queries] = np.arange(queries.size)
     lists = np.full((queries.size, k), np.int32(-1)), np.zeros((queries.size, k))
@@ -411,7 +411,7 @@ def nearest_in_lists(rows, names, lists, candidates, k):
 
 @jit
 def take_nearer(neighbours, similarity, rows, further, other_similarity):
-    """Put what else was found for some rows into their lists of the nearest."""
+    """Insert further neighbours of some rows into their lists of the nearest."""
     k = neighbours.shape[1]
     for line, row in enumerate(rows):
         n_found = 0

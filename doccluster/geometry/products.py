@@ -30,7 +30,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 class ClusterNorms(NamedTuple):
-    """What is known of each of the k clusters, arrays of shape (k,), and of all documents."""
+    """Sizes and norms of each of the k clusters, arrays of shape (k,), and the norm of all documents."""
 
     sizes: FloatArray
     inverse_norms: FloatArray  # 1 over the length of the sum, or 0
@@ -40,7 +40,7 @@ class ClusterNorms(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What a group of rows says of each of them, and of the clusters that it meets."""
+    """The similarities and distances of a group of rows, and largest values by cluster."""
 
     of_rows: dict[str, npt.NDArray[Any]]  # arrays in the order of the rows, by the names of `SimilarityPass`
     # of shape (clusters met, k): the largest similarity to each centroid, the summed distances to each mean
@@ -49,7 +49,7 @@ class Readings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SimilarityPass:
-    """What one reading says of each document, and of each pair of clusters.
+    """The similarities and distances of each document, and of each pair of clusters.
 
     All are arrays of shape (n_documents,). `coherent`, `coherent_others`: whether no other centroid is nearer than the
     average of all (of the other) centroids. `cohesion`, `separation`: a and b of the silhouette in cosine or squared

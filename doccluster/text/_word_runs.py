@@ -39,7 +39,7 @@ class TokenTable(NamedTuple):
 
 
 class CountedTokens(NamedTuple):
-    """What was counted: the tokens of one document after the other."""
+    """The counts of the tokens of each document, one document after the other."""
 
     columns: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int32]

@@ -119,7 +119,7 @@ class Writing:
     scripts: Mapping[str, float]
 
     def languages_told(self) -> str:
-        """Return the languages in words, with their shares and that of the texts in none of them.
+        """Return a sentence with the languages and their shares, and the share of texts of unknown language.
 
         >>> Writing({"english": 0.7, "french": 0.2}, {}).languages_told()
         'English 70 %, French 20 %, unknown 10 %'
@@ -166,7 +166,7 @@ def _percent(share: float) -> str:
 
 
 def _languages(texts: Sequence[str]) -> Counter[str]:
-    """Return how many texts are in each language that is surely there."""
+    """Return the number of texts in each language that is certain."""
     names = list(STOP_WORD_LANGUAGES)
     total, hits, sizes, has, on_list = _votes(texts, _all_function_words())
     rows = np.arange(len(texts))

@@ -192,7 +192,7 @@ def written_as(phrase: Phrase, running: RunningText) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Marks:
-    """What words may do in a phrase, one entry per word, and where a name goes on, one entry per place."""
+    """The role of each word in phrases (one entry per word), and the places where a name goes on (one per place)."""
 
     begins: Flags
     begins_name: Flags

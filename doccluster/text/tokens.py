@@ -187,7 +187,7 @@ Letters = frozenset[str]
 
 @dataclass(frozen=True)
 class Item:
-    """A letter or a set of letters, and how often it is there."""
+    """A letter or a set of letters, and how often it may be repeated."""
 
     letters: Letters
     low: int
@@ -301,7 +301,7 @@ def plain_words(text: str) -> list[str] | None:
 
 
 class WordTable:
-    """What is known of words, as rows of an array; forgotten all at once when they are too many.
+    """Rows of an array by word, made when a word is first met; all are dropped when they are too many.
 
     `know`: returns the row of a word. `row`: the shape of a row.
     """

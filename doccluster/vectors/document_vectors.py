@@ -320,7 +320,7 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
 
 
 def is_counts(values: npt.NDArray[Any]) -> bool:
-    """Return whether values are whole numbers from 0 up that can be told apart."""
+    """Return whether values are counts: whole numbers from 0 up that float64 tells apart."""
     if values.size == 0:
         return True
     return bool(values.min() >= 0 and values.max() <= LARGEST_COUNT and (values == np.floor(values)).all())

@@ -92,7 +92,7 @@ def _encoder_apart(name: str, kind: str, folder: Path, n_threads: int | None) ->
 
 
 def rows_piece(task: dict[str, Any], _: bytes) -> Iterator[Piece]:
-    """Yield the rows of texts and what is known of their model, in the process that runs it."""
+    """Yield the rows of texts and the digest of their model, in the process that runs the model."""
     encoder = _read_model(task["kind"], task["name"], task["folder"], task["n_threads"])
     rows = np.asarray(encoder.encode(task["texts"])) if task["texts"] else np.empty(0)
     facts = {"digest": encoder.digest, "pooling": encoder.pooling}
@@ -348,7 +348,7 @@ def _pooling(folder: Path) -> str:
 
 
 def _config(path: Path) -> dict[str, Any]:
-    """Return a file of settings, an empty one where it is not there."""
+    """Return the settings in a file; none where there is no file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     except ValueError as error:
@@ -392,5 +392,5 @@ def brought(folder: Path, *names: str) -> Path:
 
 
 def files_digest(*paths: Path) -> str:
-    """Return the digest of what is in some files."""
+    """Return the digest of the contents of files."""
     return checksum([path.read_bytes() for path in paths])

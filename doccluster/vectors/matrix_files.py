@@ -119,7 +119,7 @@ _DIGITS = 18  # of a number that 64 bits hold for certain
 
 @dataclass(frozen=True)
 class MatrixFile:
-    """What a matrix file holds, and what it says itself about rows and columns."""
+    """The matrix in a file, and the names of rows and columns if the file has them."""
 
     matrix: Any  # csr array or dense array of shape (n_documents, n_terms)
     ids: list[str] | None = None

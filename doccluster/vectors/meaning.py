@@ -70,7 +70,7 @@ class Meaning(ShortRepr):
 
     @property
     def told(self) -> dict[str, Any]:
-        """What is kept of it beside its arrays."""
+        """The facts that run.json keeps of it."""
         facts = {name: getattr(self, name) for name in ("model", "digest", "weight", "pooling")}
         return {**facts, "dimensions": self.n_dimensions}
 
@@ -190,7 +190,7 @@ VECTOR_COLUMNS = ("embedding", "embeddings", "vector", "vectors")
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """What a file of embeddings holds.
+    """The rows in a file of embeddings, and their ids if it has them.
 
     Attributes
     ----------

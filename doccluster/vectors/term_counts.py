@@ -96,7 +96,7 @@ class RowStore:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.lengths.size)
 
     def occurrences(self, numbers: Sequence[Ints], n_forms: int) -> Integers:
@@ -241,7 +241,7 @@ class TermCounts:
 
 
 class TermStatistics:
-    """What is kept of batches of documents after their rows are gone: how common each term is."""
+    """How common each term is in batches of documents whose rows are gone."""
 
     def __init__(self) -> None:
         self._place: dict[str, int] = {}
@@ -256,7 +256,7 @@ class TermStatistics:
         return list(self._place)
 
     def add(self, batch: TermCounts | TermStatistics) -> None:
-        """Add the terms of a batch, or what is known of other batches."""
+        """Add the statistics of one batch or of several."""
         place = self._place
         places = np.array([place.setdefault(term, len(place)) for term in batch.terms], dtype=np.intp)
         new = np.zeros(len(place) - self.document_frequency.size, dtype=np.int64)
