@@ -19,6 +19,7 @@ from doccluster.cli.main import main
 from doccluster.distributed.text_vectors import known_encoder
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
 from doccluster.pipeline.editing import Edit, edit_run
+from doccluster.pipeline.meaning import language_note
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.retrieval.searching import open_search
@@ -504,3 +505,26 @@ def test_rows_that_are_kept_come_back_and_damage_is_told(tmp_path):
     with pytest.raises(SchemaError, match=r"encoded\.npz"):
         EncodedRows.read(tmp_path)
     assert EncodedRows.read(Path("no/such/folder")).model == ""
+
+
+ENGLISH = "The ferry was late and the people on the pier were not told why it was."
+GERMAN = "Die Fähre war zu spät und die Leute am Hafen wussten nicht, warum das so war."
+
+
+def test_an_encoder_of_another_language_is_refused_with_what_to_do():
+    encoder = Encoder("static", "", list, languages=("english",))
+    for text, language in (
+        (GERMAN, "German"),
+        ("船が遅れて人々は", "Chinese characters or Kana"),
+        ("नौका देर से आई", "a script that"),
+    ):
+        with pytest.raises(InputError, match=f"was made for English, and these documents are in {language}"):
+            language_note(encoder, [text] * 10)
+    assert language_note(Encoder("mine", "", list), [GERMAN] * 10) is None
+
+
+def test_documents_of_other_languages_beside_are_noted():
+    encoder = Encoder("static", "", list, languages=("english",))
+    assert language_note(encoder, [ENGLISH] * 10) is None
+    note = language_note(encoder, [ENGLISH] * 30 + [GERMAN] * 10)
+    assert note == "The encoder static was made for English; 25% of the documents are in others (German 25%)."

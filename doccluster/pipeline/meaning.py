@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.executors import ArrayFile, InFiles, InMemory, opened
+from doccluster.base.plain_values import one_of
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_matrix
 from doccluster.corpus.columns import kept_name
@@ -25,6 +26,7 @@ from doccluster.pipeline.sources import SourceDocuments
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
+from doccluster.text.language import survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.meaning import (
@@ -39,6 +41,9 @@ from doccluster.vectors.meaning import (
     seen_from,
 )
 
+MIN_FOREIGN_SHARE = 0.05  # of the documents, for a note on languages that an encoder was not made for
+N_SAMPLED, PER_TEXT = 200, 500  # texts, and characters of each, that say in which alphabet a collection is
+LAST_LATIN = "\u024f"
 GIVEN = "given"  # the name of embeddings from elsewhere
 OF_A_FILE = Encoder(GIVEN, "", list)
 
@@ -58,6 +63,19 @@ def meaning_note(vectors: DocumentVectors, settings: RunSettings) -> str | None:
         f"Clustered by {by} ({what}, {meaning.n_dimensions:,} dimensions{alone}); labels, similarities and measures "
         "are of the words."
     )
+
+
+def _in_print(name: str) -> str:
+    return name if " " in name else name.capitalize()
+
+
+def _other_alphabet(texts: Sequence[str]) -> dict[str, float]:
+    """Return the share of the texts whose letters are mostly not Latin, where that is most of them."""
+    sample = [text[:PER_TEXT] for text in texts[:: max(1, len(texts) // N_SAMPLED)]]
+    letters = [list(filter(str.isalpha, text)) for text in sample]
+    n_foreign = sum(2 * sum(letter > LAST_LATIN for letter in of_text) > len(of_text) for of_text in letters)
+    share = n_foreign / max(1, len(sample))
+    return {"a script that is not Latin": share} if share > 0.5 else {}
 
 
 def column_named(embeddings: Any) -> str | None:
@@ -99,7 +117,33 @@ def with_meaning(
         encoded_before.keep(source.corpus.texts, made_by, opened(rows))
     meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
     meaning = replace(meaning, pooling=made_by.pooling)
-    return replace(source, meaning=meaning, meaning_weight=settings.meaning_weight)
+    note = None if source.corpus is None else language_note(made_by, source.corpus.texts)
+    return replace(source, meaning=meaning, meaning_weight=settings.meaning_weight, language_note=note)
+
+
+def language_note(encoder: Encoder, texts: Sequence[str]) -> str | None:
+    """Return a sentence where some of the texts are in languages that an encoder was not made for; else None.
+
+    Raises InputError if all of them are, as far as function words and scripts tell.
+    """
+    if not encoder.languages:
+        return None
+    names = " and ".join(name.capitalize() for name in encoder.languages)
+    writing = survey_writing(texts)
+    shares = dict(writing.languages) or dict(writing.scripts) or _other_alphabet(texts)
+    foreign = {name: share for name, share in shares.items() if name not in encoder.languages}
+    if foreign and foreign.keys() == shares.keys():
+        raise InputError(
+            f"was made for {names}, and these documents are in {one_of([_in_print(name) for name in foreign])}",
+            argument="encoder",
+            received=encoder.name,
+            remedy="leave it out, or give one that was made for their languages",
+        )
+    share = sum(foreign.values())
+    if share < MIN_FOREIGN_SHARE:
+        return None
+    others = ", ".join(f"{_in_print(name)} {part:.0%}" for name, part in foreign.items())
+    return f"The encoder {encoder.name} was made for {names}; {share:.0%} of the documents are in others ({others})."
 
 
 def _embedded(
@@ -118,6 +162,7 @@ def _embedded(
             remedy = "give ", Argument("embeddings")
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
         made_by = get_encoder(encoder, n_threads=n_threads)
+        language_note(made_by, source.corpus.texts)  # refuses before any work
         if place is not None and isinstance(source.corpus.texts, StoredTexts):
             return encode_texts(place, source.corpus.texts, encoder, encoded, progress=progress), made_by
         rows = encoded.rows_of(source.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))

@@ -56,17 +56,18 @@ class SourceDocuments(ShortRepr):
     left_out: tuple[Repeated, ...] = ()  # of the texts, as boilerplate
     meaning: Meaning | None = None  # of the documents, where that was asked for
     meaning_weight: float | None = None  # None for `usual_weight`
+    language_note: str | None = None  # what of the documents their encoder was not made for
     max_expanded_size: int | str = "4G"  # of `read_corpus`
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what could not be read as it is written, or only by a guess."""
+        """Sentences on what could not be read as it is written, or only by a guess, and what an encoder cannot read."""
         if self.corpus is None:
             return ()
         encodings = self.corpus.guessed_encodings
         guesses = ", ".join(f"{count:,} {name}" for name, count in encodings.items())
         guess = f"Encodings guessed, where files do not state theirs: {guesses}." if guesses else ""
-        return tuple(filter(None, (self.corpus.dates.doubts, guess)))
+        return tuple(filter(None, (self.corpus.dates.doubts, guess, self.language_note)))
 
     def vectorize(
         self,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -62,12 +62,13 @@ def get_encoder(source: Any, *, n_threads: int | None = None) -> Encoder:
         called = source.encode if hasattr(source, "encode") else source
         return Encoder(getattr(source, "__name__", type(source).__name__), "", called)
     if source == "static":
-        return static_encoder()
+        return replace(static_encoder(), languages=("english",))
     kind, place = _kind_and_place(source)
     if kind == "sentence-transformers":
         return _sentence_transformer(source, place)
     if kind:
-        return _encoder_apart(source, kind, _folder(kind, place), n_threads)
+        encoder = _encoder_apart(source, kind, _folder(kind, place), n_threads)
+        return replace(encoder, languages=("english",)) if source in ("minilm", MINILM) else encoder
     raise InputError("is not known", argument="encoder", received=source, expected=f"one of {', '.join(NAMES)}")
 
 
@@ -375,12 +376,15 @@ class Encoder(ShortRepr):
         Returns an array of shape (n_texts, n_dimensions).
     pooling : str
         How the rows of its tokens become one: "mean" or "first token"; empty where the model does it.
+    languages : tuple of str
+        The languages it was made for; empty where that is not known.
     """
 
     name: str
     digest: str
     encode: Callable[[list[str]], Any]
     pooling: str = ""
+    languages: tuple[str, ...] = ()
 
 
 def brought(folder: Path, *names: str) -> Path:
