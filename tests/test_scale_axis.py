@@ -209,7 +209,7 @@ def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, ti
 TINY_FOR_PAIRS = {
     "geometry.sums": {"ENTRIES_AT_ONCE": 64, "DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.evidence": {"TABLES_UP_TO": 2},
-    "geometry.cooccurrence": {"DENSE_ROWS": 8},
+    "geometry.products": {"DENSE_ROWS": 8},
     "measures.distances": {"BLOCK_CELLS": 15 * 150, "COMMON_BYTES": 8 * 150 * 3, "N_BINS": 3},
 }
 
