@@ -20,7 +20,8 @@ from experiments.benchmarks.matrices import REAL, matrix_path, random_rows, real
 
 FIT = pathlib.Path(__file__).resolve().parent / "engine_fit.py"
 TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled.py")
-ROUNDS, REPEATS = 3, 5  # processes of each, and fits in each of them, after one that is not timed
+ROUNDS = 2  # processes of each
+REPEATS, SHORT_REPEATS = 3, 15  # fits in each of them, after one that is not timed; more of those that take no time
 
 
 @contextmanager
@@ -46,7 +47,9 @@ def measured_fit(checkout: pathlib.Path | None, **fit: object) -> dict[str, floa
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def compare_fits(session: Session, name: str, n_clusters: int, n_threads: int, *, weighted: bool = False) -> None:
+def compare_fits(
+    session: Session, checkout: pathlib.Path, name: str, n_clusters: int, n_threads: int = 1, *, weighted: bool = False
+) -> None:
     """Record processor seconds and peak memory of fits of this checkout, the other commit and scikit-learn."""
     matrix_path(name)
     fit = {
@@ -57,14 +60,13 @@ def compare_fits(session: Session, name: str, n_clusters: int, n_threads: int, *
         "weighted": weighted,
     }
     where = f"{name}, k={n_clusters}, {n_threads} thread(s)" + (", uneven weights" if weighted else "")
-    with checked_out(session.against) as checkout:
-        contenders: dict[str, pathlib.Path | None] = {"doccluster": ROOT, session.against: checkout}
-        if n_clusters <= 100 and not weighted:
-            contenders["scikit-learn lloyd"] = None
-        runs: dict[str, list[dict[str, float | str]]] = {contender: [] for contender in contenders}
-        for _ in range(1 if session.quick else ROUNDS):
-            for contender, place in contenders.items():
-                runs[contender].append(measured_fit(place, **fit))
+    contenders: dict[str, pathlib.Path | None] = {"doccluster": ROOT, session.against: checkout}
+    if n_clusters <= 100 and not weighted:
+        contenders["scikit-learn lloyd"] = None
+    runs: dict[str, list[dict[str, float | str]]] = {contender: [] for contender in contenders}
+    for _ in range(1 if session.quick else ROUNDS):
+        for contender, place in contenders.items():
+            runs[contender].append(measured_fit(place, **fit))
     labels = {str(run["labels"]) for contender in ("doccluster", session.against) for run in runs[contender]}
     if len(labels) > 1:
         raise AssertionError(f"labels of {where} differ between this checkout and {session.against}")
@@ -81,9 +83,10 @@ def compare_real(session: Session, names: tuple[str, ...]) -> None:
     there = [name for name in names if name in real_names()]
     if not there:
         session.say(f"  {session.row}: no real corpora beside this checkout")
-    for name in there[:1] if session.quick else there:
+    with checked_out(session.against) as checkout:
         for n_threads in (1, 2):
-            compare_fits(session, name, REAL[name], n_threads)
+            for name in there[:1] if session.quick else there:
+                compare_fits(session, checkout, name, REAL[name], n_threads)
 
 
 @row(
@@ -101,12 +104,14 @@ def against_news(session: Session) -> None:
 @row("against-many", "whole fits of Reuters and 20 thousand made documents, k=300, 1,000 and 3,000", target=1.0)
 def against_many(session: Session) -> None:
     names = [name for name in ("reuters", "made-20k") if name == "made-20k" or name in real_names()]
-    for name in names[-1:] if session.quick else names:
-        for k in (300,) if session.quick else (300, 1000, 3000):
-            compare_fits(session, name, k, 1)
+    with checked_out(session.against) as checkout:
+        for name in names[-1:] if session.quick else names:
+            for k in (300,) if session.quick else (300, 1000, 3000):
+                compare_fits(session, checkout, name, k)
 
 
 @row("against-weighted", "whole fits with uneven weights", target=1.0)
 def against_weighted(session: Session) -> None:
-    for name in [name for name in ("la1", "reuters") if name in real_names()]:
-        compare_fits(session, name, REAL[name], 1, weighted=True)
+    with checked_out(session.against) as checkout:
+        for name in [name for name in ("la1", "reuters") if name in real_names()]:
+            compare_fits(session, checkout, name, REAL[name], weighted=True)

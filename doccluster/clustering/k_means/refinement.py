@@ -40,16 +40,16 @@ def refine_start(
     weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))  # I2 of these is the objective
     rows = sparse.csr_array((weighted, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
     rows.eliminate_zeros()
-    found = start
+    best = start
     for number in range(MOST_ROUNDS):
-        n_clusters = found.means.shape[0]
-        labels = refine_by_moves("i2", rows, found.labels, n_clusters, rng=np.random.default_rng(number))
+        n_clusters = best.means.shape[0]
+        labels = refine_by_moves("i2", rows, best.labels, n_clusters, rng=np.random.default_rng(number))
         progress("refine", number + 1, None)
-        if np.array_equal(labels, found.labels):
+        if np.array_equal(labels, best.labels):
             break
-        steps = begin(found.means, labels.astype(np.int32))
-        settled = run_start(steps, limits, begun=(found.n_iter, -np.inf))
-        if settled.objective <= found.objective:
+        steps = begin(best.means, labels.astype(np.int32))
+        settled = run_start(steps, limits, begun=(best.n_iter, -np.inf))
+        if settled.objective <= best.objective:
             break
-        found = settled
-    return found
+        best = settled
+    return best

@@ -46,8 +46,8 @@ def potential_left(similarities, nearest, weights):
     """Return the weighted sum of 1 - similarity to the nearest seed, if one of these similarities is a seed."""
     total = 0.0
     for row in range(nearest.size):
-        left = 1.0 - np.float64(max(similarities[row], nearest[row]))
-        total += weights[row] * max(left, 0.0)
+        remaining = 1.0 - np.float64(max(similarities[row], nearest[row]))
+        total += weights[row] * max(remaining, 0.0)
     return total
 
 
@@ -99,13 +99,13 @@ def draw_starts(
     n_starts: int,
     generator: np.random.Generator,
     *,
-    given: Any = None,
+    matrix: Any = None,
     seed_documents: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[sparse.csr_array]:
     """Yield the means at which each start begins; k-means++ draws from at most `seed_documents` random documents.
 
-    `given` are the rows as the user gave them, for an `init` that is a function.
+    `matrix`: the rows as the user gave them, for an `init` that is a function.
     """
     index = None
     if (
@@ -118,7 +118,7 @@ def draw_starts(
         index = seeding_index(source) if is_whole else None
     for _ in range(n_starts):
         if not isinstance(init, str):
-            yield given_means(init, n_clusters, source.n_terms, given, generator)
+            yield given_means(init, n_clusters, source.n_terms, matrix, generator)
         elif init == "random":
             yield source.take(np.sort(generator.permutation(source.usable)[:n_clusters])).matrix
         elif init == "subsample":
@@ -140,8 +140,8 @@ def _seeds(
     if seed_documents is None or seed_documents >= source.n_documents:
         documents = source.whole()
     else:
-        drawn = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
-        documents = source.take(np.sort(drawn))
+        sample = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
+        documents = source.take(np.sort(sample))
     trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)[1]
     rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
     return documents.take(rows).matrix
@@ -180,8 +180,8 @@ def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_c
     if visits <= MOST_VISITS:
         return n_documents, trials
     sample = min(n_documents, max(int(n_documents * MOST_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
-    left = MOST_VISITS / (visits * sample / n_documents)
-    return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, left)))
+    remaining = MOST_VISITS / (visits * sample / n_documents)
+    return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, remaining)))
 
 
 def kmeans_plus_plus(
@@ -229,8 +229,8 @@ class _Potential:
     def join_best(self, candidates: npt.NDArray[np.int64]) -> int:
         """Make a seed of the candidate that leaves least, the first among equals, and return it."""
         similarities = self._similarities(candidates)
-        left = [potential_left(own, self.nearest, self.weights) for own in similarities]
-        best = int(np.argmin(left))
+        remaining = [potential_left(candidate, self.nearest, self.weights) for candidate in similarities]
+        best = int(np.argmin(remaining))
         np.maximum(self.nearest, similarities[best], out=self.nearest)
         self._sum_distances()
         return int(candidates[best])
@@ -243,9 +243,9 @@ class _Potential:
 
         def one(row: int) -> npt.NDArray[np.float32]:
             starts, columns, values = documents.rows
-            own = slice(starts[row], starts[row + 1])
+            entries = slice(starts[row], starts[row + 1])
             products: npt.NDArray[np.float32] = multiply_by_lists(
-                columns[own], values[own], by_term, documents.n_documents
+                columns[entries], values[entries], by_term, documents.n_documents
             )
             return products
 
@@ -265,7 +265,7 @@ def check_init(init: Init) -> None:
 
 
 def given_means(
-    init: Any, n_clusters: int, n_terms: int, given: Any, generator: np.random.Generator
+    init: Any, n_clusters: int, n_terms: int, matrix: Any, generator: np.random.Generator
 ) -> sparse.csr_array:
     """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
 
@@ -273,7 +273,7 @@ def given_means(
     """
     if callable(init):
         seed = int(generator.integers(2**31 - 1))
-        init = init(given, n_clusters, random_state=np.random.RandomState(seed))
+        init = init(matrix, n_clusters, random_state=np.random.RandomState(seed))
     rows = as_documents(init, name="init")
     if rows.shape != (n_clusters, n_terms):
         raise InputError(

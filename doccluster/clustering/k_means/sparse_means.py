@@ -52,9 +52,9 @@ class SparseMeans:
         by_term = sparse.csr_array((values, columns, means.indptr), shape=means.shape).tocsc()
         last = by_term.indptr[places.n_head]
         cells = table.cells.reshape(places.n_head, places.n_lanes)
-        for some in entry_blocks(by_term.indptr[: places.n_head + 1], ENTRIES_AT_ONCE):
-            terms = np.repeat(np.arange(some.start, some.stop), np.diff(by_term.indptr[some.start : some.stop + 1]))
-            here = slice(by_term.indptr[some.start], by_term.indptr[some.stop])
+        for block in entry_blocks(by_term.indptr[: places.n_head + 1], ENTRIES_AT_ONCE):
+            terms = np.repeat(np.arange(block.start, block.stop), np.diff(by_term.indptr[block.start : block.stop + 1]))
+            here = slice(by_term.indptr[block.start], by_term.indptr[block.stop])
             cells[terms, by_term.indices[here]] = cells_of(by_term.data[here], cells.dtype)
         return table._replace(
             list_starts=(by_term.indptr[places.n_head :] - last).astype(np.uint64),
@@ -69,13 +69,13 @@ class SparseMeans:
         if not places.size:
             return np.zeros(rows.size)
         cosines, sizes = [], starts[rows + 1] - starts[rows]
-        for some in entry_blocks(np.concatenate([[0], np.cumsum(sizes)]), ENTRIES_AT_ONCE):
-            pairs = np.repeat(np.arange(some.stop - some.start), sizes[some])
-            matrix = documents.matrix[rows[some]]
-            wanted = clusters[some][pairs] * n_terms + matrix.indices
-            at = np.minimum(np.searchsorted(places, wanted), places.size - 1)
-            products = matrix.data * np.where(places[at] == wanted, means.data[at], 0).astype(np.float64)
-            cosines.append(np.bincount(pairs, products, some.stop - some.start))
+        for block in entry_blocks(np.concatenate([[0], np.cumsum(sizes)]), ENTRIES_AT_ONCE):
+            pairs = np.repeat(np.arange(block.stop - block.start), sizes[block])
+            matrix = documents.matrix[rows[block]]
+            positions = clusters[block][pairs] * n_terms + matrix.indices
+            at = np.minimum(np.searchsorted(places, positions), places.size - 1)
+            products = matrix.data * np.where(places[at] == positions, means.data[at], 0).astype(np.float64)
+            cosines.append(np.bincount(pairs, products, block.stop - block.start))
         return np.concatenate(cosines)
 
     def following(self, documents: UnitDocuments, labels: Labels) -> SparseMeans:
@@ -86,20 +86,19 @@ class SparseMeans:
         np.cumsum(np.bincount(labels, minlength=k), out=starts[1:])
         entries = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr)[order])])[starts]
         means, lengths = [], np.empty(k)
-        for some in entry_blocks(entries, ENTRIES_AT_ONCE):
-            rows = order[starts[some.start] : starts[some.stop]]
-            ones = np.ones(rows.size), np.arange(rows.size), starts[some.start : some.stop + 1] - starts[some.start]
-            members = sparse.csr_array(ones, shape=(some.stop - some.start, rows.size))
-            members.data *= documents.weights[rows]
+        for block in entry_blocks(entries, ENTRIES_AT_ONCE):
+            rows = order[starts[block.start] : starts[block.stop]]
+            ends = starts[block.start : block.stop + 1] - starts[block.start]
+            members = sparse.csr_array((documents.weights[rows], np.arange(rows.size), ends))
             sums = sparse.csr_array(members @ matrix[rows].astype(np.float64))  # adds the members in ascending order
             sums.sort_indices()
             clusters = np.repeat(np.arange(sums.shape[0]), np.diff(sums.indptr))
-            own = lengths[some] = np.sqrt(np.bincount(clusters, sums.data**2, sums.shape[0]))
-            stays = own <= CANCELLED * np.asarray(members.sum(axis=1)).ravel()
-            values = (sums.data / np.where(stays, 1, own)[clusters]).astype(np.float32)
+            norms = lengths[block] = np.sqrt(np.bincount(clusters, sums.data**2, sums.shape[0]))
+            stays = norms <= CANCELLED * np.asarray(members.sum(axis=1)).ravel()
+            values = (sums.data / np.where(stays, 1, norms)[clusters]).astype(np.float32)
             directions = sparse.csr_array((values, sums.indices, sums.indptr), shape=sums.shape)
             if stays.any():
-                both = sparse.vstack([directions, self.means[some]], format="csr")
+                both = sparse.vstack([directions, self.means[block]], format="csr")
                 directions = both[np.arange(stays.size) + stays.size * stays]
             means.append(directions)
         together = sparse.csr_array(sparse.vstack(means, format="csr"))

@@ -25,7 +25,7 @@ from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.refinement import refine_start
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
-from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents
+from doccluster.clustering.k_means.unit_documents import unit_documents
 from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
@@ -139,7 +139,7 @@ class FitInterrupted(KeyboardInterrupt):
 
 
 def spherical_k_means(
-    given: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
+    rows: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
 ) -> SphericalFit:
     """Return the best of the starts for `Documents`, or for a csr or dense matrix, which is checked.
 
@@ -161,7 +161,7 @@ def spherical_k_means(
     >>> round(found.objective, 3), found.labels[0] == found.labels[1]
     (2.789, np.True_)
     """
-    checked = as_documents(given)
+    checked = as_documents(rows)
     matrix = checked.matrix
     parameters.check(matrix.shape[0])
     weights = check_weights(sample_weight, matrix.shape[0])
@@ -181,7 +181,7 @@ def spherical_k_means(
         parameters.init,
         parameters.n_starts,
         as_generator(parameters.random_state),
-        given=matrix,
+        matrix=matrix,
         seed_documents=plan.seed_documents,
         progress=progress,
     )
@@ -200,7 +200,12 @@ def spherical_k_means(
         return refine_start(documents, start, limits, begin, progress=progress)
 
     starts = map(begin, seeds)
-    with_best = partial(_fit_of, documents, best, parameters.n_clusters, scaled=scaled)
+    weight = float(np.sum(documents.weights[documents.is_usable]))
+
+    def with_best(snapshot: Snapshot) -> SphericalFit:
+        notes = [NORMALISED] if scaled else []
+        return fit_of(snapshot, snapshot.means, weight, best, parameters.n_clusters, notes=notes)
+
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
     one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
@@ -211,15 +216,8 @@ def spherical_k_means(
         raise FitInterrupted(None if so_far is None else with_best(so_far)) from stopped
 
 
-def _fit_of(
-    documents: UnitDocuments, best: BestStart, n_clusters: int, found: Snapshot, *, scaled: bool
-) -> SphericalFit:
-    weight = float(np.sum(documents.weights[documents.is_usable]))
-    return fit_of(found, found.means, weight, best, n_clusters, notes=[NORMALISED] if scaled else [])
-
-
 def fit_of(
-    found: Snapshot, centroids: Any, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]
+    snapshot: Snapshot, centroids: Any, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]
 ) -> SphericalFit:
     """Return a fit from its best start, its centroids in the columns given, and the weight of all documents."""
     if centroids.shape[0] < n_clusters:
@@ -227,11 +225,11 @@ def fit_of(
             f"fewer distinct rows than the {n_clusters} clusters asked for; {centroids.shape[0]} are returned."
         )
     return SphericalFit(
-        found.labels,
+        snapshot.labels,
         centroids,
-        found.objective,
-        weight - found.objective,
-        found.n_iter,
+        snapshot.objective,
+        weight - snapshot.objective,
+        snapshot.n_iter,
         best.other_labels,
         tuple(notes),
     )

@@ -84,14 +84,14 @@ class SphericalKMeans(
         validate_data(self, X, skip_check_array=True)
         self.interrupted_ = False
         try:
-            found = spherical_k_means(documents, self._parameters(), sample_weight=sample_weight)
+            fit = spherical_k_means(documents, self._parameters(), sample_weight=sample_weight)
         except FitInterrupted as stopped:
             if stopped.so_far is not None:
                 self._store(stopped.so_far)
                 self.interrupted_ = True
             raise
-        self._store(found)
-        for note in found.notes:
+        self._store(fit)
+        for note in fit.notes:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
         return self
 
@@ -109,12 +109,12 @@ class SphericalKMeans(
     def _parameters(self) -> SphericalParameters:
         return SphericalParameters(**self.get_params(deep=False))
 
-    def _store(self, found: SphericalFit) -> None:
-        self.labels_ = found.labels
-        self.centroids_ = found.centroids
-        self.objective_ = found.objective
-        self.inertia_ = found.inertia
-        self.n_iter_ = found.n_iter
+    def _store(self, fit: SphericalFit) -> None:
+        self.labels_ = fit.labels
+        self.centroids_ = fit.centroids
+        self.objective_ = fit.objective
+        self.inertia_ = fit.inertia
+        self.n_iter_ = fit.n_iter
         self._n_features_out = self.centroids_.shape[0]
 
     @property

@@ -70,12 +70,12 @@ class Bounds(NamedTuple):
     """What is known of each document; carried from iteration to iteration."""
 
     labels: Any  # int32
-    own: Any  # float32, at most the cosine to the own centroid
-    others: Any  # float32 (n_groups, n_rows), at least the cosine to every other centroid c of group c % n_groups
+    lower: Any  # float32, at most the cosine to the own centroid
+    upper: Any  # float32 (n_groups, n_rows), at least the cosine to every other centroid c of group c % n_groups
 
     def block(self, rows: slice) -> Bounds:
         """Return the bounds of neighbouring rows, not copied."""
-        return Bounds(self.labels[rows], self.own[rows], self.others[:, rows])
+        return Bounds(self.labels[rows], self.lower[rows], self.upper[:, rows])
 
 
 @jit(inner=True)
@@ -100,7 +100,7 @@ def sweep(rows, table, which, bounds, scratch, candidates):
     """
     starts, terms, values, rare_starts, rare_terms, rare_values = rows
     cells, inverse, begin, list_starts, list_lanes, list_values, cell_roundoff = table
-    labels, own, others = bounds
+    labels, lower, upper = bounds
     sums, peaks, fixed_additions = scratch
     open_rows, clusters = candidates
     n_lanes, n_groups, keys = U64(sums.size // LINE) * U64(LINE), U64(peaks.size // LINE) * U64(LINE), sums.view(I32)
@@ -147,11 +147,11 @@ def sweep(rows, table, which, bounds, scratch, candidates):
         for group in range(n_groups):
             peak = F32(I32(in_order(peaks[group], cells)).view(F32)) if peaks[group] > LOWEST else NOWHERE
             peak += error + cell_roundoff * max(peak, F32(0))
-            others[group, row] = peak
+            upper[group, row] = peak
             second = max(second, peak)
         top = I32(in_order(top_key, cells)).view(F32)
         error += cell_roundoff * max(top, F32(0))
-        labels[row], own[row] = I32(nearest), top - error
+        labels[row], lower[row] = I32(nearest), top - error
         if second >= top - error:
             keys[nearest] = top_key
             for lane in range(n_lanes):
@@ -186,7 +186,7 @@ class NearestCentroids:
         self.documents, self.places, self.rows = documents, places, documents.laid_out(places)
         self.bounds = Bounds(np.zeros(n, I32), np.full(n, NOWHERE), np.full((n_groups, n), FAR))
         is_zero = ~documents.has_value  # at cosine 0 from all: always the first
-        self.bounds.own[is_zero], self.bounds.others[:, is_zero] = np.inf, -np.inf
+        self.bounds.lower[is_zero], self.bounds.upper[:, is_zero] = np.inf, -np.inf
         self._swept, additions = self.rows, FIXED_ADDITIONS
         if documents.are_multiplied(places):  # a library adds up the products of all terms in an order of its own
             self._swept, additions = (
@@ -215,32 +215,32 @@ class NearestCentroids:
 
         def label(number: int) -> None:
             block, bounds, scratch, candidates = self._blocks[number]
-            which = np.flatnonzero(bounds.own < np.inf) if moves is None else rows_in_question(bounds, *moves)
+            which = np.flatnonzero(bounds.lower < np.inf) if moves is None else rows_in_question(bounds, *moves)
             rows = which + block.start
-            here = self._multiplied(table, rows) if documents.are_multiplied(self.places) else table
+            products = self._multiplied(table, rows) if documents.are_multiplied(self.places) else table
             while rows.size:
-                n_swept, n_open = sweep(self._swept, here, rows, self.bounds, scratch, candidates)
+                n_swept, n_open = sweep(self._swept, products, rows, self.bounds, scratch, candidates)
                 if n_open:
                     self._decide(centroids, candidates[0][:n_open], candidates[1][:n_open])
                 rows = rows[n_swept:]
-                if here is not table:
-                    here = here._replace(begin=here.begin[n_swept * n_lanes :])
+                if products is not table:
+                    products = products._replace(begin=products.begin[n_swept * n_lanes :])
 
         work = float(documents.n_entries * n_clusters)
         documents.share(label, range(len(self._blocks)), multiplications=work)
 
     def _moves(self, moved: npt.NDArray[np.float32]) -> tuple[Any, ...]:
         """Return how far each cluster moved, the farthest of each group, which is it, and how far the next moved."""
-        n_groups = self.bounds.others.shape[0]
+        n_groups = self.bounds.upper.shape[0]
         by_group = np.zeros(-(-moved.size // n_groups) * n_groups, F32)
         by_group[: moved.size] = moved
         by_group = by_group.reshape(-1, n_groups)
         farthest, groups = by_group.argmax(axis=0), np.arange(n_groups)
-        most = by_group[farthest, groups]
+        largest = by_group[farthest, groups]
         by_group[farthest, groups] = 0
         is_farthest = np.zeros(by_group.size, np.bool_)
         is_farthest[farthest * n_groups + groups] = moved.size > n_groups  # a cluster alone has no others in its group
-        return moved, most, is_farthest, by_group.max(axis=0)
+        return moved, largest, is_farthest, by_group.max(axis=0)
 
     def _multiplied(self, table: SweepTable, rows: Integers) -> SweepTable:
         """Return the table with the products of rows without zeros, which a library adds up in an order of its own."""
@@ -267,23 +267,23 @@ class NearestCentroids:
 
     def forget(self, rows: Integers) -> None:
         """Take over labels that were changed from outside for these rows: nothing is known of their cosines."""
-        self.bounds.own[rows], self.bounds.others[:, rows] = NOWHERE, FAR
+        self.bounds.lower[rows], self.bounds.upper[:, rows] = NOWHERE, FAR
 
 
-def rows_in_question(bounds: Bounds, moved: Any, most: Any, is_farthest: Any, next_most: Any) -> Integers:
+def rows_in_question(bounds: Bounds, moved: Any, largest: Any, is_farthest: Any, second_largest: Any) -> Integers:
     """Carry the bounds over a move of the centroids and return the rows whose label may change.
 
     No cosine changes by more than the chord that its centroid moves: |x.c' - x.c| <= |c' - c| for unit x. The centroid
     that moved farthest is none of the others for its own members.
     """
-    labels, own, others = bounds
-    own -= moved[labels]
+    labels, lower, upper = bounds
+    lower -= moved[labels]
     rows = np.flatnonzero(is_farthest[labels])
-    groups = labels[rows] % most.size
-    members = others[groups, rows] + next_most[groups]
-    others += most[:, None]
-    others[groups, rows] = members
-    return np.flatnonzero(others.max(axis=0) >= own)
+    groups = labels[rows] % largest.size
+    members = upper[groups, rows] + second_largest[groups]
+    upper += largest[:, None]
+    upper[groups, rows] = members
+    return np.flatnonzero(upper.max(axis=0) >= lower)
 
 
 def own_cosines(centroids: Centroids, documents: UnitDocuments, labels: npt.NDArray[np.int32]) -> Floats:
@@ -296,6 +296,6 @@ def own_cosines(centroids: Centroids, documents: UnitDocuments, labels: npt.NDAr
     return np.concatenate(documents.share(cosines, documents.blocks(), multiplications=10.0 * documents.n_entries))
 
 
-def groups_of(n_lanes: int, most: int = MOST_GROUPS) -> int:
-    """Return how many groups of clusters have a bound of their own, `most` at most but one cache line."""
-    return LINE * max(1, min(most // LINE, n_lanes // (LINE * LANES_PER_GROUP)))
+def groups_of(n_lanes: int, largest: int = MOST_GROUPS) -> int:
+    """Return how many groups of clusters have a bound of their own, `largest` at most but one cache line."""
+    return LINE * max(1, min(largest // LINE, n_lanes // (LINE * LANES_PER_GROUP)))

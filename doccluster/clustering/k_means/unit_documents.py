@@ -136,8 +136,8 @@ class UnitDocuments:
     def largest_sum(self) -> float:
         """What no sum of weighted values exceeds, at least 1; the sum of a column where this says too much."""
         data = self.matrix.data
-        most = float(max(data.max(initial=0), -data.min(initial=0))) * float(self.weights.max(initial=0))
-        largest = float(self.frequencies.max(initial=0)) * most
+        largest_value = float(max(data.max(initial=0), -data.min(initial=0))) * float(self.weights.max(initial=0))
+        largest = float(self.frequencies.max(initial=0)) * largest_value
         if largest >= INTEGERS_OF_FLOAT64 * self.smallest_step:
             sizes = np.abs(data) * np.repeat(self.weights, np.diff(self.rows.indptr))
             largest = float(np.bincount(self.matrix.indices, sizes).max(initial=0)) * SLACK
@@ -199,13 +199,13 @@ class UnitDocuments:
 
 
 def unit_documents(
-    given: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+    rows: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
 ) -> tuple[UnitDocuments, bool]:
     """Return documents ready for the iterations, and whether rows had to be normalised; unit float32 csr rows are kept.
 
     Raises InputError if what was given did not come through the door before, and is not a finite numeric matrix.
     """
-    documents = as_documents(given)
+    documents = as_documents(rows)
     scaled = not documents.has_unit_rows
     weights = np.ones(documents.n_documents) if weights is None else weights
     return UnitDocuments(unit_rows_of(documents), weights, n_threads), scaled

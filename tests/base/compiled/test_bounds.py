@@ -55,7 +55,7 @@ def test_the_cosines_of_a_sweep_err_by_no_more_than_the_bound(seed, kind, length
     candidates = np.empty(LINE, np.int64), np.empty(LINE, np.int64)
     sweep(nearest.rows, table, np.arange(1), nearest.bounds, scratch, candidates)
     exact = np.sort((row.astype(np.float64) @ means.astype(np.float64)).ravel())
-    bounds = nearest.bounds.own[0], nearest.bounds.others[:, 0].max()
+    bounds = nearest.bounds.lower[0], nearest.bounds.upper[:, 0].max()
     n_rare = np.count_nonzero(places.number[columns] >= N_HEAD)
     rounding = UNIT_ROUNDOFF * (FIXED_ADDITIONS + (length - n_rare) / 4 + n_rare)
     errors = [rounding + table.cell_roundoff * max(cosine, 0) for cosine in exact[::-1]]
