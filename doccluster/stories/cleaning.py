@@ -81,8 +81,8 @@ class _Outlet:
 
     def is_wall(self, text: int, title: frozenset[str]) -> bool:
         """Return whether an earlier article of another title had the same text."""
-        others = self.titles_of_text.get(text, ())
-        return any(len(title & other) < OTHER_TITLE * len(title | other) for other in others)
+        earlier = self.titles_of_text.get(text, ())
+        return any(len(title & words) < OTHER_TITLE * len(title | words) for words in earlier)
 
 
 def title_end(title: str) -> str:
@@ -110,19 +110,19 @@ class Cleaner:
         text = _plain(text[: 4 * MOST_CHARACTERS])[:MOST_CHARACTERS]
         if not outlet:
             return title, text
-        known = self._outlets[outlet]
-        found = _TITLE_END.search(title)
-        title_end = found.group(1).strip().casefold() if found else ""
-        if found and known.n_with_end[title_end] >= TIMES:
-            title = title[: found.start()]
+        past = self._outlets[outlet]
+        end = _TITLE_END.search(title)
+        title_end = end.group(1).strip().casefold() if end else ""
+        if end and past.n_with_end[title_end] >= TIMES:
+            title = title[: end.start()]
         spans = [word.span() for word in _WORD.finditer(text)]
         words = ["0" if text[start].isdigit() else text[start:end] for start, end in spans]
         size = min(RUN, len(words))  # a short text is one run
         runs = [hash(tuple(words[place : place + size])) for place in range(len(words) - size + 1)] if size > 1 else []
         whole, title_words = hash(tuple(words)), frozenset(title.casefold().split())
-        is_wall = bool(words) and known.is_wall(whole, title_words)
-        repeated = [place for place, run in enumerate(runs) if known.n_with_run[run] >= TIMES]
-        known.add(_Repeatable(frozenset(runs), title_end, whole), title_words)
+        is_wall = bool(words) and past.is_wall(whole, title_words)
+        repeated = [place for place, run in enumerate(runs) if past.n_with_run[run] >= TIMES]
+        past.add(_Repeatable(frozenset(runs), title_end, whole), title_words)
         if is_wall:
             return title, ""
         return title, _without(text, [(spans[place][0], spans[place + size - 1][1]) for place in repeated])
@@ -149,8 +149,8 @@ def _without(text: str, spans: list[tuple[int, int]]) -> str:
     """Return a text without some stretches, which are in order and may overlap."""
     if not spans:
         return text
-    parts, done = [], 0
+    parts, place = [], 0
     for start, end in spans:
-        parts.append(text[done : max(start, done)])
-        done = max(done, end)
-    return " ".join(" ".join([*parts, text[done:]]).split())
+        parts.append(text[place : max(start, place)])
+        place = max(place, end)
+    return " ".join(" ".join([*parts, text[place:]]).split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,8 @@ def find_stories(
         labels[order[places]] = stories + n_stories
         n_stories += stories.size
     _, first, numbers = np.unique(labels[order], return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-    found = np.empty_like(labels)
-    found[order] = rank[numbers]
-    return found
+    labels[order] = np.argsort(np.argsort(first))[numbers]
+    return labels
 
 
 def stories_of(rows: ArticleRows, n_terms: int, *, n_threads: int | None = None) -> Labels:
@@ -126,33 +124,34 @@ def _rows_by_language(
     cleaner, reader = Cleaner(), WordReader()
     numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
     outlets: dict[str, int] = {"": 0}
-    places, ids, counts, voices = (defaultdict[str, list[Any]](list) for _ in range(4))
+    places, terms, counts, outlet_of_row = (defaultdict[str, list[Any]](list) for _ in range(4))
     for start in range(0, order.size, AT_ONCE):
-        some = order[start : start + AT_ONCE].tolist()
-        names = [outlet_of(str(articles.sources[row])) for row in some]
+        block = order[start : start + AT_ONCE].tolist()
+        names = [outlet_of(str(articles.sources[row])) for row in block]
         cleaned = [
             (*cleaner.clean(str(articles.titles[row]), articles.texts[row], name), name)
-            for row, name in zip(some, names, strict=True)
+            for row, name in zip(block, names, strict=True)
         ]
-        for place, article in enumerate(reader.read(cleaned), start):
-            known = numbers[article.language]
-            found = (known.setdefault(word, len(known)) for word in article.words)
-            ids[article.language].append(np.fromiter(found, np.int32, len(article.words)))
-            counts[article.language].append(article.counts)
-            places[article.language].append(place)
-            voices[article.language].append(outlets.setdefault(names[place - start], len(outlets)))
+        for place, (name, article) in enumerate(zip(names, reader.read(cleaned), strict=True), start):
+            language, numbered = article.language, numbers[article.language]
+            terms[language].append([numbered.setdefault(word, len(numbered)) for word in article.words])
+            counts[language].append(article.counts)
+            places[language].append(place)
+            outlet_of_row[language].append(outlets.setdefault(name, len(outlets)))
         if progress is not None:
             progress(min(start + AT_ONCE, order.size), order.size)
     times = articles.times[order]
-    made = []
-    for language, own in places.items():
-        starts = np.concatenate([[0], np.cumsum([one.size for one in ids[language]])])
-        rows = ArticleRows(
-            times[own],
-            np.array(voices[language], np.int32),
-            starts,
-            np.concatenate(ids[language]),
-            np.concatenate(counts[language]),
+    return [
+        (
+            np.array(places[language]),
+            ArticleRows(
+                times[places[language]],
+                np.array(outlet_of_row[language], np.int32),
+                np.cumsum([0, *map(len, terms[language])]),
+                np.fromiter(chain.from_iterable(terms[language]), np.int32),
+                np.concatenate(counts[language]),
+            ),
+            len(numbers[language]),
         )
-        made.append((np.array(own), rows, len(numbers[language])))
-    return made
+        for language in places
+    ]

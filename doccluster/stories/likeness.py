@@ -13,10 +13,11 @@ from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.compiled import jit
 
 NAMES = 1.4  # by which a name or a number weighs more than another word
+HALF_ALONE_AT = 1_000  # articles: there a word that one article alone has counts half of what another rare one does
 SAME_OUTLET = 0.7  # by which a likeness of two articles of one outlet counts: columns, series, teams
 SAME_TEXT = 0.8  # the likeness from which two articles have the same text, of whichever outlet
 BACKGROUND = 0.3  # share of what two articles find in other weeks that is taken off their likeness
-N_OTHERS = 2_000  # articles of other weeks that are looked at
+N_SAMPLED = 2_000  # articles of other weeks that are looked at
 FLOOR = 0.03  # a smaller likeness is none
 MOST_LINKS = 400  # likest earlier articles that are kept of an article
 LEAST_SPREAD = 0.01  # of what centring leaves of two rows
@@ -70,6 +71,7 @@ def word_weights(
     values = _DAMPED[np.abs(counts.astype(np.int16))]
     values = values * np.maximum(np.log((n_articles + 10) / (n_with_term + 1.0)), 0.0)
     values[counts < 0] *= NAMES
+    values[n_with_term < 2] *= HALF_ALONE_AT / (n_articles + HALF_ALONE_AT)
     return values
 
 
@@ -116,7 +118,7 @@ class ArticleLikeness:
         to_all = np.bincount(row_of, weights=rows.data * total[rows.indices], minlength=rows.shape[0])
         is_within = np.zeros(rows.shape[0])
         is_within[centre] = 1.0
-        self.own = (np.maximum(to_all - is_within, 0.0) / n_others).astype(np.float32)
+        self.to_centre = (np.maximum(to_all - is_within, 0.0) / n_others).astype(np.float32)
         n_pairs = max((n_others + 1) * n_others, 1)
         self.common = np.float32(max(float(total @ total) - in_centre.shape[0], 0.0) / n_pairs)
         self.rows, self.times, self.outlets = rows, times, outlets
@@ -129,14 +131,15 @@ class ArticleLikeness:
         w is how many articles the row's own window holds: the likeness that chance would find there. 0 for an article
         of a time without other weeks.
         """
-        others = np.unique(np.linspace(0, len(self.times) - 1, N_OTHERS).astype(np.int64))
-        postings = _postings(self.rows[others])
+        sample = np.unique(np.linspace(0, len(self.times) - 1, N_SAMPLED).astype(np.int64))
+        postings = _postings(self.rows[sample])
         matrix, facts = self._matrix, self._facts
 
         def elsewhere(block: slice) -> Floats:
-            some = rows[block]
-            found: Floats = likeness_elsewhere(some, matrix, postings, facts, others, window, n_in_window[some])
-            return found
+            values: Floats = likeness_elsewhere(
+                rows[block], matrix, postings, facts, sample, window, n_in_window[rows[block]]
+            )
+            return values
 
         parts = map_blocks(elsewhere, row_blocks(rows.size, ROWS_AT_ONCE), n_threads=n_threads)
         return np.concatenate([np.zeros(0, np.float32), *parts])
@@ -171,7 +174,7 @@ class ArticleLikeness:
 
     @property
     def _facts(self) -> tuple[Any, Any, Any, Any]:
-        return self.times, self.outlets, self.own, self.common
+        return self.times, self.outlets, self.to_centre, self.common
 
 
 def _postings(rows: sparse.csr_array) -> tuple[Any, Any, Any]:
@@ -182,9 +185,9 @@ def _postings(rows: sparse.csr_array) -> tuple[Any, Any, Any]:
 @jit(inner=True)
 def centred(product, i, j, facts):
     """Return the centred cosine of two articles, less for those of one outlet."""
-    _, outlets, own, common = facts
-    spread = (1 - 2 * own[i] + common) * (1 - 2 * own[j] + common)
-    value = (product - own[i] - own[j] + common) / np.sqrt(max(spread, LEAST_SPREAD))
+    _, outlets, to_centre, common = facts
+    spread = (1 - 2 * to_centre[i] + common) * (1 - 2 * to_centre[j] + common)
+    value = (product - to_centre[i] - to_centre[j] + common) / np.sqrt(max(spread, LEAST_SPREAD))
     if outlets[i] == outlets[j] and outlets[i] > 0 and value < SAME_TEXT:
         value *= SAME_OUTLET
     return value
@@ -245,21 +248,21 @@ def earlier_links(rows, matrix, postings, facts, spans, taken_off, arrival):
 
 
 @jit
-def likeness_elsewhere(rows, matrix, postings, facts, others, window, n_in_window):
-    """Return `ArticleLikeness.background` of some rows; `postings` are of the `others`."""
-    times, values = facts[0], np.zeros(others.size)
-    found, products = np.zeros(rows.size, np.float32), np.zeros(others.size, np.float32)
+def likeness_elsewhere(rows, matrix, postings, facts, sample, window, n_in_window):
+    """Return `ArticleLikeness.background` of some rows; `postings` are of the `sample`."""
+    times, values = facts[0], np.zeros(sample.size)
+    background, products = np.zeros(rows.size, np.float32), np.zeros(sample.size, np.float32)
     for row in range(rows.size):
         i = rows[row]
         products[:] = 0.0
-        add_products(i, matrix, postings, 0, others.size, products)
+        add_products(i, matrix, postings, 0, sample.size, products)
         n_outside = 0
-        for place in range(others.size):
-            j = others[place]
+        for place in range(sample.size):
+            j = sample[place]
             if abs(times[i] - times[j]) > window:
                 values[n_outside] = -centred(products[place], i, j, facts) if products[place] > 0 else 0.0
                 n_outside += 1
         if n_outside:
             rank = max(int(np.ceil(n_outside / max(n_in_window[row], 1))), 1) - 1
-            found[row] = max(-np.partition(values[:n_outside], rank)[rank], 0.0)
-    return found
+            background[row] = max(-np.partition(values[:n_outside], rank)[rank], 0.0)
+    return background

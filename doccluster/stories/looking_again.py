@@ -18,7 +18,7 @@ from doccluster.stories.crowd import Crowd
 from doccluster.stories.dump import stories_in, symmetric
 from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows
 
-STAYS, CROSSES = 1.5, 0.7  # what a link within a story that is there already, and one across two, counts
+STAYS, CROSSES = 2.0, 0.5  # what a link within a story that is there already, and one across two, counts
 KEPT = 4_000  # newest articles that are compared with, where two windows hold fewer
 CENTRE = 1_000  # newest articles that the centre is taken from
 TOUCHED = 0.5  # of the bar: a story that is so like a new article is looked at with it
@@ -151,7 +151,7 @@ class Desk:
     def add(self, articles: Iterable[DeskArticle]) -> list[DeskArticle]:
         """Take in articles, and find their links; return those whose links are new, which can be others too."""
         new = list(articles)
-        self.articles |= {one.number: one for one in new}
+        self.articles |= {article.number: article for article in new}
         if self.n_articles > HALVED_ABOVE:
             self._halve()
         if self.n_articles < COLD and self.n_articles >= GROWTH * self.n_when_linked:
@@ -161,10 +161,10 @@ class Desk:
 
     def remove(self, number: int) -> DeskArticle:
         """Take an article out, with the links to it."""
-        for one in self.articles.values():
-            if number in one.earlier:
-                is_other = one.earlier != number
-                one.earlier, one.likeness = one.earlier[is_other], one.likeness[is_other]
+        for article in self.articles.values():
+            if number in article.earlier:
+                stays = article.earlier != number
+                article.earlier, article.likeness = article.earlier[stays], article.likeness[stays]
         return self.articles.pop(number)
 
     def leave_out(self, words: Collection[str]) -> None:
@@ -177,18 +177,18 @@ class Desk:
 
     def crowd(self) -> Crowd:
         """Return the window and the bars of today."""
-        times = np.sort([one.time for one in self.articles.values()]).astype(np.int64)
+        times = np.sort([article.time for article in self.articles.values()]).astype(np.int64)
         return Crowd.of(times[-OF_LATE:], is_part=True)
 
     def forget(self, clock: int, window: int) -> list[int]:
         """Let go of articles that are older than two windows and not among the newest; return their numbers."""
         if len(self.articles) <= KEPT:
             return []
-        by_time = sorted(self.articles.values(), key=lambda one: (one.time, one.number))
-        gone = [one.number for one in by_time[:-KEPT] if one.time < clock - 2 * window]
-        for number in gone:
+        older = self._in_order()[:-KEPT]
+        numbers = [article.number for article in older if article.time < clock - 2 * window]
+        for number in numbers:
             del self.articles[number]
-        return gone
+        return numbers
 
     def look(
         self, clock: int, crowd: Crowd, open_stories: Collection[str], bonds: Bonds, new: Collection[int] | None = None
@@ -198,79 +198,84 @@ class Desk:
         Looked at are the articles of open stories of the last two windows; where `new` are given, only these and the
         stories that are like one of them.
         """
-        least, seen = clock - 2 * crowd.window, None
+        least, stories = clock - 2 * crowd.window, set(open_stories)
         if new is not None:
-            seen = self._touched(new, TOUCHED * crowd.bar) & set(open_stories)
+            stories &= self._touched(new, TOUCHED * crowd.bar)
             crowd = replace(crowd, bar=crowd.at_once)
         pool = [
-            one
-            for one in self.articles.values()
-            if not one.story or (one.time >= least and one.story in (open_stories if seen is None else seen))
+            article
+            for article in self._in_order()
+            if not article.story or (article.time >= least and article.story in stories)
         ]
         if not pool:
             return []
-        pool.sort(key=lambda one: (one.time, one.number))
-        graph = self._graph(pool)
-        stories = stories_in(_with_inertia(graph, pool, bonds), np.array([one.time for one in pool], np.int64), crowd)
-        stays = [bool(one.story) and (one.time < clock - crowd.window or one.number in bonds.fixed) for one in pool]
-        return _moves(pool, graph, _named(pool, stories, stays, graph, bonds))
+        graph, times = self._graph(pool), np.array([article.time for article in pool], np.int64)
+        labels = stories_in(_with_inertia(graph, pool, bonds), times, crowd)
+        stays = [
+            bool(article.story) and (article.time < clock - crowd.window or article.number in bonds.fixed)
+            for article in pool
+        ]
+        return _moves(pool, graph, _named(pool, labels, stays, graph, bonds))
+
+    def _in_order(self) -> list[DeskArticle]:
+        return sorted(self.articles.values(), key=lambda article: (article.time, article.number))
 
     def _touched(self, new: Collection[int], least: float) -> set[str]:
         """Return the stories that are like some articles."""
-        known = self.articles
-        found: set[str] = set()
-        for number in new:
-            one = known[number]
-            found.update(known[near].story for near in one.earlier[one.likeness >= least].tolist() if near in known)
-        return found
+        linked = {
+            number
+            for article in map(self.articles.__getitem__, new)
+            for number in article.earlier[article.likeness >= least].tolist()
+        }
+        return {self.articles[number].story for number in linked if number in self.articles}
 
     def _graph(self, pool: Sequence[DeskArticle]) -> sparse.csr_array:
         """Return the links of some articles as a symmetric graph."""
-        numbers = np.array([one.number for one in pool], dtype=np.int64)
+        numbers = np.array([article.number for article in pool], dtype=np.int64)
         order = np.argsort(numbers)
-        later = np.repeat(np.arange(len(pool)), [one.earlier.size for one in pool])
-        earlier = np.concatenate([one.earlier for one in pool])
-        likeness = np.concatenate([one.likeness for one in pool])
+        later = np.repeat(np.arange(len(pool)), [article.earlier.size for article in pool])
+        earlier = np.concatenate([article.earlier for article in pool])
+        likeness = np.concatenate([article.likeness for article in pool])
         at = np.minimum(np.searchsorted(numbers, earlier, sorter=order), len(pool) - 1)
         is_there = numbers[order[at]] == earlier
         return symmetric(later[is_there], order[at][is_there].astype(np.int32), likeness[is_there], len(pool))
 
     def _link(self, new: list[DeskArticle]) -> None:
         """Find the links of articles to those that were there before, or come before them in the list."""
-        order = sorted(self.articles.values(), key=lambda one: (one.time, one.number))
-        place_of = {one.number: place for place, one in enumerate(order)}
-        places = np.array([place_of[one.number] for one in new], dtype=np.int64)
+        order = self._in_order()
+        place_of = {article.number: place for place, article in enumerate(order)}
+        places = np.array([place_of[article.number] for article in new], dtype=np.int64)
         arrival = np.full(len(order), -1, dtype=np.int64)
         arrival[places] = np.arange(places.size)
         rows = ArticleRows(
-            np.array([one.time for one in order], np.int64),
-            np.array([one.outlet for one in order], np.int32),
-            np.concatenate([[0], np.cumsum([one.terms.size for one in order])]).astype(np.int64),
-            np.concatenate([one.terms for one in order]),
-            np.concatenate([one.counts for one in order]),
+            np.array([article.time for article in order], np.int64),
+            np.array([article.outlet for article in order], np.int32),
+            np.cumsum([0, *(article.terms.size for article in order)]),
+            np.concatenate([article.terms for article in order]),
+            np.concatenate([article.counts for article in order]),
         )
         vectors = rows.weighted(self.n_with_term, self.n_articles)
         newest = slice(max(0, len(order) - CENTRE), len(order))
         likeness, window = ArticleLikeness(vectors, rows.times, rows.outlets, newest), self.crowd().window
         # what is to come in the window is as much as what was
         n_in_window = 2 * (np.arange(len(order)) - np.searchsorted(rows.times, rows.times - window))
-        background = np.array([one.background for one in order], np.float32)
+        background = np.array([article.background for article in order], np.float32)
         background[places] = likeness.background(places, window, n_in_window)
         links = likeness.links(places, window, (BACKGROUND * background).astype(np.float32), arrival)
-        numbers = np.array([one.number for one in order], np.int64)
-        ends = np.cumsum(links.n_links)
-        for one, place, first_copy, end, n_links in zip(
-            new, places.tolist(), links.first_copy.tolist(), ends.tolist(), links.n_links.tolist(), strict=True
+        numbers = np.array([article.number for article in order], np.int64)
+        ends = np.cumsum(links.n_links)[:-1]
+        linked = zip(np.split(numbers[links.earlier], ends), np.split(links.likeness, ends), strict=True)
+        for article, place, first_copy, (earlier, values) in zip(
+            new, places.tolist(), links.first_copy.tolist(), linked, strict=True
         ):
-            one.background = float(background[place])
-            one.earlier = numbers[links.earlier[end - n_links : end]]
-            one.likeness = links.likeness[end - n_links : end]
-            one.copy_of = int(numbers[first_copy]) if first_copy >= 0 else 0
+            article.background = float(background[place])
+            article.earlier, article.likeness = earlier, values
+            article.copy_of = int(numbers[first_copy]) if first_copy >= 0 else 0
 
     def _halve(self) -> None:
         self.n_with_term >>= 1
         self.n_articles //= 2
-        in_use = {term for one in self.articles.values() for term in one.terms.tolist()}
+        in_use = {term for article in self.articles.values() for term in article.terms.tolist()}
         self.numbers_of_terms = {
             word: number
             for word, number in self.numbers_of_terms.items()
@@ -288,100 +293,86 @@ def _with_inertia(graph: sparse.csr_array, pool: Sequence[DeskArticle], bonds: B
 
     Links of articles that an editor has put together count 1, those of articles that do not belong together nothing.
     """
-    known = {"": -1}
-    story = np.array([known.setdefault(one.story, len(known)) for one in pool])
+    numbers = {"": -1}
+    story = np.array([numbers.setdefault(article.story, len(numbers)) for article in pool])
     row, column = np.repeat(np.arange(len(pool)), np.diff(graph.indptr)), graph.indices
-    is_known = (story[row] >= 0) & (story[column] >= 0)
-    counts = np.where(is_known, np.where(story[row] == story[column], STAYS, CROSSES), 1.0)
+    have_stories = (story[row] >= 0) & (story[column] >= 0)
+    counts = np.where(have_stories, np.where(story[row] == story[column], STAYS, CROSSES), 1.0)
     data = (graph.data * counts).astype(np.float32)
-    place_of = {one.number: place for place, one in enumerate(pool)}
-
-    def among(numbers: set[int]) -> npt.NDArray[np.bool_]:
-        found = np.zeros(len(pool), dtype=np.bool_)
-        found[[place_of[number] for number in numbers if number in place_of]] = True
-        return found
-
+    number_of = np.array([article.number for article in pool])
     for group in bonds.together:
-        inside = among(group)
+        inside = np.isin(number_of, list(group))
         data[inside[row] & inside[column]] = 1.0
-    for one, other in bonds.apart:
-        here, there = among(one), among(other)
+    for group, parted in bonds.apart:
+        here, there = np.isin(number_of, list(group)), np.isin(number_of, list(parted))
         data[(here[row] & there[column]) | (there[row] & here[column])] = 0.0
     return sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
 
 
 def _named(
-    pool: Sequence[DeskArticle], stories: Integers, stays: Sequence[bool], graph: sparse.csr_array, bonds: Bonds
+    pool: Sequence[DeskArticle], labels: Integers, stays: Sequence[bool], graph: sparse.csr_array, bonds: Bonds
 ) -> list[Name]:
-    """Return the name of each article's story: each found story takes over that which it shares most articles with.
+    """Return the name of each article's story: each label takes over the story that it shares most articles with.
 
-    Of equal ones that whose first article came first. A story with articles that an editor has placed is theirs.
+    Of equal ones that whose first article came first. A label with articles that an editor has placed is theirs.
     """
     first: dict[str, int] = {}
     shared: Counter[tuple[int, str]] = Counter()
     placed: defaultdict[int, set[str]] = defaultdict(set)
-    for one, story in zip(pool, stories.tolist(), strict=True):
-        if one.story:
-            first[one.story] = min(first.get(one.story, one.number), one.number)
-            shared[story, one.story] += 1
-            if one.number in bonds.fixed:
-                placed[story].add(one.story)
-    name_of = {
-        story: min(names, key=lambda name: (-shared[story, name], first[name])) for story, names in placed.items()
-    }
-    taken = set(name_of.values())
-    for (story, name), _ in sorted(shared.items(), key=lambda pair: (-pair[1], first[pair[0][1]], pair[0][0])):
-        if story not in name_of and name not in taken:
-            name_of[story] = name
-            taken.add(name)
     founder: dict[int, int] = {}
-    for one, story, is_fixed in zip(pool, stories.tolist(), stays, strict=True):
+    for article, label, is_fixed in zip(pool, labels.tolist(), stays, strict=True):
+        if article.story:
+            first[article.story] = min(first.get(article.story, article.number), article.number)
+            shared[label, article.story] += 1
+            if article.number in bonds.fixed:
+                placed[label].add(article.story)
         if not is_fixed:
-            founder.setdefault(story, one.number)
+            founder.setdefault(label, article.number)
+    name_of = {
+        label: min(stories, key=lambda story: (-shared[label, story], first[story]))
+        for label, stories in placed.items()
+    }
+    inherited = set(name_of.values())
+    for (label, story), _ in sorted(shared.items(), key=lambda pair: (-pair[1], first[pair[0][1]], pair[0][0])):
+        if label not in name_of and story not in inherited:
+            name_of[label] = story
+            inherited.add(story)
     names = [
-        (one.story, 0) if is_fixed else (name_of[story], 0) if story in name_of else ("", founder[story])
-        for one, story, is_fixed in zip(pool, stories.tolist(), stays, strict=True)
+        (article.story, 0) if is_fixed else (name_of[label], 0) if label in name_of else ("", founder[label])
+        for article, label, is_fixed in zip(pool, labels.tolist(), stays, strict=True)
     ]
-    for story, several in placed.items():  # an editor has parted what is alike: the others go where they are likest
-        if len(several) > 1:
-            for place in np.flatnonzero(stories == story).tolist():
+    for label, stories in placed.items():  # an editor has parted what is alike: each goes where it is likest
+        if len(stories) > 1:
+            for place in np.flatnonzero(labels == label).tolist():
                 if not stays[place]:
-                    names[place] = (_likest(place, pool, graph, several) or name_of[story], 0)
+                    names[place] = (_likest(place, pool, graph, stories) or name_of[label], 0)
     return names
 
 
-def _likest(place: int, pool: Sequence[DeskArticle], graph: sparse.csr_array, several: Collection[str]) -> str:
+def _likest(place: int, pool: Sequence[DeskArticle], graph: sparse.csr_array, stories: Collection[str]) -> str:
     """Return that of several stories whose articles are likest to an article; "" where it is like none."""
     sums: defaultdict[str, float] = defaultdict(float)
-    for near, value in zip(*_row(graph, place), strict=True):
-        if pool[near].story in several:
+    for near, value in _links_of(place, graph):
+        if pool[near].story in stories:
             sums[pool[near].story] += value
-    return min(sums, key=lambda name: (-sums[name], name)) if sums else ""
+    return min(sums, key=lambda story: (-sums[story], story)) if sums else ""
 
 
 def _moves(pool: Sequence[DeskArticle], graph: sparse.csr_array, names: Sequence[Name]) -> list[Move]:
-    sizes, former_sizes = Counter(names), Counter(one.story for one in pool)
-    found = []
-    for place, (one, name) in enumerate(zip(pool, names, strict=True)):
-        if name == (one.story, 0):
+    sizes, former_sizes = Counter(names), Counter(article.story for article in pool)
+    moves = []
+    for place, (article, name) in enumerate(zip(pool, names, strict=True)):
+        former = article.story
+        if name == (former, 0):
             continue
-        near, values = _row(graph, place)
-        likeness = sum(value for other, value in zip(near, values, strict=True) if names[other] == name)
-        former = sum(
-            value for other, value in zip(near, values, strict=True) if one.story and pool[other].story == one.story
-        )
-        found.append(
-            Move(
-                one.number,
-                one.story,
-                *name,
-                likeness / max(sizes[name] - 1, 1),
-                former / max(former_sizes[one.story] - 1, 1),
-            )
-        )
-    return found
+        links = _links_of(place, graph)
+        likeness = sum(value for near, value in links if names[near] == name) / max(sizes[name] - 1, 1)
+        former_sum = sum(value for near, value in links if former and pool[near].story == former)
+        moves.append(Move(article.number, former, *name, likeness, former_sum / max(former_sizes[former] - 1, 1)))
+    return moves
 
 
-def _row(graph: sparse.csr_array, place: int) -> tuple[list[int], list[float]]:
-    own = slice(graph.indptr[place], graph.indptr[place + 1])
-    return graph.indices[own].tolist(), graph.data[own].tolist()
+def _links_of(place: int, graph: sparse.csr_array) -> list[tuple[int, float]]:
+    """Return the places of the articles that one is linked to, and how like they are."""
+    row = slice(graph.indptr[place], graph.indptr[place + 1])
+    return list(zip(graph.indices[row].tolist(), graph.data[row].tolist(), strict=True))

@@ -14,15 +14,15 @@ SEVERAL = 3  # articles of each side of a join that can be undone
 
 
 @jit(inner=True)
-def count_pairs(one, other, window):
+def count_pairs(first, second, window):
     """Return how many pairs of two sorted arrays of times lie within the window."""
-    if one[-1] - other[0] <= window and other[-1] - one[0] <= window:
-        return one.size * other.size
+    if first[-1] - second[0] <= window and second[-1] - first[0] <= window:
+        return first.size * second.size
     n_pairs, low, high = 0, 0, 0
-    for time in one:
-        while low < other.size and other[low] < time - window:
+    for time in first:
+        while low < second.size and second[low] < time - window:
             low += 1
-        while high < other.size and other[high] <= time + window:
+        while high < second.size and second[high] <= time + window:
             high += 1
         n_pairs += high - low
     return n_pairs
@@ -45,17 +45,17 @@ def likeness_of_stories(total, greatest, n_pairs, young):
 
 
 @jit(inner=True)
-def sorted_together(one, other):
+def sorted_together(first, second):
     """Return the values of two sorted arrays as one."""
-    found, i, j = np.empty(one.size + other.size, one.dtype), 0, 0
-    for place in range(found.size):
-        if j == other.size or (i < one.size and one[i] <= other[j]):
-            found[place] = one[i]
+    times, i, j = np.empty(first.size + second.size, first.dtype), 0, 0
+    for place in range(times.size):
+        if j == second.size or (i < first.size and first[i] <= second[j]):
+            times[place] = first[i]
             i += 1
         else:
-            found[place] = other[j]
+            times[place] = second[j]
             j += 1
-    return found
+    return times
 
 
 @jit
@@ -72,7 +72,7 @@ def join_stories(starts, neighbours, likeness, times, window, bar, young):
 
     Returns
     -------
-    left, right : int64 arrays of shape (n_joins,)
+    firsts, seconds : int64 arrays of shape (n_joins,)
         The stories that became story n_articles, n_articles + 1, ...; below that a story is one article.
     heights : float64 array of shape (n_joins,)
     """
@@ -80,7 +80,7 @@ def join_stories(starts, neighbours, likeness, times, window, bar, young):
     joined_into, is_there = np.arange(2 * n), np.zeros(2 * n, np.bool_)
     is_there[:n] = True
     # of each story: which stories it has links to, the sum of these and the greatest, and its times
-    others = [neighbours[starts[i] : starts[i + 1]].astype(np.int64) for i in range(n)]
+    near = [neighbours[starts[i] : starts[i + 1]].astype(np.int64) for i in range(n)]
     totals = [likeness[starts[i] : starts[i + 1]].astype(np.float64) for i in range(n)]
     greatest = [total.copy() for total in totals]
     moments = [times[i : i + 1].copy() for i in range(n)]
@@ -93,73 +93,73 @@ def join_stories(starts, neighbours, likeness, times, window, bar, young):
             if neighbours[place] < i and value >= bar:
                 heap.append((-np.float64(value), np.int64(neighbours[place]), np.int64(i)))
     heapq.heapify(heap)
-    left, right, heights = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.float64)
+    firsts, seconds, heights = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.float64)
     place_of, new = np.full(2 * n, -1), n
     while len(heap):
-        score, one, other = heapq.heappop(heap)
-        if not (is_there[one] and is_there[other]):
+        score, first, second = heapq.heappop(heap)
+        if not (is_there[first] and is_there[second]):
             continue
-        left[new - n], right[new - n], heights[new - n] = one, other, -score
-        is_there[one] = is_there[other] = False
+        firsts[new - n], seconds[new - n], heights[new - n] = first, second, -score
+        is_there[first] = is_there[second] = False
         is_there[new] = True
-        joined_into[one] = joined_into[other] = new
-        room = others[one].size + others[other].size
-        near, total, most, n_near = np.empty(room, np.int64), np.zeros(room), np.zeros(room), 0
-        for side in (one, other):
-            for place in range(others[side].size):
-                third = current(others[side][place], joined_into)
+        joined_into[first] = joined_into[second] = new
+        room = near[first].size + near[second].size
+        stories, total, largest, n_near = np.empty(room, np.int64), np.zeros(room), np.zeros(room), 0
+        for side in (first, second):
+            for place in range(near[side].size):
+                third = current(near[side][place], joined_into)
                 if third == new:
                     continue
                 at = place_of[third]
                 if at < 0:
                     at = place_of[third] = n_near
-                    near[at] = third
+                    stories[at] = third
                     n_near += 1
                 total[at] += totals[side][place]
-                most[at] = max(most[at], greatest[side][place])
-        own = sorted_together(moments[one], moments[other])
-        for side in (one, other):
-            others[side], totals[side], greatest[side], moments[side] = nothing[0], nothing[1], nothing[1], nothing[2]
-        others.append(near[:n_near].copy())
+                largest[at] = max(largest[at], greatest[side][place])
+        times_of_both = sorted_together(moments[first], moments[second])
+        for side in (first, second):
+            near[side], totals[side], greatest[side], moments[side] = nothing[0], nothing[1], nothing[1], nothing[2]
+        near.append(stories[:n_near].copy())
         totals.append(total[:n_near].copy())
-        greatest.append(most[:n_near].copy())
-        moments.append(own)
+        greatest.append(largest[:n_near].copy())
+        moments.append(times_of_both)
         for at in range(n_near):
-            third = near[at]
+            third = stories[at]
             place_of[third] = -1
-            n_pairs = count_pairs(own, moments[third], window)
+            n_pairs = count_pairs(times_of_both, moments[third], window)
             if n_pairs:
-                value = likeness_of_stories(total[at], most[at], n_pairs, young)
+                value = likeness_of_stories(total[at], largest[at], n_pairs, young)
                 if value >= bar:
                     heapq.heappush(heap, (-value, third, np.int64(new)))
         new += 1
-    return left[: new - n], right[: new - n], heights[: new - n]
+    return firsts[: new - n], seconds[: new - n], heights[: new - n]
 
 
 @jit
-def cut_where_stable(n, left, right, heights, bar):
+def cut_where_stable(n, firsts, seconds, heights, bar):
     """Return the story of each article: a branch of the tree is one story where its life is longer than its parts'.
 
     The life of a story is the sum, over its articles, of the likeness that it spans; it goes on while it takes in fewer
     than `SEVERAL` articles at a time. int64 array of shape (n,).
     """
-    n_nodes = n + left.size
+    n_nodes = n + firsts.size
     size, above = np.ones(n_nodes, np.int64), np.full(n_nodes, -1)
     height, life = np.full(n_nodes, np.inf), np.zeros(n_nodes)
     parts, best = np.zeros(n_nodes), np.zeros(n_nodes)
     for node in range(n, n_nodes):
-        one, other = left[node - n], right[node - n]
-        above[one] = above[other] = node
-        size[node] = size[one] + size[other]
+        first, second = firsts[node - n], seconds[node - n]
+        above[first] = above[second] = node
+        size[node] = size[first] + size[second]
         # joined stories can be liker than their parts were: the tree then has no step there
-        height[node] = min(heights[node - n], height[one], height[other])
+        height[node] = min(heights[node - n], height[first], height[second])
     for node in range(n, n_nodes):
-        one, other = left[node - n], right[node - n]
+        first, second = firsts[node - n], seconds[node - n]
         life[node] = size[node] * (height[node] - (height[above[node]] if above[node] >= 0 else bar))
-        if min(size[one], size[other]) >= SEVERAL:
-            parts[node] = best[one] + best[other]
+        if min(size[first], size[second]) >= SEVERAL:
+            parts[node] = best[first] + best[second]
         else:
-            larger = one if size[one] >= size[other] else other
+            larger = first if size[first] >= size[second] else second
             parts[node] = parts[larger]
             life[node] += life[larger]
         best[node] = max(life[node], parts[node])

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.text.language import FULL_VOTE, FunctionWords
+from doccluster.text.language import FULL_VOTE, SURE_COVERAGE, FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 from doccluster.text.tokens import WordTable, plain_words
@@ -75,9 +75,9 @@ class WordReader:
         for (_, _, outlet), language in zip(rows, languages, strict=True):
             if language:
                 self.languages[outlet][language] += 1
-        most = self.main_language
+        usual = self.main_language
         return [
-            self._words(title, text, pair, language or _commonest(self.languages.get(outlet)) or most)
+            self._words(title, text, pair, language or _commonest(self.languages.get(outlet)) or usual)
             for (title, text, outlet), pair, language in zip(rows, tokens, languages, strict=True)
         ]
 
@@ -113,7 +113,8 @@ class WordReader:
         second, first = sorted(votes)[-2:]
         best = votes.index(first)
         hits = len(words & self._function_words.lists[best])
-        return LANGUAGES[best] if first - second >= FULL_VOTE and hits >= SURE_HITS else ""
+        is_sure = first - second >= FULL_VOTE and hits >= max(SURE_HITS, SURE_COVERAGE * len(words))
+        return LANGUAGES[best] if is_sure else ""
 
     def _number_of_votes(self, word: str) -> int:
         """Return the row of the votes of a word."""
@@ -155,9 +156,9 @@ def _name_pattern() -> re.Pattern[str]:
 def _ranges(characters: Sequence[str]) -> str:
     """Return sorted characters as the inside of a class of a regular expression."""
     spans: list[list[str]] = []
-    for one in characters:
-        if spans and ord(one) == ord(spans[-1][1]) + 1:
-            spans[-1][1] = one
+    for letter in characters:
+        if spans and ord(letter) == ord(spans[-1][1]) + 1:
+            spans[-1][1] = letter
         else:
-            spans.append([one, one])
+            spans.append([letter, letter])
     return "".join(f"{first}-{last}" for first, last in spans)

@@ -27,10 +27,11 @@ def as_articles(rows):
     return NewsArticles(*columns, times)
 
 
-def random_rows(seed, n=60, n_terms=40):
+def random_rows(seed, n=60, n_terms=80):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(3, 12, n)
-    terms = np.concatenate([rng.choice(n_terms, size, replace=False) for size in lengths]).astype(np.int32)
+    shares = np.arange(n_terms, 0, -1) ** 2 / np.sum(np.arange(n_terms, 0, -1) ** 2)  # some are in one article alone
+    terms = np.concatenate([rng.choice(n_terms, size, replace=False, p=shares) for size in lengths]).astype(np.int32)
     counts = (rng.integers(1, 5, terms.size) * rng.choice([-1, 1], terms.size)).astype(np.int8)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     times = np.sort(rng.integers(0, 30 * DAY, n))
@@ -46,6 +47,7 @@ def naive_likeness(rows, n_terms):
         for place in range(rows.starts[i], rows.starts[i + 1]):
             count, term = rows.counts[place], rows.terms[place]
             weight = (1 + np.log(abs(int(count)))) * max(np.log((n + 10) / (df[term] + 1)), 0)
+            weight *= 1000 / (n + 1000) if df[term] == 1 else 1.0
             dense[i, term] = weight * (1.4 if count < 0 else 1.0)
         dense[i] /= np.linalg.norm(dense[i])
     cosines = dense @ dense.T
