@@ -2,9 +2,13 @@
 
 ``evaluate`` prints what the stories of the rule are worth, in a dump and in a stream, beside a pass with one threshold
 and a first-come rule; with ``--keep`` it writes results/stories.csv.
+``table`` prints the kept scores as the table of the documentation.
 ``parts`` prints what each part of the rule is worth.
+``agreement`` prints how far a store of news_feeds_may and a run of it agree.
+``copies`` prints how many stories several copies of news_feeds_may have, each later and with other words.
 ``lineage`` prints how well the lineage of made streams is told.
-``draw`` draws stories of news_feeds_may to be judged by reading, blind to what found them.
+``draw`` draws stories of news_feeds_may to be judged by reading, blind to what found them; ``--beside FILE`` adds those
+that another version found, a JSON object of article to story. ``judged`` counts what reading said of them.
 ``speed`` prints how many made articles a second go into a store on disk, in processor time of two cores and of one.
 ``growth`` prints what an article costs in stores that hold ten thousand, a hundred thousand and a million already.
 ``manners`` prints how long one pass over 200 feeds on the loopback address takes with spacing off, and which rules of
@@ -24,7 +28,21 @@ import tempfile
 
 from experiments.streams.labelled import ROOT
 
-WHAT = ("evaluate", "parts", "lineage", "draw", "speed", "growth", "manners", "day", "orders")
+WHAT = (
+    "evaluate",
+    "table",
+    "parts",
+    "agreement",
+    "copies",
+    "lineage",
+    "draw",
+    "judged",
+    "speed",
+    "growth",
+    "manners",
+    "day",
+    "orders",
+)
 
 
 def main() -> None:
@@ -33,6 +51,7 @@ def main() -> None:
     parser.add_argument("what", choices=WHAT)
     parser.add_argument("--corpora", type=pathlib.Path, default=ROOT.parent / "shared" / "corpora")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--beside", type=pathlib.Path)
     parser.add_argument("--days", type=float, help="simulated days: 7 of manners, 1 of day")
     given = parser.parse_args()
     if given.what == "speed":
@@ -61,6 +80,14 @@ def main() -> None:
             from experiments.streams.ablations import measure_parts
 
             measure_parts(given.corpora)
+    elif given.what == "agreement":
+        from experiments.streams.agreement import measure_agreement
+
+        measure_agreement(given.corpora)
+    elif given.what == "copies":
+        from experiments.streams.copies import measure_copies
+
+        measure_copies(given.corpora.resolve())
     elif given.what == "lineage":
         from experiments.streams.lineage import measure_lineage
 
@@ -68,7 +95,15 @@ def main() -> None:
     elif given.what == "draw":
         from experiments.streams.reading import draw_stories
 
-        draw_stories(given.corpora, keep=given.keep)
+        draw_stories(given.corpora, given.beside, keep=given.keep)
+    elif given.what == "table":
+        from experiments.streams.judging import print_table
+
+        print_table()
+    elif given.what == "judged":
+        from experiments.streams.reading import count_judgements
+
+        count_judgements()
     else:
         from experiments.streams.judging import evaluate_all
 

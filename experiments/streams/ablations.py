@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from doccluster.stories import cleaning, crowd, likeness, looking_again, story_tree
+from doccluster.stories import cleaning, crowd, likeness, looking_again, story_tree, words
 from doccluster.stories import dump as dump_module
 from experiments.streams.judging import dump
 from experiments.streams.labelled import LabelledStream, basil, ecb_plus, itn, newsroom, shortened, vietnamese
@@ -17,6 +17,11 @@ PARTS = (
     ("the rule", {}),
     ("no background", {(dump_module, "BACKGROUND"): 0.0}),
     ("names x 1", {(likeness, "NAMES"): 1.0}),
+    ("words of one article as others", {(likeness, "HALF_ALONE_AT"): 1e12}),
+    ("title once", {(words, "TITLE_TIMES"): 1}),
+    ("1,800 characters", {(words, "MOST_CHARACTERS"): 1_800, (cleaning, "MOST_CHARACTERS"): 1_800}),
+    ("not centred", {(likeness, "N_UNRELATED"): 10**12}),
+    ("one outlet as others", {(likeness, "SAME_OUTLET"): 1.0}),
     ("window of 72 hours always", {(crowd, "SPARSE"): 0}),
     ("bar .17 always", {(crowd, "BAR"): 0.17, (crowd, "HALF_BAR_AT"): 0}),
     ("young as old", {(crowd, "YOUNG"): 0.0}),
@@ -31,6 +36,7 @@ STREAM_PARTS = (
     ("the low bar at once", {(crowd, "HALF_AT_ONCE"): 1e9}),
     ("a bar of .18 at once", {(crowd, "HALF_AT_ONCE"): 0}),
     ("no inertia", {(looking_again, "STAYS"): 1.0, (looking_again, "CROSSES"): 1.0}),
+    ("inertia 1.5 and .7", {(looking_again, "STAYS"): 1.5, (looking_again, "CROSSES"): 0.7}),
 )
 
 
@@ -41,16 +47,16 @@ def changed(values: dict[tuple[object, str], float]) -> Iterator[None]:
     try:
         for (module, name), value in values.items():
             setattr(module, name, value)
-        _compile_anew()
+        _compile_anew(values)
         yield
     finally:
         for (module, name), value in former.items():
             setattr(module, name, value)
-        _compile_anew()
+        _compile_anew(values)
 
 
-def _compile_anew() -> None:
-    for module in (story_tree, likeness):
+def _compile_anew(values: dict[tuple[object, str], float]) -> None:
+    for module in {module for module, _ in values} & {story_tree, likeness}:
         for kernel in vars(module).values():
             if hasattr(kernel, "recompile"):
                 kernel.recompile()

@@ -29,17 +29,19 @@ from experiments.streams.passes import single_pass
 from experiments.streams.replaying import Outcome, judge, replay
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+KEPT = RESULTS / "stories.csv"
 FIRST_COME = 0.21  # the threshold of the first-come rule
 
 
 def streams(folder: pathlib.Path) -> Iterator[LabelledStream]:
-    """Yield the labelled sets, whole and as feeds have them."""
+    """Yield the sets: the labelled ones whole and as feeds have them, and news_feeds_may."""
     whole = [newsroom(), basil(folder, among_noise=False), vietnamese(folder), itn(folder, "en"), ecb_plus(folder)]
     for stream in whole:
         yield stream
         if any(one.title for one in stream.articles):
             yield shortened(stream, 60)
             yield shortened(stream, 0)
+    yield news_feeds_may(folder)
     yield shortened(basil(folder, among_noise=True), 60)
 
 
@@ -85,24 +87,46 @@ def row_of(stream: LabelledStream, way: str, outcome: Outcome) -> dict[str, obje
     return row | {"seconds": " ".join(f"{one:.2f}" for one in outcome.seconds)}
 
 
-def evaluate_all(folder: pathlib.Path, *, keep: bool, with_feeds: bool = True) -> None:
-    """Print the scores of every way on every set; with `keep` write them to results/."""
+def evaluate_all(folder: pathlib.Path, *, keep: bool) -> None:
+    """Print the scores of every way on every set; with `keep` write them to results/, set by set."""
     rows = []
-    for stream in [*streams(folder), *([news_feeds_may(folder)] if with_feeds else [])]:
+    for stream in streams(folder):
         for way, outcome in ways(stream):
             rows.append(row_of(stream, way, outcome))
             print(_line(rows[-1]), flush=True)
-    if keep:
-        RESULTS.mkdir(exist_ok=True)
-        pd.DataFrame(rows).to_csv(RESULTS / "stories.csv", index=False, float_format="%.4f")
+        if keep:
+            RESULTS.mkdir(exist_ok=True)
+            pd.DataFrame(rows).to_csv(KEPT, index=False, float_format="%.4f")
+
+
+def print_table() -> None:
+    """Print the kept scores as the table of docs/explanation/stories.md: a line for each set that has labels."""
+    rows = pd.read_csv(KEPT).dropna(subset=["bcubed_f"])
+    columns = ("dump", "stream, last", "first", "changed", "pass .25", "pass .20", "first come")
+    print(f"| set | {' | '.join(columns)} |\n" + "|---" * (len(columns) + 1) + "|")
+    for name, lines in rows.groupby("set", sort=False):
+        of_way = lines.set_index("way")
+        whole, replayed = of_way.loc["rule, dump"], of_way.loc["rule, stream"]
+        cells = [
+            _pair(whole["bcubed_f"], whole["pair_f"]),
+            _pair(replayed["bcubed_f"], replayed["pair_f"]),
+            _pair(replayed["first_bcubed_f"], replayed["first_pair_f"]),
+            f"{replayed['changed']:.1%}",
+            *(_pair(*of_way.loc[way, ["bcubed_f", "pair_f"]]) for way in columns[4:]),
+        ]
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def _pair(bcubed_f: float, pair_f: float) -> str:
+    return f"{bcubed_f:.3f} / {pair_f:.3f}"
 
 
 def _line(row: dict[str, object]) -> str:
     scores = ""
     if "bcubed_f" in row:
-        scores = f"{row['bcubed_f']:.3f} / {row['pair_f']:.3f}"
+        scores = _pair(row["bcubed_f"], row["pair_f"])
         if row["way"] == "rule, stream":
-            scores += f", first {row['first_bcubed_f']:.3f} / {row['first_pair_f']:.3f}"
+            scores += f", first {_pair(row['first_bcubed_f'], row['first_pair_f'])}"
     return (
         f"| {row['set']} | {row['way']} | {scores} | {row['stories']:,} | {row['of several']:,} | {row['largest']} "
         f"| {row['changed']:.1%} | {row['seconds']} |"

@@ -101,8 +101,8 @@ def _centred(cosines: np.ndarray, matrix: sparse.csr_array, times: np.ndarray, o
     """Return centred cosines of the last rows with all, less for those of one outlet."""
     codes = np.unique(outlets, return_inverse=True)[1]
     centre = ArticleLikeness(matrix, times, codes.astype(np.int32), slice(max(0, len(outlets) - CENTRE), len(outlets)))
-    own, common = centre.own, float(centre.common)
-    here, there = own[-n_new:, None], own[None, :]
+    to_centre, common = centre.to_centre, float(centre.common)
+    here, there = to_centre[-n_new:, None], to_centre[None, :]
     spread = np.maximum((1 - 2 * here + common) * (1 - 2 * there + common), 0.01)
     found = (cosines - here - there + common) / np.sqrt(spread)
     is_same = (codes[-n_new:, None] == codes) & (np.array(outlets) != "") & (found < SAME_TEXT)
