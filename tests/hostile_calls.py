@@ -136,7 +136,7 @@ def calls() -> dict[str, Call]:
         "score(vectors)": lambda X: measures.score("silhouette", LABELS, vectors=X, **one),
         "ClusterEvidence(documents)": lambda X: geometry.ClusterEvidence(X, partition, **one).sums,
         "SemanticSpace.project(matrix)": space.project,
-        "as_documents(given)": geometry.as_documents,
+        "as_documents(source)": geometry.as_documents,
         "latent_semantic_space(matrix)": lambda X: geometry.latent_semantic_space(X, 3, **one),
         "nearest_neighbours(matrix)": lambda X: geometry.nearest_neighbours(X, 3, **one),
         "smoothed_rows(rows)": lambda X: geometry.smoothed_rows(X, graph.symmetric()),
@@ -158,6 +158,10 @@ def calls() -> dict[str, Call]:
         "scatter(rows)": lambda X: retrieval.scatter(X, n_clusters=3, **one),
         "choose_k(counts)": lambda X: selection.choose_k(good, counts=X, random_state=0, **one),
         "choose_k(matrix)": lambda X: selection.choose_k(X, granularity="topics", random_state=0, **one),
+        "criteria_over_k(vectors)": lambda X: selection.criteria_over_k(
+            X, ks=[2, 3], criteria=["silhouette"], random_state=0, **one
+        ),
+        "tendency(vectors)": lambda X: selection.tendency(X, random_state=0),
         "compare(corpora)": lambda X: selection.compare(corpora(X), seeds=[0]),
         "compare(corpora), counts": lambda X: selection.compare(corpora(good, X), seeds=[0]),
         "fit_corpus_model(vectors)": lambda X: synthetic.fit_corpus_model(vectors(X), 2, random_state=0, **one),

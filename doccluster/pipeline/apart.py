@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.clustering.linear_rule import LinearRule
+from doccluster.corpus.columns import kept_name
 from doccluster.errors import InputError
 from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
@@ -134,8 +135,9 @@ def values_of(documents: DocumentTable, column: str) -> list[str]:
 
     Raises InputError if there is no such column.
     """
-    if column in documents.columns:
-        return list(documents.columns[column])
+    for name in (column, kept_name(column)):
+        if name in documents.columns:
+            return list(documents.columns[name])
     if column in documents.labels:
         return ["; ".join(labels) for labels in documents.labels[column]]
     if column == "source":

@@ -16,7 +16,7 @@ from scipy import sparse, stats
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.text_table import latex_escaped, latex_table
 from doccluster.base.validation import RandomState, as_generator
-from doccluster.corpus.columns import type_of
+from doccluster.corpus.columns import kept_name, type_of
 from doccluster.errors import InputError
 from doccluster.measures.chance import holm
 
@@ -166,8 +166,9 @@ def _group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.str_], list[s
     """Return the group of each document, empty where it has none, and what a reader should know of the groups."""
     documents = run.documents
     notes: list[str] = []
-    if by in documents.columns:
-        values = [str(value) for value in documents.columns[by]]
+    column = by if by in documents.columns else kept_name(by)
+    if column in documents.columns:
+        values = [str(value) for value in documents.columns[column]]
     elif by in documents.labels:
         values = [labels[0] if len(labels) == 1 else "" for labels in documents.labels[by]]
         if n_several := sum(len(labels) > 1 for labels in documents.labels[by]):

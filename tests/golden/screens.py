@@ -63,6 +63,12 @@ explain stories 0 1
 explain stories 0 1 --json
 choose-k tiny --k 2-4
 choose-k tiny --k 2-4 --json
+choose-k tiny --k 2-4 --criterion silhouette --criterion knee
+tendency articles.jsonl --sample 60
+tendency articles.jsonl --sample 60 --json
+prevalence stories --by source
+prevalence stories --by topic --words 0
+prevalence stories --by month --json
 compare tiny -o compared --seeds 1 --truth class --measures nmi,ari --algorithm spherical-k-means
 compare tiny -o compared-json --seeds 1 --truth class --measures nmi --algorithm spherical-k-means --json
 search harbour tiny
