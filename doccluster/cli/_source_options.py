@@ -33,7 +33,7 @@ from doccluster.text.tfidf_parameters import TfidfParameters
 
 
 @dataclass(frozen=True)
-class Made:
+class OptionSpec:
     """How a parameter is typed on the command line, where that differs from Python."""
 
     option: str = ""
@@ -56,32 +56,32 @@ ROLES = {
 SEVERAL = ("text", "label")  # roles that more than one column may have
 DELIMITERS = {"comma": ",", "tab": "\t", "space": " "}  # those that are hard to type
 READER = {
-    "label_separator": Made(callback=some_text),
-    "labels_file": Made(),
-    "encoding": Made(),
-    "split": Made(),
-    "html": Made(),
-    "strip_html": Made(),
-    "drop_columns": Made(callback=some_names),
-    "keep_boilerplate": Made(),
-    "max_expanded_size": Made(),
+    "label_separator": OptionSpec(callback=some_text),
+    "labels_file": OptionSpec(),
+    "encoding": OptionSpec(),
+    "split": OptionSpec(),
+    "html": OptionSpec(),
+    "strip_html": OptionSpec(),
+    "drop_columns": OptionSpec(callback=some_names),
+    "keep_boilerplate": OptionSpec(),
+    "max_expanded_size": OptionSpec(),
 }
-MATRIX = {"classes": Made(), "terms": Made()}
+MATRIX = {"classes": OptionSpec(), "terms": OptionSpec()}
 VECTORIZER = {
-    "stemming": Made(callback=checked(check_stemming), value="LANGUAGE"),
-    "min_df": Made(callback=number_or_share, value="N"),
-    "max_df": Made(callback=number_or_share, value="N"),
-    "ngram_range": Made(option="--ngrams", callback=number_range, value="A-B"),
-    "analyzer": Made(choices=("script", "word", "char", "char_wb")),
-    "max_features": Made(is_number=True),
-    "weighting": Made(callback=checked(check_weighting), value="CODE"),
+    "stemming": OptionSpec(callback=checked(check_stemming), value="LANGUAGE"),
+    "min_df": OptionSpec(callback=number_or_share, value="N"),
+    "max_df": OptionSpec(callback=number_or_share, value="N"),
+    "ngram_range": OptionSpec(option="--ngrams", callback=number_range, value="A-B"),
+    "analyzer": OptionSpec(choices=("script", "word", "char", "char_wb")),
+    "max_features": OptionSpec(is_number=True),
+    "weighting": OptionSpec(callback=checked(check_weighting), value="CODE"),
 }
 
 
-def made_options(kind: Any, names: Mapping[str, Made], *, section: str) -> Any:
+def made_options(kind: Any, names: Mapping[str, OptionSpec], *, section: str) -> Any:
     """Return a decorator with an option for each of the named parameters of a dataclass, in one section of the help."""
     parameters, types = parameters_of(kind), {item.name: str(item.type) for item in fields(kind)}
-    return options(*(_option(name, parameters[name], types[name], made, section) for name, made in names.items()))
+    return options(*(_option(name, parameters[name], types[name], spec, section) for name, spec in names.items()))
 
 
 def _taken(typed: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -90,26 +90,26 @@ def _taken(typed: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _option(name: str, parameter: Parameter, of_type: str, made: Made, section: str) -> Command:
-    flag = made.option or f"--{name.replace('_', '-')}"
+def _option(name: str, parameter: Parameter, of_type: str, spec: OptionSpec, section: str) -> Command:
+    flag = spec.option or f"--{name.replace('_', '-')}"
     attributes: dict[str, Any] = {
         "cls": SectionedOption,
         "section": section,
         "help": parameter.summary,
         "default": None,
     }
-    choices = made.choices or parameter.choices
+    choices = spec.choices or parameter.choices
     if of_type.startswith("bool"):
         negative = f"/--no-{name.replace('_', '-')}" if parameter.default is None else ""
         return click.option(f"{flag}{negative}", name, is_flag=True, **attributes)
     if choices:
         return click.option(flag, name, type=click.Choice(choices), **attributes)
-    if made.is_number or (isinstance(parameter.default, int) and parameter.low is not None):
+    if spec.is_number or (isinstance(parameter.default, int) and parameter.low is not None):
         return click.option(
-            flag, name, type=Whole(min=int(parameter.low or 1)), metavar=made.value or "N", **attributes
+            flag, name, type=Whole(min=int(parameter.low or 1)), metavar=spec.value or "N", **attributes
         )
-    callback = made.callback or (None if parameter.check is None else checked(parameter.check))
-    return click.option(flag, name, callback=callback, metavar=made.value or parameter.value or "NAME", **attributes)
+    callback = spec.callback or (None if parameter.check is None else checked(parameter.check))
+    return click.option(flag, name, callback=callback, metavar=spec.value or parameter.value or "NAME", **attributes)
 
 
 def columns_of(_context: click.Context, _option: click.Parameter, texts: Iterable[str]) -> dict[str, Any]:
