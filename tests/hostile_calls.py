@@ -136,7 +136,7 @@ def calls() -> dict[str, Call]:
         "score(vectors)": lambda X: measures.score("silhouette", LABELS, vectors=X, **one),
         "ClusterEvidence(documents)": lambda X: geometry.ClusterEvidence(X, partition, **one).sums,
         "SemanticSpace.project(matrix)": space.project,
-        "as_documents(source)": geometry.as_documents,
+        "as_documents(matrix)": geometry.as_documents,
         "latent_semantic_space(matrix)": lambda X: geometry.latent_semantic_space(X, 3, **one),
         "nearest_neighbours(matrix)": lambda X: geometry.nearest_neighbours(X, 3, **one),
         "smoothed_rows(rows)": lambda X: geometry.smoothed_rows(X, graph.symmetric()),

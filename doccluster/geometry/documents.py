@@ -231,12 +231,12 @@ class Documents(TermMatrix, ShortRepr):
         return Documents(self.matrix[rows])
 
 
-def as_documents(source: Any, *, name: str = "X") -> Documents:
+def as_documents(matrix: Any, *, name: str = "X") -> Documents:
     """Return the given rows as documents: the door. Documents pass unchanged.
 
     Parameters
     ----------
-    source : Documents, DocumentVectors, or a csr or dense matrix of shape (n_documents, n_terms)
+    matrix : Documents, DocumentVectors, or a csr or dense matrix of shape (n_documents, n_terms)
     name : str
         What an error calls it.
 
@@ -253,10 +253,10 @@ def as_documents(source: Any, *, name: str = "X") -> Documents:
     >>> documents.unit.round(6).tolist(), as_documents(documents) is documents
     ([[0.6, 0.8], [0.0, 0.0]], True)
     """
-    if isinstance(source, Documents):
-        return source
-    carried = getattr(source, "documents", None)  # of DocumentVectors
-    return carried if isinstance(carried, Documents) else Documents(check_matrix(source, name=name))
+    if isinstance(matrix, Documents):
+        return matrix
+    carried = getattr(matrix, "documents", None)  # of DocumentVectors
+    return carried if isinstance(carried, Documents) else Documents(check_matrix(matrix, name=name))
 
 
 def count_distinct_rows(matrix: Any) -> int:
