@@ -19,8 +19,8 @@ from doccluster.cli.main import main
 from doccluster.distributed.text_vectors import known_encoder
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
 from doccluster.pipeline.editing import Edit, edit_run
-from doccluster.pipeline.meaning import language_note
 from doccluster.pipeline.repeating import repeat_run
+from doccluster.pipeline.source_meaning import language_note
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.retrieval.searching import open_search
 from doccluster.vectors import encoders
@@ -403,7 +403,7 @@ class Counting:
 @pytest.fixture
 def counting(monkeypatch):
     made = Counting()
-    monkeypatch.setattr("doccluster.pipeline.meaning.get_encoder", made)
+    monkeypatch.setattr("doccluster.pipeline.source_meaning.get_encoder", made)
     return made
 
 

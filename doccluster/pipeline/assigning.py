@@ -16,8 +16,8 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_stages
-from doccluster.pipeline.meaning import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.run_settings import check_group
+from doccluster.pipeline.source_meaning import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
 from doccluster.results.record import Run
 from doccluster.results.run_folder import model_of

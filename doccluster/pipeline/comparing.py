@@ -17,8 +17,8 @@ from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
-from doccluster.pipeline.meaning import reader_for, with_meaning
 from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.source_meaning import reader_for, with_meaning
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable

@@ -41,8 +41,8 @@ from doccluster.labeling import Placement
 from doccluster.pipeline.cluster_count import ClusterCount
 from doccluster.pipeline.fitting import FittedClusters, fit_of
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments, row_digests
-from doccluster.pipeline.meaning import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.source_meaning import with_meaning
 from doccluster.pipeline.sources import SourceDocuments, is_matrix
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable

@@ -27,8 +27,8 @@ from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
 from doccluster.pipeline.cluster_count import ClusterCount, count_clusters
 from doccluster.pipeline.fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
-from doccluster.pipeline.meaning import with_meaning
 from doccluster.pipeline.run_settings import RunSettings
+from doccluster.pipeline.source_meaning import with_meaning
 from doccluster.pipeline.sources import SourceDocuments, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable

@@ -37,11 +37,11 @@ from doccluster.pipeline.fitting import (
 )
 from doccluster.pipeline.given_labels import clusters_of_labels, recorded_labels, with_labels
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments
-from doccluster.pipeline.meaning import meaning_note, reader_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.news_stories import stories_of_run
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
+from doccluster.pipeline.source_meaning import meaning_note, reader_for
 from doccluster.pipeline.sources import (
     N_KEPT,
     SourceDocuments,

@@ -17,8 +17,8 @@ from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError
 from doccluster.pipeline.main_line import make_run, read_documents
-from doccluster.pipeline.meaning import column_named
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
+from doccluster.pipeline.source_meaning import column_named
 from doccluster.results.record import Run
 from doccluster.results.run_folder import RunRecord, labels_checksum
 from doccluster.results.storage import read_record

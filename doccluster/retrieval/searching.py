@@ -17,7 +17,7 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
 from doccluster.errors import InputError, NothingUsable
-from doccluster.pipeline.meaning import meaning_of_queries
+from doccluster.pipeline.source_meaning import meaning_of_queries
 from doccluster.pipeline.sources import read_source
 from doccluster.report.page import page_part, rendered, write_page
 from doccluster.results.document_table import DocumentTable
