@@ -56,7 +56,7 @@ def compare_fits(
         "matrix": str(matrix_path(name)),
         "rows": random_rows(name, n_clusters).tolist(),
         "n_threads": n_threads,
-        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS,
+        "repeats": 1 if session.quick or n_clusters > 100 else REPEATS if n_clusters > 15 else SHORT_REPEATS,
         "weighted": weighted,
     }
     where = f"{name}, k={n_clusters}, {n_threads} thread(s)" + (", uneven weights" if weighted else "")

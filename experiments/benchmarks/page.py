@@ -22,7 +22,7 @@ from experiments.benchmarks.scaling_figure import draw, points_of
 PAGE = ROOT / "docs" / "explanation" / "performance.md"
 UNITS = {"seconds": "s", "peak_bytes": "peak", "peak_bytes_beyond_data": "peak beyond data"}
 TABLES = {  # the pages behind it, each of modules that fit on one
-    "performance-clustering": ("Performance of clustering, table by table", ("clustering", "default_run", "in_place")),
+    "performance-clustering": ("Performance of clustering, table by table", ("engine", "clustering", "default_run")),
     "performance-other": ("Performance of everything else, table by table", ()),  # all that the others do not have
 }
 HEAD = """# Performance
