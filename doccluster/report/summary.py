@@ -67,6 +67,7 @@ class Summary:
     n_documents: int
     n_clusters: int
     borderline_margin: float
+    noun: tuple[str, str]  # what a cluster is called, one and several: "story" where the rule of stories made them
     stories: tuple[StoryCard, ...]
     names: dict[int, str]
     data: DataCard
@@ -93,16 +94,18 @@ def summarize(run: Run) -> Summary:
     overviews = overview(run)
     stories = stories_of(run, overviews)
     source = _source(run)
+    noun = ("story", "stories") if run.shows_stories else ("cluster", "clusters")
     return Summary(
-        title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, 'cluster')}",
+        title=f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, *noun)}",
         source=source,
-        sentence=_sentence(run, stories, source),
+        sentence=_sentence(run, stories, source, noun),
         citation=_citation(run, source),
         notes=tuple(one_line(note, MAX_NOTE) for note in run.notes),
-        facts=_facts(run, overviews),
+        facts=_facts(run, overviews, noun),
         n_documents=run.n_documents,
         n_clusters=run.n_clusters,
         borderline_margin=BORDERLINE_MARGIN,
+        noun=noun,
         stories=stories,
         names={facts.cluster: name_of(facts) for facts in overviews},
         data=data_card(run),
@@ -125,17 +128,17 @@ def _source(run: Run) -> str:
     return one_line(", ".join(names), 120)
 
 
-def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str) -> str:
+def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str, noun: tuple[str, str]) -> str:
     start = counted(run.n_documents, "document") + (f" from {source}" if source else "")
     span = _span([day for story in stories for day in (story.first, story.last) if day is not None])
     dated = f", dated {span}," if span else ""
     if run.n_clusters == 1:
-        return f"{start}{dated} {'form' if run.n_documents > 1 else 'forms'} one cluster."
+        return f"{start}{dated} {'form' if run.n_documents > 1 else 'forms'} one {noun[0]}."
     sizes = run.shown_sizes[: run.n_clusters]
     smallest, largest = int(sizes.min()), int(sizes.max())
     between = f"{smallest:,} each" if smallest == largest else f"{smallest:,} to {largest:,} documents"
-    remainder = f"; {run.n_other:,} {'fits' if run.n_other == 1 else 'fit'} no cluster" if run.n_other else ""
-    return f"{start}{dated} fall into {run.n_clusters:,} clusters of {between}{remainder}."
+    remainder = f"; {run.n_other:,} {'fits' if run.n_other == 1 else 'fit'} no {noun[0]}" if run.n_other else ""
+    return f"{start}{dated} fall into {run.n_clusters:,} {noun[1]} of {between}{remainder}."
 
 
 def _citation(run: Run, source: str) -> str:
@@ -162,10 +165,10 @@ _HEADLINES = (
 )
 
 
-def _facts(run: Run, overviews: Sequence[Overview]) -> tuple[Fact, ...]:
+def _facts(run: Run, overviews: Sequence[Overview], noun: tuple[str, str]) -> tuple[Fact, ...]:
     facts = [
         Fact("Documents", f"{run.n_documents:,}", ""),
-        Fact("Clusters", f"{run.n_clusters:,}", ""),
+        Fact(noun[1].capitalize(), f"{run.n_clusters:,}", ""),
     ]
     n_outlets = len({name for facts_of_cluster in overviews for name, _ in facts_of_cluster.outlets})
     n_copies = 0 if run.copy_of is None else int(np.count_nonzero(run.copy_of != np.arange(run.n_documents)))
@@ -173,7 +176,7 @@ def _facts(run: Run, overviews: Sequence[Overview]) -> tuple[Fact, ...]:
         facts.append(Fact("Outlets", f"{n_outlets:,}", ""))
     if n_copies:
         facts.append(Fact("Near-copies", f"{n_copies:,}", "near-copies of an earlier document"))
-    tightness = "how alike the documents of a cluster are, 0 to 1"
+    tightness = f"how alike the documents of a {noun[0]} are, 0 to 1"
     facts.append(Fact("Similarity", decimal(float(run.similarity.mean())), tightness))
     for name, title, meaning in _HEADLINES:
         scores = [score for score in run.evaluation.scores if score.name == name and not math.isnan(score.value)]

@@ -259,12 +259,18 @@ class Run:
         return self.similarity - self.runner_up_similarity
 
     @property
+    def shows_stories(self) -> bool:
+        """Whether the clusters are the stories of news."""
+        resolved = self.parameters.get("resolved")
+        return isinstance(resolved, Mapping) and bool(resolved.get("stories"))
+
+    @property
     def method(self) -> str:
         """The name of the algorithm, or whose labels the clusters are."""
+        if self.shows_stories:
+            return "the rule of stories"
         resolved = self.parameters.get("resolved")
         resolved = resolved if isinstance(resolved, Mapping) else {}
-        if resolved.get("stories"):
-            return "the rule of stories"
         labels_from = resolved.get("labels_from")
         return str(self.parameters.get("algorithm") or "") if labels_from is None else f"the labels in {labels_from}"
 

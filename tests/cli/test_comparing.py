@@ -108,16 +108,16 @@ def test_own_code_is_fitted_and_what_fails_is_told_with_its_seeds(doccluster, ma
 def test_figures_and_tables_have_units_and_intervals_(doccluster, newsroom, tmp_path):
     out = tmp_path / "out"
     algorithms = ("--algorithm", "kmeans:n_init=1", "--algorithm", "minibatch-kmeans:n_init=1")
-    measures = ("--threads", 1, "--measures", "adjusted_rand,nmi,silhouette,coherence")
+    measures = ("--threads", 1, "--measures", "adjusted_rand,nmi,silhouette,cluster_similarity")
     done = doccluster(
         "compare", newsroom, "--truth", "story", *algorithms, "--seeds", 4, *measures, "--threads", 1, "-o", out
     )
     assert done.code == 0, done.err
     assert "seconds (s)" in (out / "summary.tex").read_text(encoding="utf-8")
-    for name in ("adjusted_rand", "nmi", "silhouette", "coherence", "seconds"):
+    for name in ("adjusted_rand", "nmi", "silhouette", "cluster_similarity", "seconds"):
         assert "kmeans" in "".join(ElementTree.parse(out / f"{name}.svg").getroot().itertext())
     summary = table(out, "summary").dropna(subset="low")
-    bounded = summary[summary["measure"].isin(["nmi", "adjusted_rand", "coherence"])]
+    bounded = summary[summary["measure"].isin(["nmi", "adjusted_rand", "cluster_similarity"])]
     assert (bounded["high"] <= 1).all()
     assert (summary[summary["measure"].isin(["seconds"])]["low"] >= 0).all()
 

@@ -84,7 +84,7 @@ def test_tabs_show_one_part_at_a_time_and_follow_the_arrow_keys(visit, newsroom_
     assert visible() == ["run"]
     page.keyboard.press("ArrowRight")
     assert visible() == ["stories"]
-    assert page.get_by_role("tab", name="Stories").get_attribute("aria-selected") == "true"
+    assert page.get_by_role("tab", name="Clusters").get_attribute("aria-selected") == "true"
 
 
 def test_a_link_to_a_cluster_leads_from_the_tables_to_its_story(visit, newsroom_report):
