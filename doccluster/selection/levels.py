@@ -273,14 +273,14 @@ def sharpened(common: Graph, points: Any, *, n_threads: int | None = None) -> An
     """
     graph = sparse.csr_array(common.symmetric())
     rows = unit_rows(points[common.first], warn=False)
-    weights = np.empty(graph.nnz)
     ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
 
-    def multiply(edges: slice) -> None:
-        weights[edges] = np.einsum("ij,ij->i", rows[ends[edges]], rows[graph.indices[edges]])
+    def multiply(edges: slice) -> Any:
+        return np.einsum("ij,ij->i", rows[ends[edges]], rows[graph.indices[edges]])
 
-    share_blocks(multiply, row_blocks(graph.nnz, EDGES_AT_ONCE), n_threads=resolve_threads(n_threads))
-    weights = graph.data * np.maximum(weights, MIN_COSINE) ** 2
+    blocks = row_blocks(graph.nnz, EDGES_AT_ONCE)
+    cosines = [np.empty(0), *share_blocks(multiply, blocks, n_threads=resolve_threads(n_threads))]  # float64 together
+    weights = graph.data * np.maximum(np.concatenate(cosines), MIN_COSINE) ** 2
     return sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 
 

@@ -48,7 +48,8 @@ COLUMNS = ("row", "contender", "figure", "value", "repeats", "lowest", "highest"
 class Row:
     """One line of the table: a name for `--only`, what it measures, and the ratio aimed at (None: none stated).
 
-    `figure` is what the target is about, seconds by default.
+    `figure` is what the target is about, seconds by default. `no_target_for`: how the names of contenders begin that it
+    is not about.
     """
 
     name: str
@@ -56,18 +57,24 @@ class Row:
     target: float | None
     run: Callable[[Session], None]
     figure: str | None = None
+    no_target_for: str | None = None
 
 
 ROWS: dict[str, list[Row]] = {}
 
 
 def row(
-    name: str, title: str, *, target: float | None = None, figure: str | None = None
+    name: str,
+    title: str,
+    *,
+    target: float | None = None,
+    figure: str | None = None,
+    no_target_for: str | None = None,
 ) -> Callable[[Callable[[Session], None]], Row]:
     """Declare the decorated function as a row of its module."""
 
     def declare(function: Callable[[Session], None]) -> Row:
-        declared = Row(name, title, target, function, figure)
+        declared = Row(name, title, target, function, figure, no_target_for)
         ROWS.setdefault(function.__module__, []).append(declared)
         return declared
 

@@ -104,9 +104,11 @@ def _headline(modules: Iterable[str]) -> str:
 
 
 def _headlines(row: Row, target: float, newest: dict[tuple[str, str], dict[str, str]]) -> list[str]:
-    """Return a line for each contender that a row is compared with, by the figure that its target is about."""
+    """Return a line for each contender that the target of a row is about, by the figure that it is about."""
     figures = [f"{figure}_times_ours" for figure in (row.figure, "processor_seconds", "seconds") if figure]
     found = {who: line for figure in reversed(figures) for (who, name), line in newest.items() if name == figure}
+    if row.no_target_for:
+        found = {who: line for who, line in found.items() if not who.startswith(row.no_target_for)}
     others = [who for who in found if not who.startswith("doccluster")] or list(found)
     return [
         f"| {row.title} (`{row.name}`) | {who} | {ratio:.3g}x | {target:.3g}x | {'' if ratio >= target else 'missed'} |"
@@ -153,7 +155,8 @@ def _newest(results: list[dict[str, str]], name: str) -> dict[tuple[str, str], d
 
 def _row_table(row: Row, newest: dict[tuple[str, str], dict[str, str]], elsewhere: str) -> list[str]:
     contenders = list(dict.fromkeys(contender for contender, _ in newest))
-    target = "" if row.target is None else f" Target: {row.target:g}x."
+    but = f", none for {row.no_target_for}" if row.no_target_for else ""
+    target = "" if row.target is None else f" Target: {row.target:g}x{but}."
     place = f" On {elsewhere}" if elsewhere else ""
     last = max(newest.values(), key=lambda line: line["measured_at"])
     lines = [
