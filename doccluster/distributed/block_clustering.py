@@ -179,7 +179,7 @@ class BlockMeans:
         """Return the labels of all documents after the last whole iteration."""
         return np.concatenate(list(self.executor.map(block_labels, self.blocks, self._labelling[0])))
 
-    def so_far(self, number: int) -> Callable[[], Snapshot]:
+    def postpone_snapshot(self, number: int) -> Callable[[], Snapshot]:
         """Return a function that makes a snapshot of the last whole iteration."""
         return lambda: self.finish(number, converged=False)
 
@@ -282,7 +282,7 @@ def cluster_blocks(
         with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
             snapshot = best.run(
                 starts(),
-                begun=None if current is None else (current.n_iter, current.objective),
+                resume_from=None if current is None else (current.n_iter, current.objective),
                 progress=parameters.progress or silent,
                 observe=save,
             )

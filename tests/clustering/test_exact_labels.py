@@ -286,7 +286,7 @@ def test_means_asked_for_after_an_interruption_are_those_of_the_labels(algorithm
     steps = LloydSteps(documents, documents.matrix[:9], **WAYS[algorithm])
     steps.assign()
     steps.update()
-    snapshot = steps.so_far(1)
+    snapshot = steps.postpone_snapshot(1)
     means, labels = steps.means.toarray(), steps.labels.copy()
     steps.assign()
     steps.update()

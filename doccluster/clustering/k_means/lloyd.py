@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from doccluster.base.progress import Progress, silent
 
-LAST_REFILLS = 3  # how often the labels after the last update may leave a cluster empty before it is left as it is
+LAST_REFILLS = 3  # iterations that a start may go on beyond `max_iter` because a cluster was just refilled
 KEPT_LABELS = 2**20  # labels of starts, 4 MiB, that are kept to say how far the starts agree
 
 Labels = npt.NDArray[np.int32]
@@ -27,7 +27,7 @@ Labels = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A start as far as it has come: labels, the means they belong to (csr), and the sum of the cosines to these."""
+    """A start as far as it has come: the means (csr), the labels by these means, and the sum of weighted cosines."""
 
     labels: Labels
     means: Any
@@ -44,11 +44,17 @@ class Steps(Protocol):
         ...
 
     def update(self) -> float:
-        """Make the means those of the labels, and return the objective: the lengths of the sums."""
+        """Make the means those of the labels, and return the objective.
+
+        With c = s / |s| the cosines x.c of the members of a sum s add up to |s|: the objective is the lengths together.
+        """
         ...
 
-    def so_far(self, number: int) -> Callable[[], Snapshot]:
-        """Return a function that makes a snapshot of the last update, or of the labels after it."""
+    def postpone_snapshot(self, number: int) -> Callable[[], Snapshot]:
+        """Return a function that makes a snapshot of the last update, or of the labels after it.
+
+        Most snapshots are never asked for, and one takes a look at all documents.
+        """
         ...
 
     def finish(self, number: int, *, converged: bool) -> Snapshot:
@@ -66,7 +72,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """What an observer is shown before each update: the labels of this many iterations, and the objective so far."""
+    """What an observer is shown before each update: the steps, how many updates they made, and the last objective."""
 
     steps: Any
     number: int
@@ -80,18 +86,18 @@ def run_start(
     steps: Steps,
     limits: Limits,
     *,
-    begun: tuple[int, float] | None = None,
+    resume_from: tuple[int, float] | None = None,
     progress: Progress = silent,
     observe: Observer | None = None,
     keep: Callable[[Callable[[], Snapshot]], None] | None = None,
 ) -> Snapshot:
     """Return where the iterations end.
 
-    Steps that are labelled already have `begun`, with the number of their iterations and the last objective. `keep` is
+    `resume_from`: of steps that have labels already, the number of their iterations and the last objective. `keep` is
     given the state after every update, so that an interruption loses nothing.
     """
-    number, objective = begun or (0, -np.inf)
-    if begun is None:
+    number, objective = resume_from or (0, -np.inf)
+    if resume_from is None:
         steps.assign()
     while True:
         if observe:
@@ -99,12 +105,13 @@ def run_start(
         before, objective = objective, steps.update()
         number += 1
         if keep:
-            keep(steps.so_far(number))
+            keep(steps.postpone_snapshot(number))
         n_moved, n_refilled = steps.assign()
         progress("cluster", number, limits.max_iter)
         if n_moved == 0:
             return steps.finish(number, converged=True)
-        is_last = number >= limits.max_iter or (number > 1 and objective - before < limits.tol * objective)
+        is_last = number >= limits.max_iter or objective - before < limits.tol * objective
+        # a cluster that was just refilled has no mean of its own before the next update
         if is_last and (not n_refilled or number >= limits.max_iter + LAST_REFILLS):
             return steps.finish(number, converged=False)
 
@@ -123,32 +130,34 @@ class BestStart:
         self,
         starts: Iterable[Steps],
         *,
-        begun: tuple[int, float] | None = None,
+        resume_from: tuple[int, float] | None = None,
         refine: Callable[[Snapshot], Snapshot] | None = None,
         progress: Progress = silent,
         observe: Observer | None = None,
     ) -> Snapshot:
-        """Return the best start once all are over. `begun` is of the first; `refine` may make a start better."""
+        """Return the best start once all are over; `resume_from` is of the first, `refine` may make a start better."""
         for steps in starts:
-            found = run_start(steps, self.limits, begun=begun, progress=progress, observe=observe, keep=self._keep)
+            start = run_start(
+                steps, self.limits, resume_from=resume_from, progress=progress, observe=observe, keep=self._keep
+            )
+            resume_from = None
             if refine:
-                self.running = lambda kept=found: kept
-                found = refine(found)
-            begun = None
-            self._take(found)
+                self.running = lambda unrefined=start: unrefined
+                start = refine(start)
+            self._take(start)
         assert self.best is not None
         return self.best
 
     def _keep(self, running: Callable[[], Snapshot]) -> None:
         self.running = running
 
-    def _take(self, found: Snapshot) -> None:
+    def _take(self, start: Snapshot) -> None:
         self.running = None
-        self.objectives.append(found.objective)
-        if (len(self.labels) + 1) * found.labels.size <= KEPT_LABELS:
-            self.labels.append(found.labels.copy())
-        if self.best is None or found.objective > self.best.objective:
-            self.best = found
+        self.objectives.append(start.objective)
+        if (len(self.labels) + 1) * start.labels.size <= KEPT_LABELS:
+            self.labels.append(start.labels.copy())
+        if self.best is None or start.objective > self.best.objective:
+            self.best = start
 
     @property
     def other_labels(self) -> tuple[Labels, ...]:
@@ -158,8 +167,8 @@ class BestStart:
 
     def so_far(self) -> Snapshot | None:
         """Return the best of the starts that are over and the one that runs, or None before the first update."""
-        known = [one for one in (self.best, self.running and self.running()) if one is not None]
-        return max(known, key=lambda snapshot: snapshot.objective, default=None)
+        snapshots = self.best, self.running and self.running()
+        return max(filter(None, snapshots), key=lambda snapshot: snapshot.objective, default=None)
 
 
 def empty_clusters(is_usable: npt.NDArray[np.bool_] | slice, labels: Labels, n_clusters: int) -> npt.NDArray[np.int64]:
@@ -177,7 +186,7 @@ def choose_refills(
     """Return which document each empty cluster is given, as row -> cluster, in the order of the clusters.
 
     It is the one least similar to its own centroid, the first among equals, of a cluster that has more than one
-    distinct row left; where there is none, a cluster stays empty.
+    distinct row left (else it would be emptied in turn); where there is none, a cluster stays empty.
 
     `similarities`: float64 array of shape (n_documents,), to the own centroid. `digests`: a number for each row that
     only equal rows share. `is_usable`: whether a row has a direction and a weight.

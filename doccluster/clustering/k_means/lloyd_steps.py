@@ -1,4 +1,4 @@
-"""The steps of Lloyd's iterations in memory: labels by the centroids, and centroids by the labels."""
+"""The steps of Lloyd's iterations in memory: assign, labels by the centroids, and update, centroids by the labels."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.clustering.k_means.lloyd import Snapshot, choose_refills, empty_clusters
+from doccluster.clustering.k_means.lloyd import Labels, Snapshot, choose_refills, empty_clusters
 from doccluster.clustering.k_means.running_sums import RunningSums
 from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.sweep import MOST_GROUPS, NearestCentroids, own_cosines
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 
-Labels = npt.NDArray[np.int32]
-
 
 class LloydSteps:
     """Labels and centroids, iteration after iteration.
 
     `means`: unit rows to begin at. `n_head`: how many terms have a line in the table, `head_length` by default.
-    `keeps_sums`: whether there is memory for sums. `n_groups`: as `NearestCentroids` takes it. `labels`: those that the
-    documents have already.
+    `keeps_sums`: whether there is memory for sums. `n_groups`: the most groups of clusters that have a bound for each
+    document, 0 for none. `labels`: those that the documents have already.
     """
 
     def __init__(
@@ -40,10 +38,12 @@ class LloydSteps:
         self.places = TermPlaces.of(documents.frequencies, means.shape[0], n_head)
         self.nearest = NearestCentroids(documents, self.places, n_groups)
         self.centroids: RunningSums | SparseMeans = SparseMeans(means, self.places)
-        self._summed = np.full(documents.n_documents, -1, np.int32)  # the labels that the centroids are made of
+        self._centroid_labels = np.full(
+            documents.n_documents, -1, np.int32
+        )  # the labels that the centroids are made of
+        self._movements: npt.NDArray[np.float64] | None = None  # of the centroids in the last update, where known
         # all rows without a copy, where all can be used
         self._usable = slice(None) if documents.is_usable.all() else documents.is_usable
-        self._movements: npt.NDArray[np.float64] | None = None
         if labels is not None:
             self.nearest.labels[:] = labels
 
@@ -61,7 +61,7 @@ class LloydSteps:
         """Label all documents; return how many moved, and how many went to clusters that were empty."""
         self.nearest.search(self.centroids, self._movements)
         n_refilled = self._refill()
-        return int(np.count_nonzero(self.labels != self._summed)), n_refilled
+        return int(np.count_nonzero(self.labels != self._centroid_labels)), n_refilled
 
     def _refill(self) -> int:
         """Give each empty cluster a document; return how many got one."""
@@ -79,28 +79,29 @@ class LloydSteps:
     def update(self) -> float:
         """Make the centroids those of the labels, and return the objective: the lengths of the sums.
 
-        A cluster whose members have no direction together keeps its old centroid.
+        A cluster whose members have no direction together keeps its old centroid, which is then no sum of documents:
+        from then on all centroids of this start are `SparseMeans`, made anew in each update.
         """
-        before, self._summed, self._movements = self._summed, self.labels.copy(), None
+        before, self._centroid_labels, self._movements = self._centroid_labels, self.labels.copy(), None
         if self._keeps_sums:
             sums = self.centroids
-            if not isinstance(sums, RunningSums):
+            if not isinstance(sums, RunningSums):  # the first update: so far there are only means to begin at
                 sums = RunningSums(self.documents, self.places, self.nearest.rows)
-            movements = sums.follow(self._summed)
+            movements = sums.follow(self._centroid_labels)
             if sums.has_directions():
                 self.centroids, self._movements = sums, movements
                 return float(sums.lengths.sum())
-            self._keeps_sums = False  # one centroid must stay as it is, which is no sum of documents
+            self._keeps_sums = False
             if self.centroids is sums:
-                sums.follow(before)
+                sums.follow(before)  # back to the centroids that some clusters keep
                 self.centroids = SparseMeans(sums.to_csr(), self.places)
         assert isinstance(self.centroids, SparseMeans)
-        self.centroids = self.centroids.following(self.documents, self._summed)
+        self.centroids = self.centroids.following(self.documents, self._centroid_labels)
         return float(self.centroids.lengths.sum())
 
-    def so_far(self, number: int) -> Callable[[], Snapshot]:
+    def postpone_snapshot(self, number: int) -> Callable[[], Snapshot]:
         """Return a function that makes a snapshot of this update, also when later ones have changed the sums."""
-        labels = self._summed
+        labels = self._centroid_labels
 
         def snapshot() -> Snapshot:
             means = SparseMeans(self.means, self.places).following(self.documents, labels)

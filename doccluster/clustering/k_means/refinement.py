@@ -48,7 +48,7 @@ def refine_start(
         if np.array_equal(labels, best.labels):
             break
         steps = begin(best.means, labels.astype(np.int32))
-        settled = run_start(steps, limits, begun=(best.n_iter, -np.inf))
+        settled = run_start(steps, limits, resume_from=(best.n_iter, -np.inf))
         if settled.objective <= best.objective:
             break
         best = settled
