@@ -189,7 +189,7 @@ def test_a_cluster_that_shrinks_to_one_document_keeps_an_exact_length():
     documents, _ = unit_documents.unit_documents(matrix, weights=weights)
     assert documents.has_exact_sums
     places = TermPlaces.of(documents.frequencies, 2)
-    sums = RunningSums(documents, places, documents.laid_out(places))
+    sums = RunningSums(documents, places, documents.sweep_rows(places))
     everywhere, one = np.zeros(400, np.int32), np.ones(400, np.int32)
     one[7] = 0
     for labels in (everywhere, one) * 200:
@@ -217,7 +217,7 @@ def test_labels_of_dense_rows_are_exact_where_a_matrix_product_leaves_them_open(
     matrix, left_open, swept = DATA[data](), [], sweep.sweep
 
     def noted(rows, table, *arguments):
-        assert table.begin.size >= 16 * arguments[0].size
+        assert table.initial_sums.size >= 16 * arguments[0].size
         left_open.append(swept(rows, table, *arguments)[1])
         return arguments[0].size, left_open[-1]
 

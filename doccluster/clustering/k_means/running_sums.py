@@ -27,7 +27,7 @@ from doccluster.clustering.k_means.unit_documents import SweepRows, UnitDocument
 
 ROUNDOFF = 2.0**-53  # of float64
 IMPRECISE = 1e-9  # the share of a squared length that rounding may make before it is measured again
-FEW = 0.05  # of the documents: where more move, bounds spare too little to be worth the chords
+FEW = 0.05  # as a share of the documents: where more move, bounds spare too little to be worth the chords
 MOVE_WORK = 100  # what moving an entry costs, in multiplications of a sweep
 TERMS_AT_ONCE = 2**10
 
@@ -38,29 +38,29 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Lengths(NamedTuple):
-    """What is known of the sums of common terms, float64 arrays of shape (n_clusters,)."""
+    """What is known of the sums of the terms that have a line, float64 arrays of shape (n_clusters,)."""
 
     squares: Any  # squared lengths, as they follow from moves
     rounding: Any  # what these may be off by
     cross: Any  # the products of the sums with those before
-    scales: Any  # what the cells of the table are of the sums
+    scales: Any  # a cell of the table is the sum times this
 
 
 @jit(fastmath=ARITHMETIC)
-def move_rows(rows, moves, only, lines, lengths, cells):
+def move_rows(rows, moves, scope, lines, lengths, cells):
     """Take rows, as laid out for sweeps, from one sum and add them to another, but for their rare terms.
 
-    `moves`: the rows, ascending, the labels that they leave, -1 for none, those that they join, and weights. `only`:
-    clusters from the first to before the last, and passes. In pass 0 `cross` becomes the product of new and old sums,
-    for which the old ones are needed; in pass 1 sums, cells and lengths change.
+    `moves`: the rows, ascending, and of all documents the labels that they leave, -1 for none, those that they join,
+    and the weights. `scope`: clusters from the first to before the last, and passes. In pass 0 `cross` becomes the
+    product of new and old sums, for which the old ones are needed; in pass 1 sums, cells and lengths change.
     """
     starts, terms, values, _, _, _ = rows
     moved, before, after, weights = moves
-    first_cluster, last_cluster, first_pass, last_pass = only
+    first_cluster, last_cluster, first_pass, last_pass = scope
     squares, rounding, cross, scales = lengths
     for is_change in range(first_pass, last_pass):
         for row in moved:
-            for joins in range(2):
+            for joins in range(2):  # first a row leaves, then it joins
                 cluster = after[row] if joins else before[row]
                 if cluster < first_cluster or cluster >= last_cluster:
                     continue
@@ -86,7 +86,8 @@ def move_rows(rows, moves, only, lines, lengths, cells):
 def pair_cosines(matrix, number, lines, rare, lengths, pairs, is_exact):
     """Return the cosine of pairs of rows of a Csr and means of clusters in float64, in the order of the columns.
 
-    Exact ones are those to float32 means, as the definition wants them. `rare`: the sums of rare terms by cluster, Csr.
+    Exact ones are those to float32 means, as the definition wants them. `number`: that of the term of each column.
+    `rare`: the sums of rare terms, Csr of terms by clusters.
     """
     indptr, indices, data = matrix
     list_starts, list_clusters, list_sums = rare
@@ -125,10 +126,10 @@ class RunningSums:
         self.lines = np.zeros((k, places.n_head))
         is_positive = documents.is_positive and not documents.are_multiplied(places)
         self.table = SweepTable.empty(places, is_positive=is_positive)
-        scale = DOWN / 2.0 ** np.ceil(np.log2(documents.largest_sum))
+        scale = DOWN / 2.0 ** np.ceil(np.log2(documents.largest_sum))  # no cell is above 2^-64
         self._common = Lengths(np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, scale))
         self._rare, self._rare_squares = sparse.csr_array((places.n_rare, k)), np.zeros(k)
-        self._rare_rows = None  # rare terms by document, weighted
+        self._rare_rows = None  # weighted values of rare terms, terms by documents
         if places.n_rare:
             weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))
             by_term = sparse.csr_array((weighted, places.number[matrix.indices], matrix.indptr), matrix.shape).tocsc()
@@ -141,10 +142,10 @@ class RunningSums:
         changed = np.zeros(self.places.n_clusters + 1, np.bool_)
         changed[before[moved]] = changed[labels[moved]] = True  # the last is for rows that had no label
         changed, has_chords = changed[:-1], moved.size < FEW * n
-        self.labels, common.cross[:] = labels, common.squares
+        self.labels, common.cross[:] = labels, common.squares  # a sum s that becomes s + x has s.(s + x) = |s|^2 + s.x
         if self.documents.has_exact_sums:
             self._move(moved, before, 0 if has_chords else 1, 2)
-        else:
+        else:  # the old sums are needed for `cross` before they make room for sums from nothing
             members, nowhere = np.flatnonzero(changed[labels]), np.full(n, -1, np.int32)
             common.cross[changed] = 0
             if has_chords:
@@ -157,28 +158,30 @@ class RunningSums:
         squares = common.squares + self._rare_squares
         imprecise = changed & (common.rounding > IMPRECISE * squares)
         if imprecise.any():
-            self._measure(np.flatnonzero(imprecise))
+            self._measure_lengths(np.flatnonzero(imprecise))
             squares = common.squares + self._rare_squares
         self.lengths = np.sqrt(np.maximum(squares, 0))
         self._renew_table(changed)
         if not has_chords:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
+            # unit vectors are a chord of sqrt(2 - 2 cosine) apart; the slack is what rounding may take from its square
             cosines, slack = common.cross / np.sqrt(old * squares), 4 * common.rounding / np.minimum(old, squares)
         return np.where(changed, np.sqrt(np.maximum(2 - 2 * cosines, 0) + slack), 0)
 
     def _move(self, rows: Integers, before: Labels, first_pass: int, last_pass: int) -> None:
         """Move rows from the sums of the labels `before` to those of today, in some passes of `move_rows`."""
-        d, places = self.documents, self.places
+        documents, places, n_threads = self.documents, self.places, self.documents.n_threads
         cells = self.table.cells.reshape(places.n_head, places.n_lanes)
-        ends = [places.n_clusters * number // d.n_threads for number in range(d.n_threads + 1)]
+        ends = [places.n_clusters * number // n_threads for number in range(n_threads + 1)]
 
         def move(clusters: tuple[int, int]) -> None:
-            moves, only = (rows, before, self.labels, d.weights), (*clusters, first_pass, last_pass)
-            move_rows(self.rows, moves, only, self.lines, self._common, cells)
+            moves, scope = (rows, before, self.labels, documents.weights), (*clusters, first_pass, last_pass)
+            move_rows(self.rows, moves, scope, self.lines, self._common, cells)
 
-        work = rows.size * d.n_entries / d.n_documents * MOVE_WORK
-        d.share(move, list(itertools.pairwise(ends)), multiplications=work)  # a thread takes some of the clusters
+        work = rows.size * documents.n_entries / documents.n_documents * MOVE_WORK
+        # a thread takes some of the clusters, so that no two write to one sum
+        documents.share(move, list(itertools.pairwise(ends)), multiplications=work)
 
     def _sum_rare_terms(self) -> None:
         """Sum rare terms by cluster, documents ascending, and add to the products of new and old sums."""
@@ -189,7 +192,7 @@ class RunningSums:
         self._common.cross[:] += self._rare.multiply(before).sum(axis=0)
 
     def _renew_table(self, changed: Flags) -> None:
-        """Make the cells of clusters that were summed anew, the lists, and what makes cosines, those of the sums."""
+        """Bring the table up to the sums: cells of clusters that were summed anew, lists, and factors of cosines."""
         places, table, scales = self.places, self.table, self._common.scales
         if not self.documents.has_exact_sums:  # weights may differ so much that each cluster needs a scale
             clusters, cells = np.flatnonzero(changed), table.cells.reshape(places.n_head, places.n_lanes)
@@ -199,7 +202,7 @@ class RunningSums:
                 values = (self.lines[clusters, terms] * scales[clusters, None]).astype(F32)
                 cells[terms, clusters] = cells_of(values, cells.dtype).T
         with np.errstate(divide="ignore", invalid="ignore"):
-            table.inverse[: scales.size] = 1 / (self.lengths * scales * float(UP))
+            table.factors[: scales.size] = 1 / (self.lengths * scales * float(UP))
         if places.n_rare:
             lists = Csr.of(self._rare)
             values = (lists.data * scales[lists.indices]).astype(F32)
@@ -209,27 +212,25 @@ class RunningSums:
 
     def has_directions(self) -> bool:
         """Whether no sum is as short as rounding makes one whose members cancel out."""
-        if self.lengths.min() > CANCELLED * self.documents.total_weight:
-            return True
         weights = np.bincount(self.labels, self.documents.weights, self.lengths.size)
         return bool(np.all(self.lengths > CANCELLED * weights))
 
     def table_for(self, documents: UnitDocuments) -> SweepTable:
-        """Return the table that sweeps read."""
+        """Return the table that sweeps of the documents read, which `follow` keeps up to date."""
         return self.table
 
     def cosines(self, documents: UnitDocuments, rows: Integers, clusters: Integers, *, is_exact: bool) -> Floats:
         """Return the cosine of each of some documents to the mean of a cluster, exact or within a few billionths."""
         if is_exact:
-            self._measure(np.flatnonzero(np.bincount(clusters)))
+            self._measure_lengths(np.flatnonzero(np.bincount(clusters)))
         lengths, sums = self._exact_lengths if is_exact else self.lengths, Csr.of(self._rare)
         cosines: Floats = pair_cosines(
             documents.rows, self.places.number, self.lines, sums, lengths, (rows, clusters), is_exact
         )
         return cosines
 
-    def _measure(self, clusters: Integers) -> None:
-        """Find out the exact lengths of the sums of some clusters."""
+    def _measure_lengths(self, clusters: Integers) -> None:
+        """Measure the exact lengths of the sums of some clusters, where they are not known."""
         clusters = clusters[self._exact_lengths[clusters] < 0]
         squares = np.array([np.square(self.lines[cluster]).sum() for cluster in clusters.tolist()])
         self._common.squares[clusters] = squares
@@ -239,9 +240,10 @@ class RunningSums:
     def to_csr(self) -> sparse.csr_array:
         """Return the means, float32 csr array of shape (n_clusters, n_terms)."""
         places, k = self.places, self.places.n_clusters
-        self._measure(np.arange(k))
+        self._measure_lengths(np.arange(k))
         columns, numbers = places.columns.astype(np.int32), places.number[places.columns]
         shape, starts, indices, data = (k, places.number.size), [0], [], []
+        # each cluster by itself: its line of sums in the order of the columns
         for line, length in zip(self.lines, self._exact_lengths.tolist(), strict=True):
             sums = line[numbers]
             common = np.flatnonzero(sums != 0)

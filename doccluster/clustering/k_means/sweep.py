@@ -45,8 +45,10 @@ class SweepTable(NamedTuple):
     """Clusters by term: a line of cells for each common term, a list of (cluster, value) for each rare one."""
 
     cells: Any  # uint16 (n_head * n_lanes,), uint32 where values have signs
-    inverse: Any  # float32 (n_lanes,): what makes a sum of products a cosine
-    begin: Any  # float32 (n_lanes,): what sums begin with, 0, or NOWHERE for a lane without a cluster
+    factors: Any  # float32 (n_lanes,): a sum of products times this is a cosine
+    # float32 (n_lanes,): what sums begin with, 0, or NOWHERE for a lane without a cluster; of rows without zeros
+    # (n_rows * n_lanes,): the products of each row, which a library has multiplied already
+    initial_sums: Any
     list_starts: Any  # uint64 (n_rare + 1,): where the list of each rare term begins
     list_lanes: Any  # int32
     list_values: Any  # float32
@@ -80,16 +82,20 @@ class Bounds(NamedTuple):
 
 @jit(inner=True)
 def in_order(bits, cells):
-    """Turn the bits of a float32 into an int32 in the order of the floats, and back; those of positive ones are one."""
+    """Turn the bits of a float32 into an int32 that compares as the float does, and back.
+
+    Bits of floats that are not negative compare so as they are: with 16-bit cells only NOWHERE is negative.
+    """
     return I32(bits) if cells.itemsize == 2 else I32(bits ^ ((bits >> I32(31)) & I32(0x7FFFFFFF)))
 
 
 @jit(fastmath=ARITHMETIC)
-def sweep(rows, table, which, bounds, scratch, candidates):
-    """Label the rows `which` by their nearest cluster; return how many, and how many `candidates` there are.
+def sweep(rows, table, row_numbers, bounds, scratch, candidates):
+    """Label some rows by their nearest cluster; return how many, and how many `candidates` there are.
 
     Candidates are the rows that a sweep leaves open, each once for every cluster that may be its nearest. Where there
-    is no room for more of them the sweep ends. `table.begin` may have a line for each row: products known already.
+    is no room for more of them the sweep ends. `scratch`: a sum for each lane, a peak for each group of clusters, and
+    how many roundings do not grow with the row.
 
     Nearly all time of a fit is spent in the loop over four terms, which LLVM turns into a few vector instructions: the
     number of lanes is a visible multiple of 16, and no index is signed, since a signed one might count from the end.
@@ -99,20 +105,20 @@ def sweep(rows, table, which, bounds, scratch, candidates):
     a unit roundoff at most. Cells are rounded only where no value is negative: they err by a share of the cosine.
     """
     starts, terms, values, rare_starts, rare_terms, rare_values = rows
-    cells, inverse, begin, list_starts, list_lanes, list_values, cell_roundoff = table
+    cells, factors, initial_sums, list_starts, list_lanes, list_values, cell_roundoff = table
     labels, lower, upper = bounds
     sums, peaks, fixed_additions = scratch
     open_rows, clusters = candidates
     n_lanes, n_groups, keys = U64(sums.size // LINE) * U64(LINE), U64(peaks.size // LINE) * U64(LINE), sums.view(I32)
-    stride, n_open = n_lanes if begin.size > sums.size else U64(0), U64(0)
-    for place in range(which.size):
+    stride, n_open = n_lanes if initial_sums.size > sums.size else U64(0), U64(0)
+    for number in range(row_numbers.size):
         if n_open + n_lanes > U64(open_rows.size):
-            return place, n_open
-        row, first_lane = U64(which[place]), U64(place) * stride
+            return number, n_open
+        row, first_lane = U64(row_numbers[number]), U64(number) * stride
         p, last, first_rare, last_rare = starts[row], starts[row + U64(1)], rare_starts[row], rare_starts[row + U64(1)]
         error = UNIT_ROUNDOFF * (fixed_additions + F32(last - p) / F32(4) + F32(last_rare - first_rare))
         for lane in range(n_lanes):
-            sums[lane] = begin[first_lane + lane]
+            sums[lane] = initial_sums[first_lane + lane]
         for rare in range(first_rare, last_rare):
             term, value = U64(rare_terms[rare]), rare_values[rare]
             for entry in range(list_starts[term], list_starts[term + U64(1)]):
@@ -131,13 +137,15 @@ def sweep(rows, table, which, bounds, scratch, candidates):
                 )
             p += U64(4)
         # The highest cosine and its lane are one int64, the cosine in the upper half, and among equals the lowest lane
-        # the highest number: maxima of whole numbers, unlike those of floats, are found many lanes at a time.
+        # the highest number: maxima of whole numbers, unlike those of floats, are found many lanes at a time. Keys lie
+        # in the memory of the sums, which are not read again.
         best = I64(-(2**63))
         for lane in range(n_lanes):
-            key = in_order(F32(sums[lane] * inverse[lane]).view(I32), cells)
+            key = in_order(F32(sums[lane] * factors[lane]).view(I32), cells)
             keys[lane] = key
             best = max(best, (I64(key) << I64(32)) | I64(U64(0xFFFFFFFF) - lane))
         nearest, top_key, second = U64(0xFFFFFFFF) - (U64(best) & U64(0xFFFFFFFF)), I32(best >> I64(32)), NOWHERE
+        # The upper bound of a group is its highest cosine but for the nearest cluster; clusters take turns as groups.
         keys[nearest] = LOWEST
         for group in range(n_groups):
             peaks[group] = keys[group]
@@ -152,13 +160,54 @@ def sweep(rows, table, which, bounds, scratch, candidates):
         top = I32(in_order(top_key, cells)).view(F32)
         error += cell_roundoff * max(top, F32(0))
         labels[row], lower[row] = I32(nearest), top - error
+        # Two cosines, each off by an error at most, may be in the other order if they differ by less than two errors.
         if second >= top - error:
             keys[nearest] = top_key
             for lane in range(n_lanes):
                 if I32(in_order(keys[lane], cells)).view(F32) >= top - error - error:
                     open_rows[n_open], clusters[n_open] = I64(row), I64(lane)
                     n_open += U64(1)
-    return which.size, n_open
+    return row_numbers.size, n_open
+
+
+class Moves(NamedTuple):
+    """How far centroids moved, and with them what the bounds of a group of clusters may be off by; chords."""
+
+    moved: Any  # float32 (n_clusters,)
+    largest: Any  # float32 (n_groups,): the farthest of each group
+    is_farthest: Any  # bool (at least n_clusters,): whether a cluster is that one, and has others in its group
+    second_largest: Any  # float32 (n_groups,): the farthest of the others
+
+    @classmethod
+    def of(cls, movements: Floats, n_groups: int) -> Moves:
+        """Return the moves of clusters, rounded up; cluster c is in group c % n_groups."""
+        moved = np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32)
+        padded = np.zeros(-(-moved.size // n_groups) * n_groups, F32)
+        padded[: moved.size] = moved
+        by_group = padded.reshape(-1, n_groups)
+        farthest, groups = by_group.argmax(axis=0), np.arange(n_groups)
+        largest = by_group[farthest, groups]
+        by_group[farthest, groups] = 0
+        is_farthest = np.zeros(padded.size, np.bool_)
+        is_farthest[farthest * n_groups + groups] = moved.size > n_groups
+        return cls(moved, largest, is_farthest, by_group.max(axis=0))
+
+
+def rows_in_question(bounds: Bounds, moves: Moves) -> Integers:
+    """Carry the bounds over a move of the centroids and return the rows whose label may change.
+
+    No cosine changes by more than the chord that its centroid moves: |x.c' - x.c| <= |c' - c| for unit x. The upper
+    bound of a group is for all clusters but a row's own: for members of the one that moved farthest the next counts.
+    """
+    labels, lower, upper = bounds
+    moved, largest, is_farthest, second_largest = moves
+    lower -= moved[labels]
+    rows = np.flatnonzero(is_farthest[labels])
+    groups = labels[rows] % largest.size
+    members = upper[groups, rows] + second_largest[groups]
+    upper += largest[:, None]
+    upper[groups, rows] = members
+    return np.flatnonzero(upper.max(axis=0) >= lower)
 
 
 class Centroids(Protocol):
@@ -176,23 +225,22 @@ class Centroids(Protocol):
 class NearestCentroids:
     """The nearest centroid of each document, under centroids that follow one another.
 
-    Documents whose bounds tell that their label stays are skipped. `places`: those of the tables. `n_groups`: the most
-    groups of clusters that have a bound for each document; 0 sweeps all documents in every search.
+    Documents whose bounds tell that their label stays are skipped. `places`: where tables keep terms and clusters.
+    `n_groups`: the most groups of clusters that have a bound for each document; 0 sweeps all in every search.
     """
 
     def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MOST_GROUPS) -> None:
         n, self._skips = documents.n_documents, n_groups > 0
         n_groups = groups_of(places.n_lanes, n_groups)
-        self.documents, self.places, self.rows = documents, places, documents.laid_out(places)
+        self.documents, self.places, self.rows = documents, places, documents.sweep_rows(places)
         self.bounds = Bounds(np.zeros(n, I32), np.full(n, NOWHERE), np.full((n_groups, n), FAR))
         is_zero = ~documents.has_value  # at cosine 0 from all: always the first
         self.bounds.lower[is_zero], self.bounds.upper[:, is_zero] = np.inf, -np.inf
         self._swept, additions = self.rows, FIXED_ADDITIONS
-        if documents.are_multiplied(places):  # a library adds up the products of all terms in an order of its own
-            self._swept, additions = (
-                self.rows._replace(starts=np.zeros_like(self.rows.starts)),
-                additions + documents.n_terms,
-            )
+        if documents.are_multiplied(places):
+            # a library adds up the products in an order of its own, and a sweep finds no terms left to add
+            self._swept = self.rows._replace(starts=np.zeros_like(self.rows.starts))
+            additions += documents.n_terms
         self._blocks = []
         for block in documents.blocks():
             scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
@@ -209,81 +257,54 @@ class NearestCentroids:
     def search(self, centroids: Centroids, movements: Floats | None = None) -> None:
         """Label all documents; `movements` are the chords from the centroids before to these, None if not known."""
         documents, table, moves = self.documents, centroids.table_for(self.documents), None
-        n_clusters, n_lanes = self.places.n_clusters, self.places.n_lanes
         if movements is not None and self._skips:
-            moves = self._moves(np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32))
+            moves = Moves.of(movements, self.bounds.upper.shape[0])
 
         def label(number: int) -> None:
             block, bounds, scratch, candidates = self._blocks[number]
-            which = np.flatnonzero(bounds.lower < np.inf) if moves is None else rows_in_question(bounds, *moves)
-            rows = which + block.start
-            products = self._multiplied(table, rows) if documents.are_multiplied(self.places) else table
-            while rows.size:
+            in_question = np.flatnonzero(bounds.lower < np.inf) if moves is None else rows_in_question(bounds, moves)
+            rows = in_question + block.start
+            products = self._multiply(table, rows) if documents.are_multiplied(self.places) else table
+            while rows.size:  # a sweep ends early where its candidates are many
                 n_swept, n_open = sweep(self._swept, products, rows, self.bounds, scratch, candidates)
                 if n_open:
                     self._decide(centroids, candidates[0][:n_open], candidates[1][:n_open])
                 rows = rows[n_swept:]
                 if products is not table:
-                    products = products._replace(begin=products.begin[n_swept * n_lanes :])
+                    products = products._replace(initial_sums=products.initial_sums[n_swept * self.places.n_lanes :])
 
-        work = float(documents.n_entries * n_clusters)
+        work = float(documents.n_entries * self.places.n_clusters)
         documents.share(label, range(len(self._blocks)), multiplications=work)
 
-    def _moves(self, moved: npt.NDArray[np.float32]) -> tuple[Any, ...]:
-        """Return how far each cluster moved, the farthest of each group, which is it, and how far the next moved."""
-        n_groups = self.bounds.upper.shape[0]
-        by_group = np.zeros(-(-moved.size // n_groups) * n_groups, F32)
-        by_group[: moved.size] = moved
-        by_group = by_group.reshape(-1, n_groups)
-        farthest, groups = by_group.argmax(axis=0), np.arange(n_groups)
-        largest = by_group[farthest, groups]
-        by_group[farthest, groups] = 0
-        is_farthest = np.zeros(by_group.size, np.bool_)
-        is_farthest[farthest * n_groups + groups] = moved.size > n_groups  # a cluster alone has no others in its group
-        return moved, largest, is_farthest, by_group.max(axis=0)
-
-    def _multiplied(self, table: SweepTable, rows: Integers) -> SweepTable:
+    def _multiply(self, table: SweepTable, rows: Integers) -> SweepTable:
         """Return the table with the products of rows without zeros, which a library adds up in an order of its own."""
         dense, n_lanes, k = self.documents.dense, self.places.n_lanes, self.places.n_clusters
         assert dense is not None
         products = dense[rows] @ table.cells.view(F32).reshape(-1, n_lanes)
         products *= UP
         products[:, k:] = NOWHERE
-        return table._replace(begin=products.ravel())
+        return table._replace(initial_sums=products.ravel())
 
     def _decide(self, centroids: Centroids, rows: Integers, clusters: Integers) -> None:
-        """Label rows that a sweep leaves open, ascending, each with the clusters that may be its nearest."""
+        """Label rows that a sweep leaves open, ascending, each with the clusters that may be its nearest.
+
+        Cosines within `ROUNDING` decide for most rows; where several clusters are as near as that, exact ones do.
+        """
         documents, is_first = self.documents, np.ones(rows.size, np.bool_)
         np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
         starts, row_numbers = np.flatnonzero(is_first), np.cumsum(is_first) - 1
         cosines = centroids.cosines(documents, rows, clusters, is_exact=False)
         near = cosines >= np.maximum.reduceat(cosines, starts)[row_numbers] - ROUNDING
-        near &= np.add.reduceat(near, starts, dtype=I64)[row_numbers] > 1
+        near &= np.add.reduceat(near, starts, dtype=I64)[row_numbers] > 1  # a cluster alone is the nearest
         if near.any():
             cosines[near] = centroids.cosines(documents, rows[near], clusters[near], is_exact=True)
         best = np.flatnonzero(cosines == np.maximum.reduceat(cosines, starts)[row_numbers])[::-1]
-        self.labels[rows[best]] = clusters[best]  # the last one stays: the lowest cluster
+        self.labels[rows[best]] = clusters[best]  # of several the last is kept: the lowest cluster
         self.forget(rows[starts])
 
     def forget(self, rows: Integers) -> None:
-        """Take over labels that were changed from outside for these rows: nothing is known of their cosines."""
+        """Give up the bounds of rows whose label did not come from a sweep: the next search looks at them."""
         self.bounds.lower[rows], self.bounds.upper[:, rows] = NOWHERE, FAR
-
-
-def rows_in_question(bounds: Bounds, moved: Any, largest: Any, is_farthest: Any, second_largest: Any) -> Integers:
-    """Carry the bounds over a move of the centroids and return the rows whose label may change.
-
-    No cosine changes by more than the chord that its centroid moves: |x.c' - x.c| <= |c' - c| for unit x. The centroid
-    that moved farthest is none of the others for its own members.
-    """
-    labels, lower, upper = bounds
-    lower -= moved[labels]
-    rows = np.flatnonzero(is_farthest[labels])
-    groups = labels[rows] % largest.size
-    members = upper[groups, rows] + second_largest[groups]
-    upper += largest[:, None]
-    upper[groups, rows] = members
-    return np.flatnonzero(upper.max(axis=0) >= lower)
 
 
 def own_cosines(centroids: Centroids, documents: UnitDocuments, labels: npt.NDArray[np.int32]) -> Floats:

@@ -1,6 +1,6 @@
-"""Documents as spherical k-means reads them: unit float32 rows, kept as given, and laid out for the sweeps of a fit.
+"""Documents as spherical k-means reads them: unit float32 rows, and these rows laid out for the sweeps of a fit.
 
-`UnitDocuments` are shared by all starts. `laid_out` copies their rows for a table of centroids of one width: the
+`UnitDocuments` are shared by all starts. `sweep_rows` copies their rows for a table of centroids of one width: the
 columns become places in the table, the commonest terms first, so that what is read most lies together. The order of the
 entries within a row stays that of the columns, which is the order in which exact cosines are added up.
 """
@@ -98,13 +98,11 @@ class UnitDocuments:
         return self.has_value & (self.weights > 0)
 
     @cached_property
-    def total_weight(self) -> float:
-        """The weights of all documents together."""
-        return float(self.weights.sum())
-
-    @cached_property
     def digests(self) -> npt.NDArray[np.uint64]:
-        """A number for each row that only equal rows share, -0 being 0; uint64 array of shape (n_documents,)."""
+        """A number for each row that only equal rows share, -0 being 0; uint64 array of shape (n_documents,).
+
+        Column and value of an entry are mixed into 64 bits, and those of a row added up.
+        """
         starts, columns, values = self.rows
         mixed = (columns.astype(np.uint64) << np.uint64(32) | values.view(np.uint32)) * MIXER
         mixed = np.append(np.where(values != 0, (mixed ^ mixed >> np.uint64(29)) * MIXER, 0), np.uint64(0))
@@ -121,6 +119,14 @@ class UnitDocuments:
     def is_positive(self) -> bool:
         """Whether no value is below zero."""
         return bool(self.matrix.data.min(initial=0) >= 0)
+
+    @cached_property
+    def has_exact_sums(self) -> bool:
+        """Whether the sum of any rows is exact in float64: no order counts, and rows can be taken away again.
+
+        float64 counts 2^53 steps without loss.
+        """
+        return not np.any(self.weights % FINEST_WEIGHT) and self.largest_sum < INTEGERS_OF_FLOAT64 * self.smallest_step
 
     @cached_property
     def smallest_step(self) -> float:
@@ -143,27 +149,19 @@ class UnitDocuments:
             largest = float(np.bincount(self.matrix.indices, sizes).max(initial=0)) * SLACK
         return max(1.0, largest)
 
-    @cached_property
-    def has_exact_sums(self) -> bool:
-        """Whether the sum of any rows is exact in float64: no order counts, and rows can be taken away again.
-
-        float64 counts 2^53 steps without loss.
-        """
-        return not np.any(self.weights % FINEST_WEIGHT) and self.largest_sum < INTEGERS_OF_FLOAT64 * self.smallest_step
-
-    def take(self, places: Integers) -> UnitDocuments:
+    def take(self, rows: Integers) -> UnitDocuments:
         """Return some of the documents."""
-        return replace(self, matrix=sparse.csr_array(self.matrix[places]), weights=self.weights[places])
+        return replace(self, matrix=sparse.csr_array(self.matrix[rows]), weights=self.weights[rows])
 
     def whole(self) -> UnitDocuments:
-        """Return all of them: what draws from documents elsewhere fetches them."""
+        """Return all of the documents, as `SeedSource` wants them: those in blocks on disk are fetched for it."""
         return self
 
     def are_multiplied(self, places: TermPlaces) -> bool:
         """Whether rows without zeros are multiplied with a table by a library of linear algebra, not swept."""
         return self.dense is not None and not places.n_rare
 
-    def laid_out(self, places: TermPlaces) -> SweepRows:
+    def sweep_rows(self, places: TermPlaces) -> SweepRows:
         """Return the rows as sweeps of a table with these places read them."""
         starts, columns, data = self.rows
         rare_starts, rare_terms, rare_values = np.zeros_like(starts), np.empty(0, np.uint32), np.empty(0, np.float32)
@@ -173,6 +171,7 @@ class UnitDocuments:
             rare_starts = np.concatenate([[0], np.cumsum(is_rare)])[starts]
             rare_terms, rare_values = numbers[columns[is_rare]] - np.uint32(places.n_head), data[is_rare] * UP
             starts, columns, data = starts - rare_starts, columns[~is_rare], data[~is_rare]
+        # sweeps read terms four at a time, also beyond the last
         terms, values = np.zeros(data.size + 3, np.uint32), np.zeros(data.size + 3, np.float32)
         np.take(numbers, columns, out=terms[: data.size], mode="clip")  # other modes take a buffer
         np.multiply(data, UP, out=values[: data.size])
