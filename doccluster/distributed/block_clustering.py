@@ -286,12 +286,12 @@ def cluster_blocks(
                 progress=parameters.progress or silent,
                 observe=save,
             )
-        return fit_of(snapshot, snapshot.means, rows.usable.size, best, parameters.n_clusters, notes=[])
+        return fit_of(snapshot, rows.usable.size, best, parameters.n_clusters, notes=[])
     except KeyboardInterrupt as stopped:
         last = best.so_far()
         fit = None
         if last is not None:
-            fit = fit_of(last, last.means, rows.usable.size, best, parameters.n_clusters, notes=[])
+            fit = fit_of(last, rows.usable.size, best, parameters.n_clusters, notes=[])
         raise FitInterrupted(fit) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)

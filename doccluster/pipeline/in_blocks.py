@@ -21,7 +21,7 @@ from doccluster.base.plain_values import checksum, format_size
 from doccluster.base.progress import Progress
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import QUALITIES, SPHERICAL
-from doccluster.clustering.k_means.spherical import SphericalParameters, found_by
+from doccluster.clustering.k_means.spherical import SphericalParameters, result_of
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, found_of
 from doccluster.clustering.smoothed.document_spaces import taken_rows
 from doccluster.corpus import Corpus
@@ -186,7 +186,7 @@ class BlockStages(Stages):
             )
             parameters = SphericalParameters(**fit_settings, **options)
             fit = partial(cluster_blocks, self.executor, table, parameters, scratch=self.folder, order=order, **how)
-            result = found_by(fit)
+            result = result_of(fit)
             result = result if table is blocks else replace(result, centroids=None)
         else:
             quality = {algorithm: name for name, algorithm in QUALITIES.items()}[settings.algorithm]

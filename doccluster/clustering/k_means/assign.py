@@ -19,7 +19,7 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_doc
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 
-COSINES_AT_ONCE = 2**20
+COSINES_AT_ONCE = 2**20  # 8 MiB
 
 Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")
@@ -81,21 +81,21 @@ def place_documents(
     documents, means = _checked(matrix, centroids, n_threads)
     is_alone = means.shape[0] == 1
 
-    def place(some: slice, cosines: Floats) -> tuple[npt.NDArray[Any], ...]:
-        every = np.arange(cosines.shape[0])
+    def place(block: slice, cosines: Floats) -> tuple[npt.NDArray[Any], ...]:
+        rows = np.arange(cosines.shape[0])
         nearest = cosines.argmax(axis=1)
-        best = cosines[every, nearest]
-        own = best if labels is None else cosines[every, labels[some]]
+        similarity = cosines[rows, nearest]
+        to_label = similarity if labels is None else cosines[rows, labels[block]]
         if is_alone:
-            return nearest, best, np.full(every.size, -1), np.full(every.size, np.nan), own
-        cosines[every, nearest] = -np.inf
+            return nearest, similarity, np.full(rows.size, -1), np.full(rows.size, np.nan), to_label
+        cosines[rows, nearest] = -np.inf
         runner_up = cosines.argmax(axis=1)
-        return nearest, best, runner_up, cosines[every, runner_up], own
+        return nearest, similarity, runner_up, cosines[rows, runner_up], to_label
 
-    placed = _of_cosines(documents, means, place)
-    nearest, similarity, runner_up, runner_up_similarity, own = map(np.concatenate, zip(*placed, strict=True))
-    found = Assignment(nearest.astype(np.int32), similarity, runner_up.astype(np.int32), runner_up_similarity)
-    return found, own
+    parts = zip(*_map_cosines(documents, means, place), strict=True)
+    nearest, similarity, runner_up, runner_up_similarity, to_label = map(np.concatenate, parts)
+    assignment = Assignment(nearest.astype(np.int32), similarity, runner_up.astype(np.int32), runner_up_similarity)
+    return assignment, to_label
 
 
 def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
@@ -110,20 +110,20 @@ def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = No
 def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> Floats:
     """Return the cosine of each document to each centroid, float64 array of shape (n_documents, n_clusters)."""
     documents, means = _checked(matrix, centroids, n_threads)
-    return np.concatenate(_of_cosines(documents, means, lambda _, cosines: cosines))
+    return np.concatenate(_map_cosines(documents, means, lambda _, cosines: cosines))
 
 
-def _of_cosines(
+def _map_cosines(
     documents: UnitDocuments, means: sparse.csr_array, function: Callable[[slice, Floats], Result]
 ) -> list[Result]:
     """Return a function of each block of documents and its float64 cosines to the means."""
     by_term = means.T.tocsr().astype(np.float64)
 
-    def one(block: slice) -> Result:
+    def multiply(block: slice) -> Result:
         return function(block, (documents.matrix[block].astype(np.float64) @ by_term).toarray())
 
     blocks = row_blocks(documents.n_documents, max(1, COSINES_AT_ONCE // means.shape[0]))
-    return documents.share(one, blocks, multiplications=float(documents.n_entries * means.shape[0]))
+    return documents.share(multiply, blocks, multiplications=float(documents.n_entries * means.shape[0]))
 
 
 def _checked(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[UnitDocuments, sparse.csr_array]:

@@ -27,35 +27,11 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_row
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 
-
-@jit
-def multiply_by_lists(terms, values, by_term, n_documents):
-    """Return the products of a row with all documents, through the lists of the documents that have each term."""
-    products = np.zeros(n_documents, np.float32)
-    indptr, indices, data = by_term
-    for place in range(terms.size):
-        listed = slice(indptr[terms[place]], indptr[terms[place] + 1])
-        rows, weights, value = indices[listed], data[listed], values[place]
-        for entry in range(rows.size):
-            products[np.uint32(rows[entry])] += value * weights[entry]  # a number with a sign is looked at first
-    return products
-
-
-@jit(fastmath={"reassoc", "contract", "nsz", "nnan"})  # so that it runs many documents at a time; no value is nan
-def potential_left(similarities, nearest, weights):
-    """Return the weighted sum of 1 - similarity to the nearest seed, if one of these similarities is a seed."""
-    total = 0.0
-    for row in range(nearest.size):
-        remaining = 1.0 - np.float64(max(similarities[row], nearest[row]))
-        total += weights[row] * max(remaining, 0.0)
-    return total
-
-
-MOST_VISITS = 4e10  # about a minute of one processor; beyond it seeds are drawn from a random sample
-SAMPLE_PER_SEED = 5
+MOST_VISITS = 4e10  # entries, about a minute of one processor; beyond it seeds are drawn from a random sample
+SAMPLE_PER_SEED = 5  # documents that such a sample has at least for each seed
 FEWEST_TRIALS = 2  # one candidate would let isolated documents in
 SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
-WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which handing over pays
+WORTH_A_THREAD = 1_500_000  # visits of one round of candidates, about a millisecond, above which threads pay
 SAMPLE_SHARE = 10  # 'subsample' clusters one document in ten ...
 SAMPLE_PER_CLUSTER = 20  # ... but at least this many for each cluster ...
 SAMPLE_ENOUGH = 1000  # ... and at most this many
@@ -99,23 +75,17 @@ def draw_starts(
     n_starts: int,
     generator: np.random.Generator,
     *,
+    seed_documents: int,
     matrix: Any = None,
-    seed_documents: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[sparse.csr_array]:
     """Yield the means at which each start begins; k-means++ draws from at most `seed_documents` random documents.
 
     `matrix`: the rows as the user gave them, for an `init` that is a function.
     """
-    index = None
-    if (
-        isinstance(init, str)
-        and init == "k-means++"
-        and source.n_entries <= KEPT_ENTRIES
-        and isinstance(source, UnitDocuments)
-    ):
-        is_whole = seed_documents is None or seed_documents >= source.n_documents
-        index = seeding_index(source) if is_whole else None
+    index, is_small = None, source.n_entries <= KEPT_ENTRIES and seed_documents >= source.n_documents
+    if isinstance(init, str) and init == "k-means++" and is_small and isinstance(source, UnitDocuments):
+        index = seeding_index(source)
     for _ in range(n_starts):
         if not isinstance(init, str):
             yield given_means(init, n_clusters, source.n_terms, matrix, generator)
@@ -125,132 +95,6 @@ def draw_starts(
             yield _sample_means(source, n_clusters, generator)
         else:
             yield _seeds(source, n_clusters, generator, seed_documents, index=index, progress=progress)
-
-
-def _seeds(
-    source: SeedSource,
-    n_clusters: int,
-    generator: np.random.Generator,
-    seed_documents: int | None,
-    *,
-    index: Any,
-    progress: Progress,
-) -> sparse.csr_array:
-    """Return the seeds of k-means++."""
-    if seed_documents is None or seed_documents >= source.n_documents:
-        documents = source.whole()
-    else:
-        sample = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
-        documents = source.take(np.sort(sample))
-    trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)[1]
-    rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
-    return documents.take(rows).matrix
-
-
-def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
-    """Return the means that clustering a random sample ends at, itself begun by k-means++."""
-    usable = source.usable
-    share = min(usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
-    size = min(usable.size, max(share, SAMPLE_PER_CLUSTER * n_clusters))
-    sample = source.take(np.sort(generator.permutation(usable)[:size]))
-    seeds = sample.take(kmeans_plus_plus(sample, n_clusters, generator)).matrix
-    return run_start(LloydSteps(sample, seeds), Limits(max_iter=SAMPLE_ITERATIONS)).means
-
-
-def seeding_index(documents: UnitDocuments) -> Index:
-    """Return the documents of each term, by which seeds are drawn; of rows without zeros the table, transposed."""
-    table = documents.dense
-    return Csr.of(sparse.csr_array(documents.matrix.T.tocsr())) if table is None else np.ascontiguousarray(table.T)
-
-
-def default_trials(n_clusters: int) -> int:
-    """Return how many candidates the greedy form weighs for each seed, 2 + log k, as scikit-learn does."""
-    return 2 + int(math.log(n_clusters))
-
-
-def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> tuple[int, int]:
-    """Return from how many documents, and with how many candidates, seeds are drawn with about `MOST_VISITS` visits.
-
-    A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
-    df / n, and then df visits. Beyond the limit seeds come from a random sample, of five documents a cluster at least,
-    and then from fewer candidates, of two at least.
-    """
-    trials = default_trials(n_clusters)
-    visits = n_clusters * trials * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
-    if visits <= MOST_VISITS:
-        return n_documents, trials
-    sample = min(n_documents, max(int(n_documents * MOST_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
-    remaining = MOST_VISITS / (visits * sample / n_documents)
-    return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, remaining)))
-
-
-def kmeans_plus_plus(
-    documents: UnitDocuments,
-    n_clusters: int,
-    generator: np.random.Generator,
-    *,
-    index: Index | None = None,
-    n_trials: int | None = None,
-    progress: Progress = silent,
-) -> npt.NDArray[np.int64]:
-    """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
-    trials = n_trials or default_trials(n_clusters)
-    potential = _Potential(documents, seeding_index(documents) if index is None else index)
-    chosen: list[int] = []
-    while len(chosen) < n_clusters and potential.total > 0:
-        candidates = potential.draw(generator.random(trials if chosen else 1))
-        chosen.append(potential.join_best(candidates))
-        progress("seed", len(chosen), n_clusters)
-    return np.array(chosen, np.int64)
-
-
-class _Potential:
-    """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
-
-    def __init__(self, documents: UnitDocuments, by_term: Index) -> None:
-        self.documents, self.by_term = documents, by_term
-        # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
-        self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
-        self.weights = documents.weights.astype(np.float64)
-        self.visits = float(np.sum(documents.frequencies.astype(np.float64) ** 2)) / max(1, documents.n_documents)
-        self._sum_distances()
-
-    def _sum_distances(self) -> None:
-        distances = 1.0 - self.nearest.astype(np.float64)
-        distances[distances <= SAME_ROW] = 0.0
-        self.cumulated = np.cumsum(self.weights * distances)
-        self.total = float(self.cumulated[-1])
-
-    def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """Return the documents at these shares of the running sum of the distances, one with a distance at most."""
-        last = np.searchsorted(self.cumulated, self.total)
-        return np.minimum(np.searchsorted(self.cumulated, shares * self.total, side="right"), last)
-
-    def join_best(self, candidates: npt.NDArray[np.int64]) -> int:
-        """Make a seed of the candidate that leaves least, the first among equals, and return it."""
-        similarities = self._similarities(candidates)
-        remaining = [potential_left(candidate, self.nearest, self.weights) for candidate in similarities]
-        best = int(np.argmin(remaining))
-        np.maximum(self.nearest, similarities[best], out=self.nearest)
-        self._sum_distances()
-        return int(candidates[best])
-
-    def _similarities(self, candidates: npt.NDArray[np.int64]) -> Sequence[npt.NDArray[np.float32]]:
-        documents, by_term = self.documents, self.by_term
-        if isinstance(by_term, np.ndarray):
-            assert documents.dense is not None
-            return list(documents.dense[candidates] @ by_term)
-
-        def one(row: int) -> npt.NDArray[np.float32]:
-            starts, columns, values = documents.rows
-            entries = slice(starts[row], starts[row + 1])
-            products: npt.NDArray[np.float32] = multiply_by_lists(
-                columns[entries], values[entries], by_term, documents.n_documents
-            )
-            return products
-
-        n_threads = documents.n_threads if candidates.size * self.visits > WORTH_A_THREAD else 1
-        return share_blocks(one, candidates.tolist(), n_threads=n_threads)
 
 
 def check_init(init: Init) -> None:
@@ -282,3 +126,157 @@ def given_means(
             expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
         )
     return unit_rows_of(rows)
+
+
+def _seeds(
+    source: SeedSource,
+    n_clusters: int,
+    generator: np.random.Generator,
+    seed_documents: int,
+    *,
+    index: Index | None,
+    progress: Progress,
+) -> sparse.csr_array:
+    """Return the seeds of k-means++, drawn from all documents or from a random sample."""
+    if seed_documents >= source.n_documents:
+        documents = source.whole()
+    else:
+        sample = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
+        documents = source.take(np.sort(sample))
+    trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)[1]
+    rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
+    return documents.take(rows).matrix
+
+
+def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
+    """Return the means that clustering a random sample ends at, itself begun by k-means++."""
+    usable = source.usable
+    share = min(usable.size // SAMPLE_SHARE, SAMPLE_ENOUGH * n_clusters)
+    size = min(usable.size, max(share, SAMPLE_PER_CLUSTER * n_clusters))
+    sample = source.take(np.sort(generator.permutation(usable)[:size]))
+    seeds = sample.take(kmeans_plus_plus(sample, n_clusters, generator)).matrix
+    return run_start(LloydSteps(sample, seeds), Limits(max_iter=SAMPLE_ITERATIONS)).means
+
+
+def default_trials(n_clusters: int) -> int:
+    """Return how many candidates the greedy form weighs for each seed, 2 + log k, as scikit-learn does."""
+    return 2 + int(math.log(n_clusters))
+
+
+def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> tuple[int, int]:
+    """Return from how many documents, and with how many candidates, seeds are drawn with about `MOST_VISITS` visits.
+
+    A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
+    df / n, and then df visits. Beyond the limit seeds come from a random sample, of five documents a cluster at least,
+    and then from fewer candidates, of two at least.
+    """
+    trials = default_trials(n_clusters)
+    visits = n_clusters * trials * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
+    if visits <= MOST_VISITS:
+        return n_documents, trials
+    sample = min(n_documents, max(int(n_documents * MOST_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
+    remaining = MOST_VISITS / (visits * sample / n_documents)
+    return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, remaining)))
+
+
+def seeding_index(documents: UnitDocuments) -> Index:
+    """Return the documents of each term, by which seeds are drawn; of rows without zeros the table, transposed."""
+    table = documents.dense
+    return Csr.of(sparse.csr_array(documents.matrix.T.tocsr())) if table is None else np.ascontiguousarray(table.T)
+
+
+def kmeans_plus_plus(
+    documents: UnitDocuments,
+    n_clusters: int,
+    generator: np.random.Generator,
+    *,
+    index: Index | None = None,
+    n_trials: int | None = None,
+    progress: Progress = silent,
+) -> npt.NDArray[np.int64]:
+    """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
+    trials = n_trials or default_trials(n_clusters)
+    potential = _Potential(documents, seeding_index(documents) if index is None else index)
+    chosen: list[int] = []
+    while len(chosen) < n_clusters and potential.total > 0:
+        candidates = potential.draw(generator.random(trials if chosen else 1))
+        chosen.append(potential.join_best(candidates))
+        progress("seed", len(chosen), n_clusters)
+    return np.array(chosen, np.int64)
+
+
+class _Potential:
+    """The distances of all documents to the nearest seed so far, and what candidates would leave of their sum."""
+
+    def __init__(self, documents: UnitDocuments, by_term: Index) -> None:
+        self.documents, self.by_term = documents, by_term
+        # rows without terms or weight count as copies of a seed: none is drawn, none adds to the potential
+        self.nearest = np.where(documents.is_usable, 0, 1).astype(np.float32)
+        self.weights = documents.weights.astype(np.float64)
+        # entries of the index that a random candidate visits, on average
+        self.visits = float(np.sum(documents.frequencies.astype(np.float64) ** 2)) / max(1, documents.n_documents)
+        self._sum_distances()
+
+    def _sum_distances(self) -> None:
+        distances = 1.0 - self.nearest.astype(np.float64)
+        distances[distances <= SAME_ROW] = 0.0
+        self.cumulated = np.cumsum(self.weights * distances)
+        self.total = float(self.cumulated[-1])
+
+    def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Return the documents at these shares of the running sum of the distances.
+
+        Where rounding makes a share of nearly 1 the whole sum, it is the last one that has a distance.
+        """
+        last = np.searchsorted(self.cumulated, self.total)
+        return np.minimum(np.searchsorted(self.cumulated, shares * self.total, side="right"), last)
+
+    def join_best(self, candidates: npt.NDArray[np.int64]) -> int:
+        """Make a seed of the candidate that leaves least, the first among equals, and return it."""
+        similarities = self._similarities(candidates)
+        remaining = [potential_left(candidate, self.nearest, self.weights) for candidate in similarities]
+        best = int(np.argmin(remaining))
+        np.maximum(self.nearest, similarities[best], out=self.nearest)
+        self._sum_distances()
+        return int(candidates[best])
+
+    def _similarities(self, candidates: npt.NDArray[np.int64]) -> Sequence[npt.NDArray[np.float32]]:
+        """Return the cosines of all documents to each candidate."""
+        documents, by_term = self.documents, self.by_term
+        if isinstance(by_term, np.ndarray):
+            assert documents.dense is not None
+            return list(documents.dense[candidates] @ by_term)
+
+        def multiply(row: int) -> npt.NDArray[np.float32]:
+            starts, columns, values = documents.rows
+            entries = slice(starts[row], starts[row + 1])
+            products: npt.NDArray[np.float32] = multiply_by_lists(
+                columns[entries], values[entries], by_term, documents.n_documents
+            )
+            return products
+
+        n_threads = documents.n_threads if candidates.size * self.visits > WORTH_A_THREAD else 1
+        return share_blocks(multiply, candidates.tolist(), n_threads=n_threads)
+
+
+@jit
+def multiply_by_lists(terms, values, by_term, n_documents):
+    """Return the products of a row with all documents, through the lists of the documents that have each term."""
+    products = np.zeros(n_documents, np.float32)
+    indptr, indices, data = by_term
+    for place in range(terms.size):
+        listed = slice(indptr[terms[place]], indptr[terms[place] + 1])
+        rows, weights, value = indices[listed], data[listed], values[place]
+        for entry in range(rows.size):
+            products[np.uint32(rows[entry])] += value * weights[entry]  # a number with a sign is looked at first
+    return products
+
+
+@jit(fastmath={"reassoc", "contract", "nsz", "nnan"})  # so that it runs many documents at a time; no value is nan
+def potential_left(similarities, nearest, weights):
+    """Return the weighted sum of 1 - similarity to the nearest seed, if one of these similarities is a seed."""
+    total = 0.0
+    for row in range(nearest.size):
+        remaining = 1.0 - np.float64(max(similarities[row], nearest[row]))
+        total += weights[row] * max(remaining, 0.0)
+    return total

@@ -165,7 +165,7 @@ def spherical_k_means(
     matrix = checked.matrix
     parameters.check(matrix.shape[0])
     weights = check_weights(sample_weight, matrix.shape[0])
-    documents, scaled = unit_documents(checked, weights=weights, n_threads=resolve_threads(parameters.n_threads))
+    documents, is_scaled = unit_documents(checked, weights=weights, n_threads=resolve_threads(parameters.n_threads))
     plan = parameters.plan_for(documents.frequencies, matrix.shape[0])
     if parameters.verbose:
         sys.stderr.write(f"{plan}\n")
@@ -199,34 +199,33 @@ def spherical_k_means(
     def refined(start: Snapshot) -> Snapshot:
         return refine_start(documents, start, limits, begin, progress=progress)
 
-    starts = map(begin, seeds)
+    starts = map(begin, seeds)  # one after the other: seeds of a start are drawn when the start begins
     weight = float(np.sum(documents.weights[documents.is_usable]))
 
-    def with_best(snapshot: Snapshot) -> SphericalFit:
-        notes = [NORMALISED] if scaled else []
-        return fit_of(snapshot, snapshot.means, weight, best, parameters.n_clusters, notes=notes)
+    def finish(snapshot: Snapshot) -> SphericalFit:
+        return fit_of(snapshot, weight, best, parameters.n_clusters, notes=[NORMALISED] if is_scaled else [])
 
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
     one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
         with one_each:
-            return with_best(best.run(starts, refine=refined if parameters.refine else None, progress=progress))
+            return finish(best.run(starts, refine=refined if parameters.refine else None, progress=progress))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
-        raise FitInterrupted(None if so_far is None else with_best(so_far)) from stopped
+        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
 
 
-def fit_of(
-    snapshot: Snapshot, centroids: Any, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]
-) -> SphericalFit:
-    """Return a fit from its best start, its centroids in the columns given, and the weight of all documents."""
-    if centroids.shape[0] < n_clusters:
-        notes.append(
-            f"fewer distinct rows than the {n_clusters} clusters asked for; {centroids.shape[0]} are returned."
-        )
+def fit_of(snapshot: Snapshot, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]) -> SphericalFit:
+    """Return a fit from its best start, the weight of the documents that have terms, and all starts.
+
+    Centroids are unit, so inertia is that weight less the objective.
+    """
+    n_found = snapshot.means.shape[0]
+    if n_found < n_clusters:
+        notes.append(f"fewer distinct rows than the {n_clusters} clusters asked for; {n_found} are returned.")
     return SphericalFit(
         snapshot.labels,
-        centroids,
+        snapshot.means,
         snapshot.objective,
         weight - snapshot.objective,
         snapshot.n_iter,
@@ -268,10 +267,10 @@ def find_spherical(task: ClusteringTask) -> ClusteringResult:
     parameters = SphericalParameters(
         task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
     )
-    return found_by(partial(spherical_k_means, task.documents, parameters))
+    return result_of(partial(spherical_k_means, task.documents, parameters))
 
 
-def found_by(fit_now: Callable[[], SphericalFit]) -> ClusteringResult:
+def result_of(fit_now: Callable[[], SphericalFit]) -> ClusteringResult:
     """Return the clusters that a fit finds; on Ctrl-C the best so far, where there is one."""
     interrupted = False
     try:
