@@ -79,21 +79,20 @@ def place_documents(
     Without `labels` that is the nearest one.
     """
     documents, means = _checked(matrix, centroids, n_threads)
-    is_alone = means.shape[0] == 1
 
     def place(block: slice, cosines: Floats) -> tuple[npt.NDArray[Any], ...]:
         rows = np.arange(cosines.shape[0])
         nearest = cosines.argmax(axis=1)
         similarity = cosines[rows, nearest]
         to_label = similarity if labels is None else cosines[rows, labels[block]]
-        if is_alone:
-            return nearest, similarity, np.full(rows.size, -1), np.full(rows.size, np.nan), to_label
         cosines[rows, nearest] = -np.inf
         runner_up = cosines.argmax(axis=1)
         return nearest, similarity, runner_up, cosines[rows, runner_up], to_label
 
     parts = zip(*_map_cosines(documents, means, place), strict=True)
     nearest, similarity, runner_up, runner_up_similarity, to_label = map(np.concatenate, parts)
+    if means.shape[0] == 1:
+        runner_up, runner_up_similarity = np.full_like(runner_up, -1), np.full_like(similarity, np.nan)
     assignment = Assignment(nearest.astype(np.int32), similarity, runner_up.astype(np.int32), runner_up_similarity)
     return assignment, to_label
 

@@ -171,7 +171,7 @@ class BestStart:
         return max(filter(None, snapshots), key=lambda snapshot: snapshot.objective, default=None)
 
 
-def empty_clusters(is_usable: npt.NDArray[np.bool_] | slice, labels: Labels, n_clusters: int) -> npt.NDArray[np.int64]:
+def empty_clusters(is_usable: npt.NDArray[np.bool_], labels: Labels, n_clusters: int) -> npt.NDArray[np.int64]:
     """Return the clusters that have no document with a direction and a weight, ascending."""
     return np.flatnonzero(np.bincount(labels[is_usable], minlength=n_clusters) == 0)
 

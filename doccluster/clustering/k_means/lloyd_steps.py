@@ -42,8 +42,6 @@ class LloydSteps:
             documents.n_documents, -1, np.int32
         )  # the labels that the centroids are made of
         self._movements: npt.NDArray[np.float64] | None = None  # of the centroids in the last update, where known
-        # all rows without a copy, where all can be used
-        self._usable = slice(None) if documents.is_usable.all() else documents.is_usable
         if labels is not None:
             self.nearest.labels[:] = labels
 
@@ -66,7 +64,7 @@ class LloydSteps:
     def _refill(self) -> int:
         """Give each empty cluster a document; return how many got one."""
         documents, labels = self.documents, self.labels
-        empty = empty_clusters(self._usable, labels, self.places.n_clusters)
+        empty = empty_clusters(documents.is_usable, labels, self.places.n_clusters)
         if not empty.size:
             return 0
         cosines = own_cosines(self.centroids, documents, labels)
@@ -118,7 +116,7 @@ class LloydSteps:
     ) -> Snapshot:
         """Return a snapshot with these labels; documents are labelled again where clusters are dropped."""
         documents, k = self.documents, self.places.n_clusters
-        empty, means = empty_clusters(self._usable, labels, k), centroids.to_csr()
+        empty, means = empty_clusters(documents.is_usable, labels, k), centroids.to_csr()
         if 0 < empty.size < k:
             means = sparse.csr_array(means[np.setdiff1d(np.arange(k), empty)])
             fewer = TermPlaces.of(documents.frequencies, means.shape[0])

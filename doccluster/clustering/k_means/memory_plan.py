@@ -77,10 +77,10 @@ class FitSize:
     n_clusters: int
     n_threads: int
     n_starts: int
-    n_candidates: int
-    draws_from_index: bool
-    skips: bool
-    moves: bool = False
+    n_candidates: int  # of each seed
+    draws_from_index: bool  # whether seeds are drawn through an inverted index
+    skips: bool  # whether documents have bounds
+    moves: bool = False  # whether single documents are moved after the batch steps
 
     @property
     def n_entries(self) -> int:
@@ -126,7 +126,7 @@ def plan_memory(size: FitSize, limit: int | None, seed_documents: int) -> Memory
 
     Raises MemoryLimitError if not even the smallest plan fits; the message names the smallest limit that would do.
     """
-    n_best = head_length(size.frequencies, size.n_clusters)
+    n_best = head_length(size.frequencies, size.n_clusters)  # terms with a line where memory does not count
     for keeps_sums, n_threads, share in (
         (True, size.n_threads, 1.0),
         (False, size.n_threads, 1.0),
@@ -140,7 +140,7 @@ def plan_memory(size: FitSize, limit: int | None, seed_documents: int) -> Memory
         n_least = n_best if keeps_sums else int(np.argmin(tables))  # sums of common terms need lines
         plan = size.plan(n_least, n_threads, n_seeds, keeps_sums=keeps_sums)
         if limit is None or plan.total <= limit:
-            if limit is not None and not keeps_sums:
+            if limit is not None and not keeps_sums:  # what is left of the limit goes into more lines
                 n_head = int(np.flatnonzero(tables <= tables[n_least] + limit - plan.total)[-1])
                 plan = size.plan(n_head, n_threads, n_seeds, keeps_sums=False)
             return replace(plan, limit=limit)

@@ -124,8 +124,7 @@ class RunningSums:
         self.labels: Labels = np.full(documents.n_documents, -1, np.int32)
         self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)  # the latter -1 until they are asked for
         self.lines = np.zeros((k, places.n_head))
-        is_positive = documents.is_positive and not documents.are_multiplied(places)
-        self.table = SweepTable.empty(places, is_positive=is_positive)
+        self.table = SweepTable.empty(places, is_short=documents.have_short_cells(places))
         scale = DOWN / 2.0 ** np.ceil(np.log2(documents.largest_sum))  # no cell is above 2^-64
         self._common = Lengths(np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, scale))
         self._rare, self._rare_squares = sparse.csr_array((places.n_rare, k)), np.zeros(k)

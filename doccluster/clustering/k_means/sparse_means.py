@@ -35,19 +35,19 @@ class SparseMeans:
     def __init__(self, means: Any, places: TermPlaces, lengths: Floats | None = None) -> None:
         self.means, self.places = sparse.csr_array(means, dtype=np.float32), places
         self.lengths = np.zeros(means.shape[0]) if lengths is None else lengths
-        self._tables: dict[bool, SweepTable] = {}
+        self._tables: dict[bool, SweepTable] = {}  # for documents with and without values below zero
 
     def table_for(self, documents: UnitDocuments) -> SweepTable:
         """Return the table that sweeps of the documents read, made when it is first asked for."""
-        is_positive = documents.is_positive and not documents.are_multiplied(self.places)
-        is_positive = is_positive and bool(self.means.data.min(initial=0) >= 0)
-        if is_positive not in self._tables:
-            self._tables[is_positive] = self._table(is_positive=is_positive)
-        return self._tables[is_positive]
+        is_short = documents.have_short_cells(self.places) and bool(self.means.data.min(initial=0) >= 0)
+        if is_short not in self._tables:
+            self._tables[is_short] = self._make_table(is_short=is_short)
+        return self._tables[is_short]
 
-    def _table(self, *, is_positive: bool) -> SweepTable:
+    def _make_table(self, *, is_short: bool) -> SweepTable:
         means, places = self.means, self.places
-        table = SweepTable.empty(places, is_positive=is_positive)
+        table = SweepTable.empty(places, is_short=is_short)
+        # the means by term: common terms fill the cells of their lines, a block of lines at a time, rare ones the lists
         columns, values = places.number[means.indices].astype(np.int32), means.data * np.float32(DOWN)
         by_term = sparse.csr_array((values, columns, means.indptr), shape=means.shape).tocsc()
         last = by_term.indptr[places.n_head]
@@ -65,16 +65,17 @@ class SparseMeans:
     def cosines(self, documents: UnitDocuments, rows: Integers, clusters: Integers, *, is_exact: bool) -> Floats:
         """Return the cosine of each of some documents to the mean of a cluster, in the order of the columns."""
         means, n_terms, starts = self.means, documents.n_terms, documents.rows.indptr
-        places = np.repeat(np.arange(means.shape[0]) * n_terms, np.diff(means.indptr)) + means.indices
-        if not places.size:
+        # cluster and column of each entry of the means as one number, ascending: entries of rows are looked up in these
+        keys = np.repeat(np.arange(means.shape[0]) * n_terms, np.diff(means.indptr)) + means.indices
+        if not keys.size:
             return np.zeros(rows.size)
         cosines, sizes = [], starts[rows + 1] - starts[rows]
         for block in entry_blocks(np.concatenate([[0], np.cumsum(sizes)]), ENTRIES_AT_ONCE):
             pairs = np.repeat(np.arange(block.stop - block.start), sizes[block])
             matrix = documents.matrix[rows[block]]
-            positions = clusters[block][pairs] * n_terms + matrix.indices
-            at = np.minimum(np.searchsorted(places, positions), places.size - 1)
-            products = matrix.data * np.where(places[at] == positions, means.data[at], 0).astype(np.float64)
+            row_keys = clusters[block][pairs] * n_terms + matrix.indices
+            at = np.minimum(np.searchsorted(keys, row_keys), keys.size - 1)
+            products = matrix.data * np.where(keys[at] == row_keys, means.data[at], 0).astype(np.float64)
             cosines.append(np.bincount(pairs, products, block.stop - block.start))
         return np.concatenate(cosines)
 
@@ -82,6 +83,7 @@ class SparseMeans:
         """Return the means of the documents with each label; a cluster whose members cancel out keeps what it had."""
         matrix, k = documents.matrix, self.places.n_clusters
         self._tables = {}  # the next sweep is of what follows
+        # the members of each cluster side by side, and clusters added up in blocks of about as many entries
         order, starts = np.argsort(labels, kind="stable"), np.zeros(k + 1, np.int64)
         np.cumsum(np.bincount(labels, minlength=k), out=starts[1:])
         entries = np.concatenate([[0], np.cumsum(np.diff(matrix.indptr)[order])])[starts]
@@ -97,7 +99,7 @@ class SparseMeans:
             stays = norms <= CANCELLED * np.asarray(members.sum(axis=1)).ravel()
             values = (sums.data / np.where(stays, 1, norms)[clusters]).astype(np.float32)
             directions = sparse.csr_array((values, sums.indices, sums.indptr), shape=sums.shape)
-            if stays.any():
+            if stays.any():  # takes these rows from the means of before
                 both = sparse.vstack([directions, self.means[block]], format="csr")
                 directions = both[np.arange(stays.size) + stays.size * stays]
             means.append(directions)

@@ -196,7 +196,7 @@ def spherical_k_means(
             labels=labels,
         )
 
-    def refined(start: Snapshot) -> Snapshot:
+    def refine(start: Snapshot) -> Snapshot:
         return refine_start(documents, start, limits, begin, progress=progress)
 
     starts = map(begin, seeds)  # one after the other: seeds of a start are drawn when the start begins
@@ -209,7 +209,7 @@ def spherical_k_means(
     one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
         with one_each:
-            return finish(best.run(starts, refine=refined if parameters.refine else None, progress=progress))
+            return finish(best.run(starts, refine=refine if parameters.refine else None, progress=progress))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
         raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped

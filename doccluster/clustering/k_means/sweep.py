@@ -55,16 +55,16 @@ class SweepTable(NamedTuple):
     cell_roundoff: Any  # float32: what cells are off by, as a share of a cosine
 
     @classmethod
-    def empty(cls, places: TermPlaces, *, is_positive: bool) -> SweepTable:
-        """Return a table without values, of 16-bit cells where none will be below zero."""
+    def empty(cls, places: TermPlaces, *, is_short: bool) -> SweepTable:
+        """Return a table without values, with cells of 16 bits if `is_short`, for values that are not negative."""
         return cls(
-            aligned_zeros(places.n_head * places.n_lanes, np.uint16 if is_positive else np.uint32),
+            aligned_zeros(places.n_head * places.n_lanes, np.uint16 if is_short else np.uint32),
             np.ones(places.n_lanes, F32),
             np.where(np.arange(places.n_lanes) < places.n_clusters, F32(0), NOWHERE),
             np.zeros(places.n_rare + 1, U64),
             np.empty(0, I32),
             np.empty(0, F32),
-            CELL_ROUNDOFF if is_positive else F32(0),
+            CELL_ROUNDOFF if is_short else F32(0),
         )
 
 

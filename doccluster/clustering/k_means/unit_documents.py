@@ -161,6 +161,10 @@ class UnitDocuments:
         """Whether rows without zeros are multiplied with a table by a library of linear algebra, not swept."""
         return self.dense is not None and not places.n_rare
 
+    def have_short_cells(self, places: TermPlaces) -> bool:
+        """Whether a table for these documents has cells of 16 bits, if its own values are not negative either."""
+        return self.is_positive and not self.are_multiplied(places)
+
     def sweep_rows(self, places: TermPlaces) -> SweepRows:
         """Return the rows as sweeps of a table with these places read them."""
         starts, columns, data = self.rows
