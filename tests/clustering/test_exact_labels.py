@@ -107,7 +107,7 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=N
     found = run_start(
         steps,
         Limits(max_iter=60, tol=0.0),
-        observe=lambda _: seen.append((steps.means, steps.labels.copy())),
+        observe=lambda _: seen.append((steps.centroids.to_csr(), steps.labels.copy())),
     )
     naive = naive_run(matrix, start.toarray(), weights)
     for number, ((means, labels), (naive_means, naive_labels)) in enumerate(zip(seen, naive, strict=False)):
@@ -255,7 +255,7 @@ def check_bounds(matrix, k, *, n_head=None):
         if labels is not None and np.array_equal(steps.labels, labels):
             break
         labels = steps.labels.copy()
-        exact = naive_similarities(matrix, steps.means.toarray())
+        exact = naive_similarities(matrix, steps.centroids.to_csr().toarray())
         assert_bounds(steps.nearest, exact)
         own = sweep.own_cosines(steps.centroids, documents, labels)
         assert own == pytest.approx(exact.max(axis=1), abs=1e-15 * matrix.shape[1])
@@ -287,10 +287,10 @@ def test_means_asked_for_after_an_interruption_are_those_of_the_labels(algorithm
     steps.assign()
     steps.update()
     snapshot = steps.postpone_snapshot(1)
-    means, labels = steps.means.toarray(), steps.labels.copy()
+    means, labels = steps.centroids.to_csr().toarray(), steps.labels.copy()
     steps.assign()
     steps.update()
-    assert not np.array_equal(steps.means.toarray(), means)
+    assert not np.array_equal(steps.centroids.to_csr().toarray(), means)
     assert np.array_equal(snapshot().means.toarray(), means)
     assert np.array_equal(snapshot().labels, labels)
 

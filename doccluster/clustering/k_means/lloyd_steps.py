@@ -50,11 +50,6 @@ class LloydSteps:
         """The labels after the last assignment."""
         return self.nearest.labels
 
-    @property
-    def means(self) -> sparse.csr_array:
-        """The centroids as sparse unit rows."""
-        return self.centroids.to_csr()
-
     def assign(self) -> tuple[int, int]:
         """Label all documents; return how many moved, and how many went to clusters that were empty."""
         self.nearest.search(self.centroids, self._movements)
@@ -102,7 +97,7 @@ class LloydSteps:
         labels = self._centroid_labels
 
         def snapshot() -> Snapshot:
-            means = SparseMeans(self.means, self.places).following(self.documents, labels)
+            means = SparseMeans(self.centroids.to_csr(), self.places).following(self.documents, labels)
             return self._without_empty(means, labels, number, converged=False)
 
         return snapshot

@@ -122,7 +122,7 @@ class RunningSums:
         k, matrix = places.n_clusters, documents.matrix
         self.documents, self.places, self.rows = documents, places, rows
         self.labels: Labels = np.full(documents.n_documents, -1, np.int32)
-        self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)  # the latter -1 until they are asked for
+        self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)
         self.lines = np.zeros((k, places.n_head))
         self.table = SweepTable.empty(places, is_short=documents.have_short_cells(places))
         scale = DOWN / 2.0 ** np.ceil(np.log2(documents.largest_sum))  # no cell is above 2^-64
@@ -153,10 +153,10 @@ class RunningSums:
             self._move(members, nowhere, 1, 2)
         if self._rare_rows is not None:
             self._sum_rare_terms()
-        self._exact_lengths[changed] = -1
+        self._exact_lengths[changed] = -1  # measured when they are asked for ...
         squares = common.squares + self._rare_squares
         imprecise = changed & (common.rounding > IMPRECISE * squares)
-        if imprecise.any():
+        if imprecise.any():  # ... or where the squares that follow from moves have lost too much
             self._measure_lengths(np.flatnonzero(imprecise))
             squares = common.squares + self._rare_squares
         self.lengths = np.sqrt(np.maximum(squares, 0))
@@ -240,7 +240,8 @@ class RunningSums:
         """Return the means, float32 csr array of shape (n_clusters, n_terms)."""
         places, k = self.places, self.places.n_clusters
         self._measure_lengths(np.arange(k))
-        columns, numbers = places.columns.astype(np.int32), places.number[places.columns]
+        columns = np.flatnonzero(places.number < places.n_head).astype(np.int32)  # of the terms that have a line
+        numbers = places.number[columns]
         shape, starts, indices, data = (k, places.number.size), [0], [], []
         # each cluster by itself: its line of sums in the order of the columns
         for line, length in zip(self.lines, self._exact_lengths.tolist(), strict=True):
@@ -253,7 +254,7 @@ class RunningSums:
         if places.n_rare:
             sums = self._rare.tocoo()
             values = (sums.data / self._exact_lengths[sums.col]).astype(F32)
-            columns = np.argsort(places.number)[places.n_head + sums.row]
-            means = sparse.csr_array(means + sparse.csr_array((values, (sums.col, columns)), shape=shape))
+            rare_columns = np.argsort(places.number)[places.n_head + sums.row]
+            means = sparse.csr_array(means + sparse.csr_array((values, (sums.col, rare_columns)), shape=shape))
         means.eliminate_zeros()
         return means

@@ -69,15 +69,11 @@ class SweepTable(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What is known of each document; carried from iteration to iteration."""
+    """What is known of each row; carried from iteration to iteration."""
 
     labels: Any  # int32
     lower: Any  # float32, at most the cosine to the own centroid
     upper: Any  # float32 (n_groups, n_rows), at least the cosine to every other centroid c of group c % n_groups
-
-    def block(self, rows: slice) -> Bounds:
-        """Return the bounds of neighbouring rows, not copied."""
-        return Bounds(self.labels[rows], self.lower[rows], self.upper[:, rows])
 
 
 @jit(inner=True)
@@ -175,7 +171,7 @@ class Moves(NamedTuple):
 
     moved: Any  # float32 (n_clusters,)
     largest: Any  # float32 (n_groups,): the farthest of each group
-    is_farthest: Any  # bool (at least n_clusters,): whether a cluster is that one, and has others in its group
+    is_farthest: Any  # bool (at least n_clusters,): whether a cluster is that one, where groups have several
     second_largest: Any  # float32 (n_groups,): the farthest of the others
 
     @classmethod
@@ -241,12 +237,13 @@ class NearestCentroids:
             # a library adds up the products in an order of its own, and a sweep finds no terms left to add
             self._swept = self.rows._replace(starts=np.zeros_like(self.rows.starts))
             additions += documents.n_terms
-        self._blocks = []
+        self._blocks, (labels, lower, upper) = [], self.bounds
         for block in documents.blocks():
+            bounds = Bounds(labels[block], lower[block], upper[:, block])  # not copied
             scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
             room = min((block.stop - block.start) * places.n_clusters, MOST_CANDIDATES) + places.n_lanes
             candidates = np.empty(room, I64), np.empty(room, I64)
-            self._blocks.append((block, self.bounds.block(block), scratch, candidates))
+            self._blocks.append((block, bounds, scratch, candidates))
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:

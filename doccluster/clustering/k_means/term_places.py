@@ -7,7 +7,6 @@ of the memory of a line and, where clusters are many, time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,11 +55,6 @@ class TermPlaces:
     def n_rare(self) -> int:
         """How many terms have a list."""
         return self.number.size - self.n_head
-
-    @cached_property
-    def columns(self) -> npt.NDArray[np.int64]:
-        """The columns of the terms that have a line, ascending."""
-        return np.flatnonzero(self.number < self.n_head)
 
 
 def table_width(n_clusters: int) -> int:
