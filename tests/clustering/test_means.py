@@ -47,11 +47,11 @@ def test_followed_means_are_those_of_the_members(kind, share, n_head):
     assert documents.has_exact_sums == (kind != "weighted")
     labels = rng.integers(k, size=500).astype(np.int32)
     followed = LloydSteps(documents, documents.matrix[:k], n_head=n_head)
-    before = followed.means.toarray()
+    before = followed.centroids.to_csr().toarray()
     for _ in range(12):
         objective = updated(followed, labels)
         expected, lengths = means_by_definition(documents, labels, before)
-        found = followed.means.toarray()
+        found = followed.centroids.to_csr().toarray()
         assert np.abs(found - expected).max() <= 6e-8
         assert followed.centroids.lengths == pytest.approx(lengths, rel=1e-12)
         assert objective == pytest.approx(lengths.sum(), rel=1e-12)
@@ -78,11 +78,11 @@ def test_given_means_are_kept_without_members(seed, n_head):
     documents, rng, k = documents_of(signed=False, seed=seed), np.random.default_rng(seed), 60
     given = sparse.csr_array(rng.random((k, documents.n_terms)).astype(np.float32))  # more terms than rows have
     followed = LloydSteps(documents, given, n_head=n_head)
-    labels, before = rng.integers(k // 2, size=500).astype(np.int32), followed.means.toarray()
+    labels, before = rng.integers(k // 2, size=500).astype(np.int32), followed.centroids.to_csr().toarray()
     for _ in range(15):
         updated(followed, labels)
         expected, _ = means_by_definition(documents, labels, before)
-        before = followed.means.toarray()
+        before = followed.centroids.to_csr().toarray()
         assert np.abs(before - expected).max() <= 6e-8
         filled = rng.choice(k, rng.integers(1, k), replace=False)  # the others lose all their members
         labels = rng.choice(filled, 500).astype(np.int32)
