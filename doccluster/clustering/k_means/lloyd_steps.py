@@ -37,18 +37,14 @@ class LloydSteps:
         self.documents, self._keeps_sums = documents, keeps_sums
         self.places = TermPlaces.of(documents.frequencies, means.shape[0], n_head)
         self.nearest = NearestCentroids(documents, self.places, n_groups)
+        self.labels = self.nearest.labels  # one array, which each assignment changes
         self.centroids: RunningSums | SparseMeans = SparseMeans(means, self.places)
         self._centroid_labels = np.full(
             documents.n_documents, -1, np.int32
         )  # the labels that the centroids are made of
         self._movements: npt.NDArray[np.float64] | None = None  # of the centroids in the last update, where known
         if labels is not None:
-            self.nearest.labels[:] = labels
-
-    @property
-    def labels(self) -> Labels:
-        """The labels after the last assignment."""
-        return self.nearest.labels
+            self.labels[:] = labels
 
     def assign(self) -> tuple[int, int]:
         """Label all documents; return how many moved, and how many went to clusters that were empty."""

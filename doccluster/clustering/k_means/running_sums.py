@@ -6,7 +6,7 @@ follows by ``|s + x|^2 = |s|^2 + 2 s.x + |x|^2``.
 
 Sums are those of the definition to the last bit, float64, members ascending. Where float64 sums of the rows are exact,
 no order counts and rows can be taken away again; elsewhere (uneven weights) a cluster that changed is summed anew.
-Rare terms have no lines of sums: what they have in the clusters is a small sparse matrix, made anew for each labels.
+Rare terms have no lines of sums: what they have in the clusters is a small sparse matrix, made anew in each update.
 """
 
 from __future__ import annotations

@@ -222,14 +222,16 @@ class NearestCentroids:
     """The nearest centroid of each document, under centroids that follow one another.
 
     Documents whose bounds tell that their label stays are skipped. `places`: where tables keep terms and clusters.
-    `n_groups`: the most groups of clusters that have a bound for each document; 0 sweeps all in every search.
+    `n_groups`: the most groups of clusters that have a bound for each document; 0 sweeps all in every search. `labels`:
+    int32 array of shape (n_documents,), which the next search changes.
     """
 
     def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MOST_GROUPS) -> None:
         n, self._skips = documents.n_documents, n_groups > 0
         n_groups = groups_of(places.n_lanes, n_groups)
         self.documents, self.places, self.rows = documents, places, documents.sweep_rows(places)
-        self.bounds = Bounds(np.zeros(n, I32), np.full(n, NOWHERE), np.full((n_groups, n), FAR))
+        self.labels: npt.NDArray[np.int32] = np.zeros(n, I32)
+        self.bounds = Bounds(self.labels, np.full(n, NOWHERE), np.full((n_groups, n), FAR))
         is_zero = ~documents.has_value  # at cosine 0 from all: always the first
         self.bounds.lower[is_zero], self.bounds.upper[:, is_zero] = np.inf, -np.inf
         self._swept, additions = self.rows, FIXED_ADDITIONS
@@ -237,19 +239,13 @@ class NearestCentroids:
             # a library adds up the products in an order of its own, and a sweep finds no terms left to add
             self._swept = self.rows._replace(starts=np.zeros_like(self.rows.starts))
             additions += documents.n_terms
-        self._blocks, (labels, lower, upper) = [], self.bounds
+        self._blocks, (_, lower, upper) = [], self.bounds
         for block in documents.blocks():
-            bounds = Bounds(labels[block], lower[block], upper[:, block])  # not copied
+            bounds = Bounds(self.labels[block], lower[block], upper[:, block])  # not copied
             scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
             room = min((block.stop - block.start) * places.n_clusters, MOST_CANDIDATES) + places.n_lanes
             candidates = np.empty(room, I64), np.empty(room, I64)
             self._blocks.append((block, bounds, scratch, candidates))
-
-    @property
-    def labels(self) -> npt.NDArray[np.int32]:
-        """The labels, which the next search changes."""
-        labels: npt.NDArray[np.int32] = self.bounds.labels
-        return labels
 
     def search(self, centroids: Centroids, movements: Floats | None = None) -> None:
         """Label all documents; `movements` are the chords from the centroids before to these, None if not known."""
