@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.progress import Progress, silent
@@ -21,20 +20,20 @@ from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.geometry.criterion_moves import refine_by_moves
 
-MOST_ROUNDS = 20
+MOST_ROUNDS = 20  # of moves and batch steps in turn
 
 
 def refine_start(
     documents: UnitDocuments,
     start: Snapshot,
     limits: Limits,
-    begin: Callable[[sparse.csr_array, npt.NDArray[np.int32]], LloydSteps],
+    begin: Callable[..., LloydSteps],
     *,
     progress: Progress = silent,
 ) -> Snapshot:
     """Return a start whose objective is at least as high: moves until none gains, then batch steps, and again.
 
-    `begin` returns the steps that begin at means and labels.
+    `begin` returns the steps that begin at means and `labels`.
     """
     matrix = documents.matrix
     weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))  # I2 of these is the objective
@@ -47,7 +46,7 @@ def refine_start(
         progress("refine", number + 1, None)
         if np.array_equal(labels, best.labels):
             break
-        steps = begin(best.means, labels.astype(np.int32))
+        steps = begin(best.means, labels=labels.astype(np.int32))
         settled = run_start(steps, limits, resume_from=(best.n_iter, -np.inf))
         if settled.objective <= best.objective:
             break

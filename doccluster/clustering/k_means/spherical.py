@@ -20,7 +20,7 @@ from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
 from doccluster.clustering.estimator_parameters import SeededParameters
-from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snapshot
+from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.refinement import refine_start
@@ -186,19 +186,8 @@ def spherical_k_means(
         progress=progress,
     )
 
-    def begin(means: sparse.csr_array, labels: Labels | None = None) -> LloydSteps:
-        return LloydSteps(
-            documents,
-            means,
-            n_head=plan.n_head,
-            n_groups=plan.n_groups,
-            keeps_sums=plan.keeps_sums,
-            labels=labels,
-        )
-
-    def refine(start: Snapshot) -> Snapshot:
-        return refine_start(documents, start, limits, begin, progress=progress)
-
+    begin = partial(LloydSteps, documents, n_head=plan.n_head, n_groups=plan.n_groups, keeps_sums=plan.keeps_sums)
+    refine = partial(refine_start, documents, limits=limits, begin=begin, progress=progress)
     starts = map(begin, seeds)  # one after the other: seeds of a start are drawn when the start begins
     weight = float(np.sum(documents.weights[documents.is_usable]))
 
@@ -206,9 +195,9 @@ def spherical_k_means(
         return fit_of(snapshot, weight, best, parameters.n_clusters, notes=[NORMALISED] if is_scaled else [])
 
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
-    one_each = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
+    blas_threads = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
     try:
-        with one_each:
+        with blas_threads:
             return finish(best.run(starts, refine=refine if parameters.refine else None, progress=progress))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
