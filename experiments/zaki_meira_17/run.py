@@ -92,7 +92,7 @@ def internal(points: np.ndarray, good: np.ndarray, bad: np.ndarray) -> dict[str,
     lowest, highest = distances[:n_in].sum(), distances[-n_in:].sum()
     pairs = {"C1,C1": (0, 0), "C1,C2": (0, 1), "C1,C3": (0, 2), "C2,C2": (1, 1), "C2,C3": (1, 2), "C3,C3": (2, 2)}
     apart = [points[good == c] for c in order]
-    spread = np.sqrt([ClusterEvidence(own, one(own), metric="euclidean").rss / len(own) for own in apart])
+    spread = np.sqrt([ClusterEvidence(own, one(own), metric="euclidean").centres.rss / len(own) for own in apart])
     means = np.array([points[good == c].mean(axis=0) for c in order])
     ratio = {(i, j): (spread[i] + spread[j]) / np.linalg.norm(means[i] - means[j]) for i, j in ((0, 1), (0, 2), (1, 2))}
     n_pairs = len(points) * (len(points) - 1) / 2
