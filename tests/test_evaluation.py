@@ -607,3 +607,16 @@ def test_values_whose_distances_are_no_numbers_are_refused(kind, sign):
     with pytest.raises(InputError, match="too large for squared distances"):
         evaluate([0, 0, 1], vectors=rows, metric="euclidean")
     assert score("silhouette", [0, 0, 1], vectors=rows).value == 0
+
+
+def test_tables_of_all_pairs_of_very_many_clusters_are_left_out_unless_asked_for(monkeypatch):
+    monkeypatch.setattr("doccluster.measures.judging.MAX_PAIRED_CLUSTERS", 2)
+    rows, labels = np.eye(6)[[0, 0, 1, 1, 2, 2]] + 0.1, [0, 0, 1, 1, 2, 2]
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    scores = {score.name: score for score in evaluate(labels, vectors=rows, truth=labels)}
+    assert not scores["hubert_discrete"].is_skipped
+    left_out = {name for name, score in scores.items() if "all pairs of 3 clusters" in " ".join(score.notes)}
+    assert {"adherence", "ics", "hubert", "ray_turi"} <= left_out
+    assert not scores["silhouette"].is_skipped
+    assert not any(name.startswith(("silhouette", "rss", "density")) for name in left_out)
+    assert evaluate(labels, vectors=rows, measures=["adherence"])["adherence"].value > 0

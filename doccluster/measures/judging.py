@@ -24,6 +24,8 @@ from doccluster.measures.registry import Measure, get_measure, get_measures, lis
 from doccluster.measures.scores import Evaluation, Score
 from doccluster.measures.truth import EvidenceStore, TruthColumn, subset, truth_columns
 
+MAX_PAIRED_CLUSTERS = 3_000  # of which all pairs are compared without being asked: tables of 72 MB each
+PAIRS_OF_CLUSTERS = ("adherence", "ics", "hubert", "ray_turi", "sd_dis", "davies_bouldin_", "pbm", "gdi_")
 PAIRWISE_SECONDS = 10.0  # what `evaluate` spends on all pairs without being asked
 NOISE = ("-1", "-1.0")  # the label that DBSCAN and HDBSCAN give what is in no cluster
 MAX_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances have to be numbers
@@ -226,6 +228,11 @@ def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) ->
     seconds = store.of("pairwise").estimate_seconds() if pairwise else 0.0
     if seconds > limit:
         reasons.update(dict.fromkeys(pairwise, f"needs ~{_about(seconds)}, ask for it by name"))
+    n_clusters = store.partition.n_clusters
+    if n_clusters > MAX_PAIRED_CLUSTERS:
+        by_vectors = (record for record in records if record.family != "external")
+        paired = [record for record in by_vectors if record.name.startswith(PAIRS_OF_CLUSTERS)]
+        reasons.update(dict.fromkeys(paired, f"compares all pairs of {n_clusters:,} clusters, ask for it by name"))
     return reasons
 
 
