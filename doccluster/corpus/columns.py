@@ -295,7 +295,7 @@ def choose_columns(
         )
     beside = f"{above(text[-1])}."  # the fields beside a text that lies in an object
     by_name = {plain_name(name.removeprefix(beside)): name for name in leaves if name.startswith(beside)} | by_name
-    usual_labels = (by_name[name] for name in _LABELS if name in by_name)
+    usual_labels = (by_name[name] for name in _LABELS if by_name.get(name) not in (None, *options.dropped_columns))
     columns = Columns(
         text=text,
         id=options.id_column or _first(ID_COLUMNS, by_name),

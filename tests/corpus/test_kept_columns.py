@@ -54,6 +54,7 @@ def test_every_short_column_stays_with_its_documents(source):
 def test_columns_are_dropped_named_or_bounded(source):
     assert read_corpus(source, drop_columns=["seats", "cluster"]).kept_columns == ["party", "score", "is_new"]
     assert read_corpus(source, drop_columns="all").kept_columns == []
+    assert list(read_corpus(source, drop_columns="topic").labels) == []
     assert read_corpus(source, keep_columns=["history"]).kept_columns == ["history", *KEPT]
     assert "history" not in run(FRAME, n_clusters=2, reader={"keep_columns": "history"}, report=False).documents.columns
     wide = pd.DataFrame({"text": FRAME["text"], **{f"f{number}": [1] * 12 for number in range(200)}})
