@@ -36,6 +36,8 @@ def prevalence_command(run: str, by: str, words: int | None, as_json: bool, late
 
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
+    if words is not None and (latex or as_csv):
+        raise click.UsageError("--words prints a table or --json; leave out --latex and --csv.")
     loaded = load_run(run)
     if words is not None:
         _print_words(loaded.words_over_time(words, by), as_json=as_json)

@@ -141,3 +141,6 @@ def test_the_command_prints_every_form(doccluster, newsroom, tmp_path, monkeypat
     assert doccluster("prevalence", out, "--by", "source", "--csv").out.startswith("cluster,label,group,n,share,")
     assert doccluster("prevalence", out, "--by", "month", "--words", "0").code == 0
     assert doccluster("prevalence", out, "--by", "nope").code == 2
+    refused = doccluster("prevalence", out, "--by", "month", "--words", "0", "--csv")
+    assert refused.code == 2
+    assert "leave out --latex and --csv" in refused.err
