@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Labels
 from doccluster.base.compiled import jit
 
 MAX_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
@@ -142,7 +143,6 @@ def join_nodes(starts, neighbours, weights, labels, n_communities):
 
 
 ROUNDS = 2  # of moving nodes, then communities
-Labels = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 
 

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.blocks import allow_open_files, open_array, row_blocks, write_arrays
 from doccluster.base.packed_strings import MadeItems, pack_strings
 
 BLOCK_CHARACTERS = 16 * 2**20
 AT_A_TIME = 1000  # texts that are read together
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.base.compiled import jit
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import check_choice
@@ -157,8 +158,6 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
         n_moved += 1
     return n_moved
 
-
-Floats = npt.NDArray[np.float64]
 
 LEAST_GAIN = 1e-12  # a share of the criterion, below which a gain may be rounding
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.base.plain_values import METRICS, ShortRepr, matrix_checksum
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import (
@@ -139,9 +140,6 @@ class Rows(TermMatrix):
     def dense_block(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return some scaled rows of a dense matrix in float64."""
         return np.asarray(self.matrix[rows].astype(np.float64) * self.scale[rows, None])
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice, squared_row_norms
 from doccluster.errors import InputError
@@ -24,8 +25,6 @@ from doccluster.geometry.documents import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import SimilarityPass, count_close, documents_together, read_similarities
 from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums, count_presence
-
-FloatArray = npt.NDArray[np.float64]
 
 # Up to this many clusters the k x k tables of the reading (two, 8 bytes a cell) come with the first reading;
 # beyond it they are made in a reading of their own, when a measure asks for them.
@@ -141,11 +140,11 @@ class ClusterEvidence:
         return np.bincount(self.labels[self.rows.squared_norms == 0], minlength=self.n_clusters).astype(np.int64)
 
     @cached_property
-    def norm_totals(self) -> FloatArray:
+    def norm_totals(self) -> Floats:
         """The sum of squared norms of the rows of each cluster, array of shape (k,)."""
         return self.total_of(self.rows.squared_norms)
 
-    def total_of(self, values: FloatArray) -> FloatArray:
+    def total_of(self, values: Floats) -> Floats:
         """Return the sum over each cluster of one value per document, array of shape (k,)."""
         return np.bincount(self.labels, weights=values, minlength=self.n_clusters).astype(np.float64)
 
@@ -179,7 +178,7 @@ class ClusterEvidence:
         return self.cluster_sums.sums
 
     @cached_property
-    def sum_norms(self) -> FloatArray:
+    def sum_norms(self) -> Floats:
         """The length of each sum, array of shape (k,)."""
         return np.sqrt(self.cluster_sums.squared_norms)
 
@@ -205,12 +204,12 @@ class ClusterEvidence:
         )
 
     @property
-    def adherence(self) -> FloatArray:
+    def adherence(self) -> Floats:
         """The largest cosine of a document of cluster p to centroid q, array of shape (k, k)."""
         return np.asarray(self._tables.adherence)
 
     @property
-    def distance_sums(self) -> FloatArray:
+    def distance_sums(self) -> Floats:
         """The summed Euclidean distances of the documents of cluster i to mean j, array of shape (k, k)."""
         return np.asarray(self._tables.distance_sums)
 
@@ -222,12 +221,12 @@ class ClusterCentres:
     evidence: ClusterEvidence
 
     @cached_property
-    def term_squares(self) -> FloatArray:
+    def term_squares(self) -> Floats:
         """The sum over documents of the squared weight of each term, array of shape (n_terms,)."""
         return np.asarray(self.evidence.squares.sum(axis=0), dtype=np.float64).ravel()
 
     @cached_property
-    def variance_norms(self) -> FloatArray:
+    def variance_norms(self) -> Floats:
         """The length of the vector of population variances of the terms in each cluster, array of shape (k,)."""
         mean_squares = self._over_sizes(self.evidence.squares)
         variances = mean_squares - self.means * self.means
@@ -246,12 +245,12 @@ class ClusterCentres:
         return sparse.csr_array((values, sums.indices, sums.indptr), shape=sums.shape)
 
     @property
-    def mean_norms(self) -> FloatArray:
+    def mean_norms(self) -> Floats:
         """The squared length of each mean mu_i, array of shape (k,)."""
         return np.asarray(self.evidence.cluster_sums.squared_norms / self.evidence.sizes.astype(np.float64) ** 2)
 
     @cached_property
-    def mean_distances(self) -> FloatArray:
+    def mean_distances(self) -> Floats:
         """The Euclidean distances of the means of the clusters, array of shape (k, k) with zero diagonal."""
         sizes = self.evidence.sizes.astype(np.float64)
         norms = self.mean_norms[:, None] + self.mean_norms[None, :]
@@ -261,13 +260,13 @@ class ClusterCentres:
         return np.asarray(np.sqrt(squared))
 
     @cached_property
-    def centroid_similarity(self) -> FloatArray:
+    def centroid_similarity(self) -> Floats:
         """The cosines of the centroids c_p.c_q, array of shape (k, k); nan for a cluster without any term."""
         norms = np.where(self.evidence.sum_norms > 0, self.evidence.sum_norms, np.nan)
         return np.asarray(np.clip(self.evidence.cluster_sums.gram / np.outer(norms, norms), -1.0, 1.0))
 
     @cached_property
-    def distances(self) -> FloatArray:
+    def distances(self) -> Floats:
         """The distances of the centres in this metric, array (k, k): Euclidean of the means, or 1 minus the cosine."""
         if self.evidence.metric == "euclidean":
             return self.mean_distances
@@ -279,7 +278,7 @@ class ClusterCentres:
         return np.asarray(distances)
 
     @cached_property
-    def distance_sums(self) -> FloatArray:
+    def distance_sums(self) -> Floats:
         """The distances of the documents of cluster i to centre j in this metric, summed; array of shape (k, k)."""
         if self.evidence.metric == "euclidean":
             return self.evidence.distance_sums
@@ -292,7 +291,7 @@ class ClusterCentres:
         return np.asarray(distances)
 
     @cached_property
-    def rss_clusters(self) -> FloatArray:
+    def rss_clusters(self) -> Floats:
         """The sum of squared distances to the mean in each cluster, array of shape (k,); IIR Eq. 16.7."""
         sizes, totals = self.evidence.sizes, self.evidence.norm_totals
         rss = totals - self.evidence.cluster_sums.squared_norms / sizes
@@ -324,7 +323,7 @@ class ClusterCentres:
         return int(np.flatnonzero(total >= largest - slack)[0])
 
     @cached_property
-    def principal_lengths(self) -> FloatArray:
+    def principal_lengths(self) -> Floats:
         """The range, zeros included, of the principal dimension in each cluster, array of shape (k,)."""
         rows, column = self.evidence.rows, self.principal_dimension
         entries = rows.matrix[:, [column]]
@@ -344,7 +343,7 @@ class PairSums:
     evidence: ClusterEvidence
 
     @cached_property
-    def block_weights(self) -> FloatArray:
+    def block_weights(self) -> Floats:
         """The distances of all ordered pairs of documents summed by pair of clusters, W(C_i, C_j), array (k, k)."""
         self._need_linear_metric("block weights")
         evidence, gram = self.evidence, self.evidence.cluster_sums.gram
@@ -361,7 +360,7 @@ class PairSums:
         return weights
 
     @cached_property
-    def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
+    def cluster_weights(self) -> tuple[Floats, Floats]:
         """W(C_i, C_i) and W(C_i, V), two arrays of shape (k,): the block weights without a k x k table."""
         self._need_linear_metric("block weights")
         evidence, n = self.evidence, self.evidence.n_documents
@@ -377,7 +376,7 @@ class PairSums:
         return inside, np.where(to_all <= evidence.tau * bounds[1], 0.0, to_all)
 
     @property
-    def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
+    def silhouette_parts(self) -> tuple[Floats, Floats]:
         """The mean distance to the own and to the nearest other cluster, two arrays of shape (n,); Eq. 17.26."""
         self._need_linear_metric("silhouette")
         return self.evidence.similarities.cohesion, self.evidence.similarities.separation

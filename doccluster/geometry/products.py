@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.base.progress import Progress
 from doccluster.geometry.documents import Rows
@@ -26,16 +27,14 @@ LEAST_ROWS, MOST_ROWS = 64, 4096  # of a group that is read together
 
 FAR = 1e300  # above every distance; below every similarity with a minus
 
-FloatArray = npt.NDArray[np.float64]
-
 
 class ClusterNorms(NamedTuple):
     """Sizes and norms of each of the k clusters, arrays of shape (k,), and the norm of all documents."""
 
-    sizes: FloatArray
-    inverse_norms: FloatArray  # 1 over the length of the sum, or 0
-    mean_norms: FloatArray  # |mu_j|^2
-    norm_totals: FloatArray  # the sum of the squared norms of the members
+    sizes: Floats
+    inverse_norms: Floats  # 1 over the length of the sum, or 0
+    mean_norms: Floats  # |mu_j|^2
+    norm_totals: Floats  # the sum of the squared norms of the members
     grand_norm: float  # |mu|^2
 
 
@@ -44,7 +43,7 @@ class Readings(NamedTuple):
 
     of_rows: dict[str, npt.NDArray[Any]]  # arrays in the order of the rows, by the names of `SimilarityPass`
     # of shape (clusters met, k): the largest similarity to each centroid, the summed distances to each mean
-    tables: tuple[FloatArray, FloatArray] | None
+    tables: tuple[Floats, Floats] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +58,16 @@ class SimilarityPass:
     mean q.
     """
 
-    own_similarity: FloatArray  # cosine to the centroid of the own cluster
+    own_similarity: Floats  # cosine to the centroid of the own cluster
     coherent: npt.NDArray[np.bool_]
     coherent_others: npt.NDArray[np.bool_]
-    cohesion: FloatArray
-    separation: FloatArray
-    own_distance: FloatArray
-    other_distance: FloatArray
-    grand_distance: FloatArray
-    adherence: FloatArray | None
-    distance_sums: FloatArray | None
+    cohesion: Floats
+    separation: Floats
+    own_distance: Floats
+    other_distance: Floats
+    grand_distance: Floats
+    adherence: Floats | None
+    distance_sums: Floats | None
 
 
 def read_similarities(
@@ -162,12 +161,12 @@ def read_group(
     return Readings(of_rows, (largest, distances) if with_tables else None)
 
 
-def _without_noise(values: FloatArray, least: Any) -> FloatArray:
+def _without_noise(values: Floats, least: Any) -> Floats:
     """Return the values, 0 where they are not above `least`: rounding noise."""
     return np.where(values > least, values, 0.0)
 
 
-def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: ClusterSums) -> ClusterNorms:
+def known_of_clusters(squared_norms: Floats, partition: Partition, sums: ClusterSums) -> ClusterNorms:
     """Return the sums of each cluster before its documents are read, from the squared norms of all rows."""
     squared = sums.squared_norms
     norms = np.sqrt(squared)
@@ -178,7 +177,7 @@ def known_of_clusters(squared_norms: FloatArray, partition: Partition, sums: Clu
     return ClusterNorms(sizes, inverse_norms, squared / sizes**2, norm_totals.astype(np.float64), grand_norm)
 
 
-def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> FloatArray:
+def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Floats:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
     entries = rows.matrix[block]
@@ -211,8 +210,6 @@ def gather_readings(
 
 
 DENSE_ROWS = 4096
-
-Integers = npt.NDArray[np.int64]
 
 
 def documents_together(matrix: Any, lists: Sequence[Integers], *, n_threads: int | None = None) -> list[Integers]:

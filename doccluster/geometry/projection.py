@@ -20,6 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import Floats
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
@@ -28,8 +29,6 @@ from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
-
-Floats = npt.NDArray[np.float64]
 
 BLOCK_ROWS = 2048  # rows whose sums are added up before they join those of other blocks
 SUMMED_ROWS = 2**15  # the same, for sums that have a row for each term

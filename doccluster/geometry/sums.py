@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.validation import squared_row_norms
 from doccluster.geometry.documents import Rows
@@ -76,9 +77,6 @@ def _only(matrix: sparse.csr_array, stays: npt.NDArray[np.bool_]) -> sparse.csr_
 TASKS = 16  # ranges of clusters that are summed at a time
 ENTRIES_AT_ONCE = 2**22  # values that are summed at a time: some 200 MiB
 LOW_BITS = 32  # a value is taken as ``(high + low / 2^32) step``, both whole numbers
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_phrases import LabelPhrases, LabelQueries, TitleCounts
-from doccluster.labeling.profiles import ClusterProfiles, Floats, Integers, entries, largest_per_row, mutual_information
+from doccluster.labeling.profiles import ClusterProfiles, entries, largest_per_row, mutual_information
 from doccluster.labeling.short_labels import is_content, is_korean_ending
 from doccluster.text.scripts import is_unspaced
 

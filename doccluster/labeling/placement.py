@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Floats
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means import assign
@@ -19,9 +20,6 @@ from doccluster.geometry.products import cosines
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.description import Borderline, Representative
 from doccluster.labeling.profiles import checked_documents
-
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 MIN_STAYING = 2  # documents of a cluster, or all of it stay
 NEAR_COPY = 0.9  # two texts with this cosine read as the same text

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import entry_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.errors import InputError
@@ -17,9 +18,6 @@ from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
 
 ENTRIES_AT_ONCE = 2**20  # of the table of clusters and terms, where several arrays of its size would be held
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 def mutual_information(support: Floats, frequency: Floats, size: Floats, n_documents: int) -> Floats:

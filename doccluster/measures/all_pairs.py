@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.errors import InputError
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
@@ -204,8 +204,6 @@ def _has_both_kinds(distances: PairwiseDistances) -> bool:
     return distances.geometry.n_inner_pairs > 0 and distances.geometry.n_outer_pairs > 0
 
 
-FloatArray = npt.NDArray[np.float64]
-
 BETWEEN = {
     1: "least distance of two documents (single linkage)",
     2: "largest distance of two documents (complete linkage)",
@@ -271,7 +269,7 @@ def _sufficient(evidence: Any, between: int, within: int) -> Any:
     return evidence
 
 
-def _between(evidence: Any, form: int) -> FloatArray:
+def _between(evidence: Any, form: int) -> Floats:
     geometry = evidence.geometry
     sizes = geometry.sizes.astype(np.float64)
     if form == 1:
@@ -293,7 +291,7 @@ def _between(evidence: Any, form: int) -> FloatArray:
     return np.asarray(table)
 
 
-def _within(evidence: Any, form: int) -> FloatArray:
+def _within(evidence: Any, form: int) -> Floats:
     geometry = evidence.geometry
     sizes = geometry.sizes.astype(np.float64)
     if form == 1:

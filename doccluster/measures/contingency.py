@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.plain_values import ShortRepr
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
@@ -63,9 +64,6 @@ class LabelSets:
         counts = sparse.coo_array((np.ones(len(rows), np.int64), cells), shape=(n_clusters, len(number_of_set)))
         return cls(sparse.csr_array(table), sparse.csr_array(counts))
 
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MAX_DENSE_CELLS = 1_000_000  # a table k x g handed out as one array; larger ones stay sparse
 

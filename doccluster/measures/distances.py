@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.sparse_structure import document_frequencies
@@ -24,9 +25,6 @@ from doccluster.base.validation import RandomState, as_generator, check_positive
 from doccluster.errors import NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.sums import cluster_order
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 MAX_MEMORY = 512 * 2**20  # working memory by default, besides the matrix and its sorted copy
 N_BINS = 2**16  # in which distances are counted before the bins where the extreme ones end are looked at
@@ -51,12 +49,12 @@ class OrderCounts:
 class PairSweep:
     """Results of a sweep over the pairs of some documents or all; extremes are of squared (or cosine) distances."""
 
-    cluster_weights: tuple[FloatArray, FloatArray]  # W(C_i, C_i) and W(C_i, V), (k,)
-    silhouette_parts: tuple[FloatArray, FloatArray]  # mean distance to the own and the nearest other cluster, (n,)
+    cluster_weights: tuple[Floats, Floats]  # W(C_i, C_i) and W(C_i, V), (k,)
+    silhouette_parts: tuple[Floats, Floats]  # mean distance to the own and the nearest other cluster, (n,)
     least_between: float
     largest_within: float
     sum_of_squares: float
-    tables: dict[str, FloatArray]  # (k, k): weights, least, largest, hausdorff; none if they did not fit
+    tables: dict[str, Floats]  # (k, k): weights, least, largest, hausdorff; none if they did not fit
 
 
 class PairwiseDistances:
@@ -97,7 +95,7 @@ class PairwiseDistances:
         with_tables = 4 * 8 * self.geometry.n_clusters**2 <= self._memory // 2
         return self._swept(np.arange(self.documents.n), with_tables=with_tables)
 
-    def _swept(self, places: IntArray, *, with_tables: bool) -> PairSweep:
+    def _swept(self, places: Integers, *, with_tables: bool) -> PairSweep:
         """Return sums, extremes and tables of the distances of some places (or all) to all, block by block."""
         d, k = self.documents, self.geometry.n_clusters
         sizes, firsts = self.geometry.sizes.astype(np.float64), d.starts[:-1]
@@ -106,7 +104,7 @@ class PairwiseDistances:
         tables |= {name: np.zeros((k, k)) for name in ("largest", "hausdorff") if with_tables}
         parts = []
 
-        def reduced(places: IntArray, squared: FloatArray) -> tuple[Any, ...]:
+        def reduced(places: Integers, squared: Floats) -> tuple[Any, ...]:
             distance, labels, at = d.distance(squared), d.labels[places], np.arange(places.size)
             sums = np.add.reduceat(distance, firsts, axis=1)
             largest = np.maximum.reduceat(squared, firsts, axis=1)
@@ -136,7 +134,7 @@ class PairwiseDistances:
         extremes = float(ends[0]), float(ends[1])
         return PairSweep((to_own, to_all), (cohesion, separation), *extremes, squares / 2, tables)
 
-    def _table(self, name: str) -> FloatArray:
+    def _table(self, name: str) -> Floats:
         """Return a k x k table of the sweep, or raise NotComputable if it did not fit in memory."""
         if name not in self.sweep.tables:
             needed = format_size(2 * 4 * 8 * self.geometry.n_clusters**2)
@@ -156,17 +154,17 @@ class PairwiseDistances:
         return self
 
     @property
-    def block_weights(self) -> FloatArray:
+    def block_weights(self) -> Floats:
         """W(C_i, C_j): distances of ordered pairs summed by pair of clusters, array of shape (k, k)."""
         return self.geometry.pairs.block_weights if self.is_linear else self._table("weights")
 
     @property
-    def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
+    def cluster_weights(self) -> tuple[Floats, Floats]:
         """W(C_i, C_i) and W(C_i, V), two arrays of shape (k,)."""
         return self.geometry.pairs.cluster_weights if self.is_linear else self.sweep.cluster_weights
 
     @cached_property
-    def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
+    def silhouette_parts(self) -> tuple[Floats, Floats]:
         """Mean distance to the own and to the nearest other cluster, two arrays of shape (n,)."""
         if self.is_linear:
             return self.geometry.pairs.silhouette_parts
@@ -174,9 +172,7 @@ class PairwiseDistances:
         cohesion, separation = self.sweep.silhouette_parts
         return cohesion[rank], separation[rank]
 
-    def sampled_silhouette_parts(
-        self, n_sampled: int, random_state: RandomState
-    ) -> tuple[IntArray, FloatArray, FloatArray]:
+    def sampled_silhouette_parts(self, n_sampled: int, random_state: RandomState) -> tuple[Integers, Floats, Floats]:
         """Return a sample of documents (row numbers) and their exact mean distances to own and next cluster."""
         n = self.documents.n
         number = min(check_positive_int(n_sampled, "sample"), n)
@@ -227,17 +223,17 @@ class PairwiseDistances:
         return min(2 * least, 1.0) if touches else 2 * least
 
     @property
-    def block_least(self) -> FloatArray:
+    def block_least(self) -> Floats:
         """The least distance between two clusters, array of shape (k, k), inf on the diagonal."""
         return np.asarray(self.documents.distance(self._table("least")))
 
     @property
-    def block_largest(self) -> FloatArray:
+    def block_largest(self) -> Floats:
         """The largest distance within a cluster or between two, array of shape (k, k)."""
         return np.asarray(self.documents.distance(self._table("largest")))
 
     @property
-    def hausdorff(self) -> FloatArray:
+    def hausdorff(self) -> Floats:
         """The Hausdorff distances max(max_x min_y, max_y min_x) of the clusters, array of shape (k, k)."""
         return np.asarray(self.documents.distance(self._table("hausdorff")))
 
@@ -250,10 +246,10 @@ class PairwiseDistances:
         d, scale = self.documents, N_BINS / self.documents.upper
         counts, sums = np.zeros(N_BINS, np.int64), np.zeros(N_BINS)
 
-        def bins_of(squared: FloatArray) -> npt.NDArray[np.int32]:
+        def bins_of(squared: Floats) -> npt.NDArray[np.int32]:
             return np.minimum(squared * scale, N_BINS - 1).astype(np.int32)
 
-        def binned(squared: FloatArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        def binned(squared: Floats) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
             bins = bins_of(squared)
             return np.bincount(bins, minlength=N_BINS), np.bincount(bins, d.distance(squared), minlength=N_BINS)
 
@@ -264,7 +260,7 @@ class PairwiseDistances:
         # the bin in which the N-th smallest distance lies: all below it count whole, within it the smallest ones
         ends = [int(np.searchsorted(np.cumsum(counts), number)) for number in n_smallest]
 
-        def at_ends(squared: FloatArray) -> list[tuple[FloatArray, IntArray]]:
+        def at_ends(squared: Floats) -> list[tuple[Floats, Integers]]:
             bins = bins_of(squared)
             return [np.unique(squared[bins == end], return_counts=True) for end in ends]
 
@@ -293,10 +289,10 @@ class PairwiseDistances:
             return OrderCounts(0, 0)
         steps = 1.0 / max(geometry.rows.grid, d.upper * FINEST_STEP)
 
-        def keys_of(squared: FloatArray) -> IntArray:
+        def keys_of(squared: Floats) -> Integers:
             return (squared * steps + 0.5).astype(np.int64)
 
-        def tallied(squared: FloatArray) -> tuple[IntArray, IntArray]:
+        def tallied(squared: Floats) -> tuple[Integers, Integers]:
             return np.unique(keys_of(squared), return_counts=True)
 
         parts, n_keys = [], 0
@@ -309,7 +305,7 @@ class PairwiseDistances:
         keys, copies = _merged(parts)
         below, copies = np.concatenate([[0], np.cumsum(copies)]), np.append(copies, 0)
 
-        def compared(squared: FloatArray) -> tuple[int, int]:
+        def compared(squared: Floats) -> tuple[int, int]:
             outer_keys = np.sort(keys_of(squared))  # in order, the search stays near where it was
             place = np.searchsorted(keys, outer_keys)
             equal = keys[np.minimum(place, keys.size - 1)] == outer_keys
@@ -320,7 +316,7 @@ class PairwiseDistances:
         return OrderCounts(plus, geometry.n_inner_pairs * geometry.n_outer_pairs - plus - sum(ties))
 
 
-def _mean_distances(sums: FloatArray, labels: IntArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _mean_distances(sums: Floats, labels: Integers, sizes: Floats) -> tuple[Floats, Floats]:
     """Return the mean distance to the own and to the nearest other cluster, from sums (documents x clusters)."""
     at = np.arange(len(labels))
     to_own = sums[at, labels] / np.maximum(sizes[labels] - 1, 1)
@@ -329,7 +325,7 @@ def _mean_distances(sums: FloatArray, labels: IntArray, sizes: FloatArray) -> tu
     return to_own, means.min(axis=1)
 
 
-def _merged(parts: Iterable[tuple[npt.NDArray[Any], IntArray]]) -> tuple[npt.NDArray[Any], IntArray]:
+def _merged(parts: Iterable[tuple[npt.NDArray[Any], Integers]]) -> tuple[npt.NDArray[Any], Integers]:
     """Return the distinct values of parts, ascending, and how often each occurs."""
     values, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
     distinct, place = np.unique(values, return_inverse=True)
@@ -375,12 +371,12 @@ class SortedDocuments:
         """The number of documents."""
         return int(self.order.size)
 
-    def squared(self, places: IntArray, first: int = 0, by_term: Any = None) -> FloatArray:
+    def squared(self, places: Integers, first: int = 0, by_term: Any = None) -> Floats:
         """Return the squared (or cosine) distances of some documents to those from `first` on; 0 within rounding.
 
         Documents without a common term are at exactly the same distance where rows are unit: their product is 0.
         """
-        distances: FloatArray = self._common[places] @ self._common[first:].T
+        distances: Floats = self._common[places] @ self._common[first:].T
         if self._rare is not None:
             distances += (self._rare[places] @ by_term).toarray()
         if self._metric == "cosine":
@@ -398,7 +394,7 @@ class SortedDocuments:
         return np.sqrt(squared) if self._metric == "euclidean" else squared
 
     def map(
-        self, function: Callable[[IntArray, FloatArray], Result], places: IntArray, *, stage: str, first: int = 0
+        self, function: Callable[[Integers, Floats], Result], places: Integers, *, stage: str, first: int = 0
     ) -> Iterator[Result]:
         """Yield ``function(places, squared)`` of each block of places, in their order, and tell how far it is."""
         by_term = None if self._rare is None else sparse.csr_array(self._rare[first:].T)
@@ -411,7 +407,7 @@ class SortedDocuments:
             yield result
             self._progress(stage, int(block[-1]) + 1, self.n)
 
-    def map_pairs(self, function: Callable[[FloatArray], Result], kinds: str, *, stage: str) -> Iterator[Result]:
+    def map_pairs(self, function: Callable[[Floats], Result], kinds: str, *, stage: str) -> Iterator[Result]:
         """Yield `function` of the squared distances of the pairs ``"within"`` or ``"between"`` clusters, or ``"all"``.
 
         Each pair comes once, with the block of its first document; documents before the part of a block are not met.
@@ -419,7 +415,7 @@ class SortedDocuments:
         parts = np.unique(np.linspace(0, self.n, PARTS + 1).astype(np.int64)).tolist()
         for first, end_of_part in itertools.pairwise(parts):
 
-            def later(places: IntArray, squared: FloatArray, first: int = first) -> Result:
+            def later(places: Integers, squared: Floats, first: int = first) -> Result:
                 lines = []
                 for place, line in zip((places - first).tolist(), squared, strict=True):
                     end = self.starts[self.labels[place + first] + 1] - first  # of its cluster, whose others come next
@@ -430,7 +426,7 @@ class SortedDocuments:
             yield from self.map(later, np.arange(first, end_of_part), stage=stage, first=first)
 
 
-def split_terms(met: npt.NDArray[Any], n: int) -> tuple[IntArray, IntArray]:
+def split_terms(met: npt.NDArray[Any], n: int) -> tuple[Integers, Integers]:
     """Return the columns that are multiplied densely, those of many of the `n` documents, and the others."""
     common = np.flatnonzero(met > COMMON_SHARE * n)
     common = common[np.argsort(-met[common], kind="stable")][: COMMON_BYTES // (8 * n)]

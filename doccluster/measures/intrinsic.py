@@ -10,13 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.base.validation import check_choice
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
-
-FloatArray = npt.NDArray[np.float64]
 
 intrinsic_measure = partial(internal_measure, family="intrinsic")
 
@@ -133,7 +131,7 @@ def adherence(geometry: ClusterEvidence, *, summary: str = "max") -> Values:
     return _summarise_pairs(table, summary)
 
 
-def _summarise_pairs(table: FloatArray, summary: str) -> Values:
+def _summarise_pairs(table: Floats, summary: str) -> Values:
     """Return a summary of the off-diagonal cells, skipping nan; per cluster the same summary of its line."""
     off = np.where(np.eye(len(table), dtype=bool), np.nan, table)
     has_direction = ~np.isnan(off).all(axis=1)

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.base.validation import check_choice
 from doccluster.measures.contingency import ContingencyTable
 from doccluster.measures.registry import Values, alias, check_beta, external_measure, f_beta, variant
 from doccluster.measures.set_matching import max_matching, purity
-
-Floats = npt.NDArray[np.float64]
 
 MAPPINGS = ("hungarian", "majority")
 NOT_UNIQUE = "several one-to-one maps are equally good; these are the values of one of them"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-Integers = npt.NDArray[np.int64]
+from doccluster.base.arrays import Integers
 
 MAX_DENSE_CELLS = 4_000_000
 

@@ -11,7 +11,6 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.validation import check_choice
@@ -124,8 +123,6 @@ variant(
     formula="population standard deviation over topics of nccg",
 )
 
-
-Floats = npt.NDArray[np.float64]
 
 _BLOCK_CELLS = 4_000_000  # of sets by sets, and of sets by clusters, that are held at a time (more only for one set)
 _SOURCE = "Amigó, Gonzalo, Artiles & Verdejo 2009, section 6 (extended B-cubed)"

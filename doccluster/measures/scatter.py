@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, internal_measure, undefined
-
-FloatArray = npt.NDArray[np.float64]
-
 
 ONE_CLUSTER = "there is only one cluster"
 
@@ -107,7 +104,7 @@ def log_ss_ratio(geometry: ClusterEvidence) -> float | Values:
 )
 def ball_hall(geometry: ClusterEvidence) -> Values:
     """Return the mean of the variances of the clusters."""
-    variances: FloatArray = geometry.centres.rss_clusters / geometry.sizes
+    variances: Floats = geometry.centres.rss_clusters / geometry.sizes
     return Values(float(variances.mean()), per_cluster=variances)
 
 
@@ -151,7 +148,7 @@ def ray_turi(geometry: ClusterEvidence) -> float | Values:
     return geometry.centres.rss / geometry.n_documents / nearest if nearest > 0 else math.inf
 
 
-def off_diagonal(table: FloatArray) -> FloatArray:
+def off_diagonal(table: Floats) -> Floats:
     """Return the cells (i, j), i < j, of a symmetric table."""
     return table[np.triu_indices(len(table), 1)]
 
@@ -182,7 +179,7 @@ def ratkowsky_lance(geometry: ClusterEvidence) -> float | Values:
     return math.sqrt(float((between[varies] / spread[varies]).mean()) / geometry.n_clusters)
 
 
-def _squares_over_sizes(geometry: ClusterEvidence) -> FloatArray:
+def _squares_over_sizes(geometry: ClusterEvidence) -> Floats:
     """Return sum_i s_it^2 / n_i for each term."""
     sums, sizes = geometry.sums, geometry.sizes.astype(np.float64)
     if not geometry.rows.is_sparse:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.base.plain_values import FAMILIES, cut, jsonable
 from doccluster.base.text_table import Column, html_table, latex_escaped, table_lines
 from doccluster.errors import InputError
@@ -21,7 +21,6 @@ from doccluster.measures.truth import coverage_note
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 
 MAX_TABLE_CELLS = 10_000  # of a table per pair in JSON
 COLUMNS = (

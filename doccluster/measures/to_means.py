@@ -8,14 +8,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.errors import InputError
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 from doccluster.measures.scatter import ONE_CLUSTER, off_diagonal
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @internal_measure(
@@ -51,7 +49,7 @@ def davies_bouldin(geometry: ClusterEvidence, *, q: float = 2.0) -> Values:
     return Values(float(worst.mean()), per_cluster=worst, per_pair=ratios)
 
 
-def _spread(geometry: ClusterEvidence, q: float) -> FloatArray:
+def _spread(geometry: ClusterEvidence, q: float) -> Floats:
     if q == 2:
         return np.sqrt(geometry.centres.rss_clusters / geometry.sizes)
     powers = geometry.total_of(geometry.similarities.own_distance**q)

@@ -11,16 +11,13 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.products import documents_together
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 TOP_TERMS = 10
 
@@ -51,7 +48,7 @@ class TopicWords:
         self.n_reference_documents = int(matrix.shape[0])
         self._counted = lru_cache(maxsize=8)(self._count)
 
-    def top_terms(self, n_top_terms: int | None = None) -> list[IntArray]:
+    def top_terms(self, n_top_terms: int | None = None) -> list[Integers]:
         """Return the ranked top terms of each cluster, at most `n_top_terms` (10; all of those that were given).
 
         Raises NotComputable if values are negative, as those of embeddings are: no column is then a term.
@@ -69,7 +66,7 @@ class TopicWords:
         values = matrix.data if sparse.issparse(matrix) else matrix
         return bool(values.size and values.min() < 0)
 
-    def mean_weights(self, lists: list[IntArray]) -> Iterator[FloatArray]:
+    def mean_weights(self, lists: list[Integers]) -> Iterator[Floats]:
         """Yield for each list of terms their mean weights in every cluster, array of shape (k, n_terms_of_the_list)."""
         columns = np.unique(np.concatenate(lists))
         sums = self.geometry.sums[:, columns]
@@ -79,18 +76,18 @@ class TopicWords:
             values = weights.toarray() if sparse.issparse(weights) else weights
             yield np.asarray(values / self.geometry.sizes[:, None])
 
-    def counts(self, n_top_terms: int | None = None) -> list[IntArray]:
+    def counts(self, n_top_terms: int | None = None) -> list[Integers]:
         """Return, for each cluster, in how many documents each pair of its top terms occurs, arrays (T, T)."""
-        counted: list[IntArray] = self._counted(n_top_terms)
+        counted: list[Integers] = self._counted(n_top_terms)
         return counted
 
-    def _count(self, n_top_terms: int | None) -> list[IntArray]:
+    def _count(self, n_top_terms: int | None) -> list[Integers]:
         lists = self.top_terms(n_top_terms)
         if self._reference is None:
             return self.geometry.documents_together(lists)
         return documents_together(self._reference, lists, n_threads=self.geometry.n_threads)
 
-    def _largest(self, cluster: int, number: int) -> IntArray:
+    def _largest(self, cluster: int, number: int) -> Integers:
         sums = self.geometry.sums
         if sparse.issparse(sums):
             stored = slice(sums.indptr[cluster], sums.indptr[cluster + 1])
@@ -107,7 +104,7 @@ class TopicWords:
         return np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
 
 
-def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[IntArray]:
+def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[Integers]:
     lists = list(terms) if isinstance(terms, Iterable) and not isinstance(terms, str | bytes) else []
     if len(lists) != geometry.n_clusters:
         raise InputError(

@@ -6,14 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.base.plain_values import METRICS
 from doccluster.measures.registry import Values, measure, undefined
 from doccluster.measures.topic_words import TopicWords
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 topic_measure = partial(
     measure, family="topic", evidence="topics", direction="higher", metrics=METRICS, parts=("per_cluster",)
@@ -23,7 +20,7 @@ EPSILON = 1e-12  # added to joint probabilities, always
 TOO_FEW = "no cluster has two top terms that occur"
 
 
-def _mean_over_clusters(values: FloatArray, why_not: str) -> Values:
+def _mean_over_clusters(values: Floats, why_not: str) -> Values:
     is_defined = ~np.isnan(values)
     if not is_defined.any():
         return undefined(why_not, per_cluster=values)
@@ -32,7 +29,7 @@ def _mean_over_clusters(values: FloatArray, why_not: str) -> Values:
     return Values(float(values[is_defined].mean()), per_cluster=values, note=note)
 
 
-def _coherence(topics: TopicWords, n_top_terms: int | None, of_pair: Callable[..., FloatArray]) -> Values:
+def _coherence(topics: TopicWords, n_top_terms: int | None, of_pair: Callable[..., Floats]) -> Values:
     """Return the mean of `of_pair` (D(w_m, w_l), D(w_m), D(w_l), n) over l < m, per cluster and over clusters."""
     values = np.full(topics.geometry.n_clusters, np.nan)
     for cluster, counts in enumerate(topics.counts(n_top_terms)):
@@ -75,7 +72,7 @@ def uci(topics: TopicWords, *, n_top_terms: int | None = None) -> Values:
     return _coherence(topics, n_top_terms, _pmi)
 
 
-def _pmi(both: FloatArray, lower: FloatArray, higher: FloatArray, n: int) -> FloatArray:
+def _pmi(both: Floats, lower: Floats, higher: Floats, n: int) -> Floats:
     return np.asarray(np.log((both / n + EPSILON) / (lower / n * higher / n)))
 
 
@@ -94,7 +91,7 @@ def npmi(topics: TopicWords, *, n_top_terms: int | None = None) -> Values:
     return _coherence(topics, n_top_terms, _normalised_pmi)
 
 
-def _normalised_pmi(both: FloatArray, lower: FloatArray, higher: FloatArray, n: int) -> FloatArray:
+def _normalised_pmi(both: Floats, lower: Floats, higher: Floats, n: int) -> Floats:
     everywhere = both == n
     scale = np.where(everywhere, 1.0, -np.log(both / n + EPSILON))
     return np.where(everywhere, 1.0, _pmi(both, lower, higher, n) / scale)

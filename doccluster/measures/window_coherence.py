@@ -10,13 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.errors import InputError
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 WindowMeasure = Literal["c_v", "c_npmi", "c_uci"]
 WINDOWS = {"c_v": 110, "c_npmi": 10, "c_uci": 10}  # tokens
 EPSILON = 1e-12  # added to the probability of two words together

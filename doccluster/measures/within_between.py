@@ -11,31 +11,28 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import RandomState, check_choice
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures.distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
 
 class PairDistances(Protocol):
     """Distances of pairs of documents, summed from the sums of rows or by a sweep over all pairs."""
 
     @property
-    def block_weights(self) -> FloatArray:
+    def block_weights(self) -> Floats:
         """W(C_i, C_j) over ordered pairs, array of shape (k, k)."""
 
     @property
-    def cluster_weights(self) -> tuple[FloatArray, FloatArray]:
+    def cluster_weights(self) -> tuple[Floats, Floats]:
         """W(C_i, C_i) and W(C_i, V), arrays of shape (k,)."""
 
     @property
-    def silhouette_parts(self) -> tuple[FloatArray, FloatArray]:
+    def silhouette_parts(self) -> tuple[Floats, Floats]:
         """Mean distance to the own and to the nearest other cluster, arrays of shape (n,)."""
 
 
@@ -191,7 +188,7 @@ def silhouette(
     return Values(float(value), per_cluster=means, per_document=widths)
 
 
-def _widths(evidence: PairEvidence, rows: IntArray, cohesion: FloatArray, separation: FloatArray) -> FloatArray:
+def _widths(evidence: PairEvidence, rows: Integers, cohesion: Floats, separation: Floats) -> Floats:
     geometry = evidence.geometry
     larger = np.maximum(cohesion, separation)
     valid = (geometry.sizes[geometry.labels[rows]] > 1) & (larger > 0)

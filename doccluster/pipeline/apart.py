@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.columns import kept_name
 from doccluster.errors import InputError
@@ -20,7 +21,6 @@ from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.apart_from import SPARED_DOCUMENTS, author_terms
 
-Integers = npt.NDArray[np.int64]
 MAX_AUTHORS_SHOWN, N_TERMS_SHOWN = 5, 5
 
 

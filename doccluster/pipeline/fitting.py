@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Flags
 from doccluster.base.validation import check_n_clusters, unit_rows
 from doccluster.clustering.algorithms import Algorithm
 from doccluster.clustering.linear_rule import LinearRule
@@ -29,7 +30,6 @@ from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 
 Rows = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

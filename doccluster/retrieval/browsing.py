@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Integers
 from doccluster.base.plain_values import cut
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
@@ -43,8 +44,6 @@ MAX_PHRASE_CHARACTERS = 300_000  # of their beginnings, in which phrases are loo
 FULL_UP_TO = 5_000
 N_STARTS = 3
 N_PASSES = 2
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,8 +42,6 @@ MAX_GROUPS = 10
 _WORD = re.compile(r"\w+")
 RARE_TERMS_FROM = 20  # hits; from this number on, a term of a single hit says nothing of a group
 
-Integers = npt.NDArray[np.int64]
-
 
 def group_rows(
     rows: Any,

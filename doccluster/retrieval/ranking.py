@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.base.plain_values import without_invisible
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NothingUsable
@@ -24,8 +25,6 @@ RANK_OFFSET = 60  # of the paper: the first ranks differ little
 N_RERANKED = 1_000
 N_NEIGHBOURS = 10
 WEIGHT = 0.5
-
-Floats = npt.NDArray[np.float64]
 
 
 def best_documents(scores: npt.NDArray[np.float64], n_best: int | None = None) -> npt.NDArray[np.int64]:

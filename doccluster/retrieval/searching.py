@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
@@ -31,7 +32,6 @@ N_HITS = 100
 RANKINGS = ("neighbours", "bm25", "meaning")
 
 RankedBy = Literal["neighbours", "bm25", "meaning"]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,6 +19,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from doccluster.base.arrays import Labels
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import CRITERIA, ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -33,7 +34,6 @@ from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.recommendation import check_ks
 from doccluster.selection.tendency_tests import pair_distances
 
-Labels = npt.NDArray[np.int64]
 Curve = dict[int, float]
 GapRule = Literal["zaki", "zaki_2sd", "tibshirani", "max"]
 Resampling = Literal["bootstrap", "subsample"]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Labels
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -27,8 +28,6 @@ from doccluster.geometry.neighbours import neighbour_edges
 from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
 from doccluster.measures.contingency import ContingencyTable
-
-Labels = npt.NDArray[np.int64]
 
 RESOLUTIONS = 2.0 ** np.arange(-3.5, 5.5, 0.5)
 SUBTOPICS_FROM = 2.5  # the resolution; coarser levels are not subtopics

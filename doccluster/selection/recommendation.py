@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Labels
 from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 Granularity = Literal["sections", "topics", "subtopics"]
 GRANULARITIES: tuple[Granularity, ...] = ("sections", "topics", "subtopics")
-Labels = npt.NDArray[np.int64]
 
 MIN_DOCUMENTS = 4
 MAX_DOCUMENTS = 50_000  # that are looked at, however large the corpus

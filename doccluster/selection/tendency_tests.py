@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp
 
+from doccluster.base.arrays import Floats
 from doccluster.base.blocks import row_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -33,7 +34,6 @@ from doccluster.errors import Argument, InputError
 from doccluster.measures.judging import MAX_VALUE
 from doccluster.selection.null_models import NullModel, column_ranges, sample_null
 
-Floats = npt.NDArray[np.float64]
 Metric = Literal["cosine", "euclidean"]
 ZeroCells = Literal["smooth", "skip", "inf"]
 MAX_GRID_CELLS = 10_000_000

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.plain_values import ShortRepr
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _MAX_WIDTHS = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak from there on
 _MAX_MOMENTS = 4096  # the period is cut into at most this many moments within which the choice does not change
@@ -24,7 +21,7 @@ class Stories(ShortRepr):
     start) / width: it peaks one width after its start.
     """
 
-    topics: Ints  # of shape (n_stories,): the topic of each story
+    topics: Integers  # of shape (n_stories,): the topic of each story
     starts: Floats
     widths: Floats
     sizes: Floats  # of shape (n_stories,)
@@ -39,7 +36,7 @@ class Stories(ShortRepr):
         sizes = np.exp(0.8 * generator.standard_normal(n_stories))
         return cls(topics.astype(np.int64), starts, widths, sizes)
 
-    def intensities(self, time: float) -> tuple[Ints, Floats]:
+    def intensities(self, time: float) -> tuple[Integers, Floats]:
         """Return the stories that are being written about at a time in [0, 1], and how much (sum 1)."""
         ages = (time - self.starts) / self.widths
         active = np.flatnonzero((ages > 0) & (ages < _MAX_WIDTHS))
@@ -48,7 +45,7 @@ class Stories(ShortRepr):
         weights = self.sizes[active] * ages[active] * np.exp(1 - ages[active])
         return active, weights / weights.sum()
 
-    def choose(self, numbers: Ints, n_documents: int, uniforms: Floats) -> Ints:
+    def choose(self, numbers: Integers, n_documents: int, uniforms: Floats) -> Integers:
         """Return the story of each document, given its number in order of time and a uniform number for each."""
         n_moments = min(n_documents, _MAX_MOMENTS)
         moments = numbers * n_moments // n_documents

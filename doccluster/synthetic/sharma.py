@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.synthetic_vectors import SyntheticVectors, check_share, row_names, seed_record
 from doccluster.vectors import DocumentVectors
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _DOCUMENTS = 4  # "each cluster has at least 4 documents"
 _TERMS = 10  # "each document must have at least 10 terms"
@@ -243,8 +241,14 @@ def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -
 
 
 def _fill_zero_columns(
-    blocks: Any, shared: Any, truth: Ints, shape: _Shape, law: _Values, extra_rows: str, generator: np.random.Generator
-) -> tuple[Any, Any, Ints]:
+    blocks: Any,
+    shared: Any,
+    truth: Integers,
+    shape: _Shape,
+    law: _Values,
+    extra_rows: str,
+    generator: np.random.Generator,
+) -> tuple[Any, Any, Integers]:
     """Return both parts and the truth with rows added so that every block column has a value."""
     zero = np.flatnonzero(np.bincount(blocks.indices[blocks.data > 0], minlength=shape.n_block_terms) == 0)
     if not zero.size:
@@ -266,7 +270,7 @@ def _fill_zero_columns(
     )
 
 
-def _targets(zero: Ints, owners: Ints, shape: _Shape, extra_rows: str) -> list[tuple[int, Ints]]:
+def _targets(zero: Integers, owners: Integers, shape: _Shape, extra_rows: str) -> list[tuple[int, Integers]]:
     """Return the cluster and the zero columns of each row to add."""
     if extra_rows == "per_column":
         return [(int(owner), zero[at : at + 1]) for at, owner in enumerate(owners)]
@@ -280,7 +284,7 @@ def _targets(zero: Ints, owners: Ints, shape: _Shape, extra_rows: str) -> list[t
 def _redraw_zero_rows(
     blocks: Any,
     shared: Any,
-    truth: Ints,
+    truth: Integers,
     shape: _Shape,
     law: _Values,
     structure: str,

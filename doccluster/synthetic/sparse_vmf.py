@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
@@ -30,9 +31,6 @@ from doccluster.synthetic.synthetic_vectors import (
     seed_record,
 )
 from doccluster.vectors import DocumentVectors
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _BLOCK_VALUES = 2**18
 _STEEPEST = 40.0  # rank^-40: the first m terms always, the others never
@@ -226,8 +224,8 @@ def _reach(low: float, high: float, squares: float, length: float, which: str) -
 
 def _draw(
     plan: _Plan,
-    truth: Ints,
-    columns: Ints,
+    truth: Integers,
+    columns: Integers,
     entropy: tuple[int, ...],
     dtype: np.dtype[Any],
     n_threads: int | None,
@@ -303,7 +301,7 @@ def inclusion_with_squares(n_terms: int, n_chosen: int, squares: float) -> Float
     return power_inclusion(n_terms, n_chosen, float(optimize.brentq(excess, 0.0, _STEEPEST, xtol=1e-12)))
 
 
-def draw_terms(probabilities: Floats, n_documents: int, n_chosen: int, generator: np.random.Generator) -> Ints:
+def draw_terms(probabilities: Floats, n_documents: int, n_chosen: int, generator: np.random.Generator) -> Integers:
     """Return distinct terms for each document, int64 array of shape (n_documents, n_chosen), ascending in a row.
 
     The probabilities, laid end to end, cover n_chosen units of length; one uniform point in each unit picks its term.

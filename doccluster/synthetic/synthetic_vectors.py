@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, check_positive_int
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
@@ -42,8 +43,6 @@ def row_names(n_documents: int) -> tuple[str, ...]:
     """Return the ids of made documents: "1", "2", ..., the names that readers give to rows without names."""
     return tuple(map(str, range(1, n_documents + 1)))
 
-
-Floats = npt.NDArray[np.float64]
 
 MAX_DIMENSIONS = 100_000  # the special functions are tested up to here
 WEIGHT_TOLERANCE = 1e-6

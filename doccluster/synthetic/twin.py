@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
@@ -36,8 +37,6 @@ from doccluster.vectors import DocumentVectors
 PATIENCE = 30  # draws per term of a document, before what is left is taken in order of weight
 USUAL_DRAWS = 4  # nearly all documents need no more
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _BLOCK_DOCUMENTS = 512
 _CERTAIN = 0.999  # a term of every document of a cluster is drawn as if it missed one in a thousand
@@ -80,7 +79,7 @@ class CorpusModel(ShortRepr):
     common: TermWeights
     common_shares: Floats  # of the draws of each cluster
     value_spread: float
-    lengths: tuple[Ints, ...]  # terms per document of each cluster, as found
+    lengths: tuple[Integers, ...]  # terms per document of each cluster, as found
 
 
 def fit_corpus_model(
@@ -142,7 +141,7 @@ def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel
 
 
 def _own_terms(
-    frequencies: Any, log_sums: Any, means: Floats, sizes: Ints
+    frequencies: Any, log_sums: Any, means: Floats, sizes: Integers
 ) -> tuple[tuple[TermWeights, ...], Floats, float]:
     """Return the terms of each cluster, the share of its draws left to the corpus, and the squares its means explain.
 
@@ -208,7 +207,7 @@ def sample_twin(
     truth = generator.choice(model.weights.size, size=n, p=model.weights).astype(np.int64, copy=False)
     entropy = spawn_entropy(generator)  # each block has a generator of its own, so threads change no row
 
-    def one(rows: slice) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    def one(rows: slice) -> tuple[Integers, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
         return _draw_block(model, truth[rows], block_generator(entropy, rows.start // _BLOCK_DOCUMENTS))
 
     parts = list(map_blocks(one, row_blocks(n, _BLOCK_DOCUMENTS), n_threads=n_threads))
@@ -234,8 +233,8 @@ def sample_twin(
 
 
 def _draw_block(
-    model: CorpusModel, labels: Ints, generator: np.random.Generator
-) -> tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    model: CorpusModel, labels: Integers, generator: np.random.Generator
+) -> tuple[Integers, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
     """Return lengths, columns and unit values of a block of documents."""
     places = generator.random(labels.size)
     lengths_of = [model.lengths[label] for label in labels]
@@ -279,7 +278,7 @@ def _distinct_columns(model: CorpusModel, label: int, uniforms: Floats, count: i
     return chosen[:count]
 
 
-def _values(model: CorpusModel, labels: Ints, lengths: Ints, columns: npt.NDArray[np.int32]) -> Floats:
+def _values(model: CorpusModel, labels: Integers, lengths: Integers, columns: npt.NDArray[np.int32]) -> Floats:
     """Return the value of each drawn term in the cluster of its document."""
     values = np.empty(columns.size)
     owner = np.repeat(labels, lengths)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from doccluster.base.arrays import Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
@@ -28,8 +29,6 @@ from doccluster.synthetic.synthetic_vectors import (
     seed_record,
 )
 from doccluster.vectors import DocumentVectors
-
-Floats = npt.NDArray[np.float64]
 
 
 def sample_vmf(

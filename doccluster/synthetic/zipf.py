@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
@@ -23,8 +24,6 @@ from doccluster.errors import Argument, InputError
 from doccluster.synthetic.fading_stories import Stories
 from doccluster.synthetic.synthetic_vectors import check_share, seed_record
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Result = TypeVar("Result")
 
 _BLOCK_DOCUMENTS = 512
@@ -137,7 +136,7 @@ class ZipfCorpus:
             for row in range(n)
         ]
 
-    def _dates(self, numbers: Ints, generator: np.random.Generator) -> list[str]:
+    def _dates(self, numbers: Integers, generator: np.random.Generator) -> list[str]:
         """Return the moment of each document, in order: one somewhere in each n-th part of the period."""
         seconds = (numbers + generator.random(numbers.size)) / self.n_documents * self._settings.days * 86_400
         moments = _EPOCH + seconds.astype("timedelta64[s]")
@@ -262,9 +261,9 @@ class _Settings:
     near_duplicates: float
     days: float
 
-    def lengths(self, n: int, generator: np.random.Generator) -> Ints:
+    def lengths(self, n: int, generator: np.random.Generator) -> Integers:
         raw = self.median_length * np.exp(self.length_spread * generator.standard_normal(n))
-        lengths: Ints = np.clip(raw, *_LENGTHS).astype(np.int64)
+        lengths: Integers = np.clip(raw, *_LENGTHS).astype(np.int64)
         return lengths
 
 
@@ -287,7 +286,7 @@ class _Vocabulary:
 
     @classmethod
     def draw(
-        cls, n_terms: int, story_topics: Ints, n_topics: int, overlap: float, generator: np.random.Generator
+        cls, n_terms: int, story_topics: Integers, n_topics: int, overlap: float, generator: np.random.Generator
     ) -> _Vocabulary:
         words = invented_words(n_terms)
         capital = [word.capitalize() for word in words]
@@ -310,8 +309,13 @@ class _Vocabulary:
         return cls(np.array(spellings, dtype=object), n_terms, topics, stories, *edges)
 
     def draw_tokens(
-        self, stories: Ints, topics: Ints, lengths: Ints, settings: _Settings, generator: np.random.Generator
-    ) -> Ints:
+        self,
+        stories: Integers,
+        topics: Integers,
+        lengths: Integers,
+        settings: _Settings,
+        generator: np.random.Generator,
+    ) -> Integers:
         """Return the words of all documents, one after the other, as ranks."""
         document = np.repeat(np.arange(lengths.size), lengths)
         origin, place = generator.random(document.size), generator.random(document.size)
@@ -324,12 +328,12 @@ class _Vocabulary:
         tokens[of_topic] = self.topics[topics[document[of_topic]], positions]
         return tokens
 
-    def draw_story_words(self, stories: Ints, n_words: int, generator: np.random.Generator) -> Ints:
+    def draw_story_words(self, stories: Integers, n_words: int, generator: np.random.Generator) -> Integers:
         positions = np.searchsorted(self.story_edges, generator.random((stories.size, n_words)), side="right")
-        words: Ints = self.stories[stories[:, None], positions].astype(np.int64)
+        words: Integers = self.stories[stories[:, None], positions].astype(np.int64)
         return words
 
-    def edited(self, tokens: Ints, generator: np.random.Generator) -> Ints:
+    def edited(self, tokens: Integers, generator: np.random.Generator) -> Integers:
         """Return a copy with one word in 25, and at least one, replaced by any word."""
         copy = tokens.copy()
         chosen = generator.random(copy.size) < _EDITED
@@ -337,7 +341,7 @@ class _Vocabulary:
         copy[chosen] = np.searchsorted(self.word_edges, generator.random(int(chosen.sum())), side="right")
         return copy
 
-    def write(self, texts: list[Ints], generator: np.random.Generator) -> list[str]:
+    def write(self, texts: list[Integers], generator: np.random.Generator) -> list[str]:
         """Return each document as sentences."""
         tokens = np.concatenate(texts)
         stops = np.cumsum([text.size for text in texts])
@@ -348,7 +352,7 @@ class _Vocabulary:
         starts = [0, *stops[:-1].tolist()]
         return [" ".join(words[start:stop]) for start, stop in zip(starts, stops.tolist(), strict=True)]
 
-    def title(self, tokens: Ints) -> str:
+    def title(self, tokens: Integers) -> str:
         return " ".join(self.spellings[tokens]).capitalize()
 
 
@@ -359,7 +363,7 @@ def _zipf_edges(n: int) -> Floats:
     return edges[:-1]
 
 
-def _sources(n: int, share: float, generator: np.random.Generator) -> Ints:
+def _sources(n: int, share: float, generator: np.random.Generator) -> Integers:
     """Return for each document of a block the one it is a copy of, itself for most; copies are of originals."""
     sources = np.arange(n)
     copies = generator.random(n) < share

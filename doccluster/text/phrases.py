@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from doccluster.text.running_text import BREAK, Flags, Integers, RunningText
+from doccluster.base.arrays import Flags, Integers
+from doccluster.text.running_text import BREAK, RunningText
 from doccluster.text.stopwords import is_adverb, weak_alone, weak_words, words_that_only_begin
 
 _BEFORE_NOUNS = """

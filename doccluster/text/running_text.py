@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Integers
 from doccluster.base.plain_values import ShortRepr
 from doccluster.text.scripts import is_unspaced
 
@@ -22,8 +22,6 @@ HEADLINE_SHARE = 0.75  # of the longer words of a line, from which on its capita
 LONGER_WORD = 4
 BREAK = 0
 
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 _TOKEN = re.compile(
     r"[^\s@<>]+@[^\s@<>]+\.\w+|(?:https?://|www\.)\S+|(?:[^\W\d_]\.)+(?!\w)|\w+(?:['’.-]\w+)*|\n\s*\n|\n|[^\w\s]+"

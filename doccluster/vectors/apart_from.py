@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from doccluster.base.arrays import Floats, Integers
 
 SPARED_DOCUMENTS = 2.0  # of an author that may have a term beyond what is expected
 TRUSTED_DOCUMENTS = 10.0  # by which the rate in a cluster is drawn towards the rate everywhere

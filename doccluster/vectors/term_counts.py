@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Integers
 from doccluster.base.blocks import map_blocks
 from doccluster.base.compiled import jit
 from doccluster.text.analysis import Analysis
@@ -28,7 +29,6 @@ _ENTRIES_AT_ONCE = 1 << 18
 _INT32_MAX = int(np.iinfo(np.int32).max)
 
 Ints = npt.NDArray[np.int32]
-Integers = npt.NDArray[np.int64]
 
 
 @jit

@@ -16,12 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Labels
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.linear_rule import LinearRule, capped
-
-Floats = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.int64]
 
 BLOCK_ROWS = 2048
 MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.arrays import Floats
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -24,8 +25,6 @@ from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_la
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import InputError, NothingUsable
-
-Floats = npt.NDArray[np.float64]
 
 WITHOUT_COUNTS = "The mixture was fitted to weights of terms: the matrix holds no counts."
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numpy.polynomial import Polynomial
+
+from doccluster.base.arrays import Floats
 
 MAX_CONCENTRATION = 1e7  # the largest concentration that is drawn or estimated; the precision is tested up to here
 
-FloatArray = npt.NDArray[np.float64]
 
 _N_EXPANSION = 13  # terms of the expansions
 _FAR = 30.0  # the expansions are used where sqrt(v^2 + kappa^2) is at least this: the next term is below 1e-15
@@ -29,7 +29,7 @@ _STEPS_DOWN = 24  # each step of the recurrence shrinks an error by (kappa / 2 v
 _MAX_NEWTON = 60
 
 
-def _expansion_coefficients() -> tuple[FloatArray, FloatArray]:
+def _expansion_coefficients() -> tuple[Floats, Floats]:
     """Return the coefficients of U_k and V_k of DLMF 10.41.10 and 10.41.11.
 
     U_k(p) = p^k times a polynomial in p^2 of degree k; entry [k, j] is the coefficient of p^(k + 2 j). V_k likewise.
@@ -48,13 +48,13 @@ def _expansion_coefficients() -> tuple[FloatArray, FloatArray]:
 _U, _V = _expansion_coefficients()
 
 
-def _expansion(table: FloatArray, order: Any, radius: Any) -> Any:
+def _expansion(table: Floats, order: Any, radius: Any) -> Any:
     """Return sum_k T_k(p) / v^k with p = v / radius, which is sum_k radius^-k times a polynomial in p^2."""
     polynomials = np.power.outer((order / radius) ** 2, np.arange(_N_EXPANSION)) @ table.T
     return np.sum(polynomials * np.power.outer(radius, -np.arange(float(_N_EXPANSION))), axis=-1)
 
 
-def _ratio_over_kappa(order: FloatArray, kappa: FloatArray) -> FloatArray:
+def _ratio_over_kappa(order: Floats, kappa: Floats) -> Floats:
     """Return I_{v+1}(kappa) / (kappa I_v(kappa)) for orders v >= 0; 1 / (2 v + 2) at kappa = 0."""
     ratios = np.empty_like(kappa)
     is_far = (kappa > order) & (kappa >= _FAR)
@@ -72,7 +72,7 @@ def _ratio_over_kappa(order: FloatArray, kappa: FloatArray) -> FloatArray:
     return ratios
 
 
-def _like(argument: Any, values: FloatArray) -> Any:
+def _like(argument: Any, values: Floats) -> Any:
     """Return a number where a number was given, else an array."""
     return values.item() if np.ndim(argument) == 0 else values
 
@@ -137,7 +137,7 @@ def concentration(n_dimensions: int, resultant: Any, largest: float) -> Any:
     return _like(resultant, kappas)
 
 
-def _bound(resultant: FloatArray, a: float, b: float) -> FloatArray:
+def _bound(resultant: Floats, a: float, b: float) -> Floats:
     """Return the kappa with resultant = kappa / (a + sqrt(kappa^2 + b^2))."""
     spread = (1.0 - resultant) * (1.0 + resultant)
     return resultant / spread * (a + np.sqrt(resultant * resultant * a * a + spread * b * b))

@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.arrays import Floats
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -43,8 +44,6 @@ from doccluster.clustering.mixtures.vmf_steps import (
     unit_blocks,
 )
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.validation import RandomState, as_generator
@@ -50,9 +51,6 @@ def rotate_tangents(rows, labels, reflectors, signs, gaps):
             row[t] = scale * np.float64(row[t]) - twice * np.float64(reflector[t])
 
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
 _BLOCK_VALUES = 2**18  # numbers per block: 1 MiB of float32, so that a block is rotated while it is in the cache
 
 
@@ -75,7 +73,7 @@ class VmfRows:
     """
 
     def __init__(
-        self, means: Floats, kappas: Floats, labels: Ints, *, entropy: tuple[int, ...], dtype: npt.DTypeLike
+        self, means: Floats, kappas: Floats, labels: Integers, *, entropy: tuple[int, ...], dtype: npt.DTypeLike
     ) -> None:
         self.labels = labels
         self.shape = (labels.size, means.shape[1])

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.base.blocks import row_blocks
 from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
 from doccluster.geometry.projection import times_table
-
-Floats = npt.NDArray[np.float64]
 
 BLOCK_SHARES = 2**20  # posterior probabilities held at a time: 8 MiB, and three times that while they are made
 SERIAL_WORK = 2_000_000  # multiplications below which starting threads costs more than it gains
