@@ -20,6 +20,7 @@ from doccluster.errors import Argument, InputError
 
 Metric = Literal["cosine", "euclidean"]
 SPHERICAL = "spherical-k-means"  # what runs used before they wrote it down
+MOST_PROBABLE = "the most probable cluster"
 _OF_A_TASK = ("n_clusters", "random_state", "n_threads", "progress")
 
 
@@ -46,6 +47,11 @@ class Algorithm:
     def takes_meaning(self) -> bool:
         """Whether it clusters documents in two spaces, words and meaning, as such."""
         return self.find.startswith("smoothed.")
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the scores of its rule are log-posteriors of the clusters."""
+        return self.predicts == MOST_PROBABLE
 
     @property
     def options(self) -> dict[str, Parameter]:
@@ -171,7 +177,7 @@ def parse_value(text: str) -> Any:
 
 _SMOOTHED: Any = {
     "needs": "counts",
-    "predicts": "the most probable cluster",
+    "predicts": MOST_PROBABLE,
     "estimator": "smoothed.document_clustering:DocumentClustering",
     "parameters": "smoothed.document_clusters:DocumentParameters",
     "find": "smoothed.document_clusters:find_documents",
@@ -246,7 +252,7 @@ _ROWS = (
         name="vmf",
         title="a mixture of von Mises-Fisher distributions",
         criterion="log-likelihood of the mixture",
-        predicts="the most probable cluster",
+        predicts=MOST_PROBABLE,
         estimator="mixtures.vmf_mixture:VonMisesFisherMixture",
         rule="estimating:most_probable_direction",
     ),
@@ -255,7 +261,7 @@ _ROWS = (
         title="a mixture of multinomials",
         criterion="log-likelihood of the counts under the mixture",
         needs="counts",
-        predicts="the most probable cluster",
+        predicts=MOST_PROBABLE,
         estimator="mixtures.multinomial_mixture:MultinomialMixture",
         find="mixtures.multinomial_mixture:find_multinomials",
     ),

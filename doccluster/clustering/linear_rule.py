@@ -55,6 +55,29 @@ class LinearRule(ShortRepr):
         scores: npt.NDArray[np.float64] = np.asarray(products.toarray() if sparse.issparse(products) else products)
         return scores + self.offsets
 
+    def memberships(self, matrix: Any, n_clusters: int, *, n_largest: int = 3) -> Any:
+        """Return the probability of the likeliest clusters of each row, where the scores are log-posteriors.
+
+        csr array of shape (n_rows, n_clusters) with the `n_largest` entries of each row; none for a row without terms.
+        Probabilities of clusters that an editor merged are added.
+        """
+        n_scores, n_largest = self.clusters.size, min(n_largest, n_clusters)
+        of_cluster = sparse.csr_array((np.ones(n_scores), (np.arange(n_scores), self.clusters)), (n_scores, n_clusters))
+
+        def largest(block: slice) -> Any:
+            rows = matrix[block]
+            has_terms = np.asarray(abs(rows).sum(axis=1)).ravel() > 0
+            scores = self.scores(rows)[has_terms]
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True)) @ of_cluster
+            shares /= shares.sum(axis=1, keepdims=True)
+            columns = np.sort(np.argpartition(-shares, n_largest - 1, axis=1)[:, :n_largest], axis=1)
+            starts = np.concatenate([[0], np.cumsum(has_terms * n_largest)])
+            values = np.take_along_axis(shares, columns, axis=1)
+            return sparse.csr_array((values.ravel(), columns.ravel(), starts), shape=(has_terms.size, n_clusters))
+
+        blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
+        return sparse.csr_array(sparse.vstack(list(map_blocks(largest, blocks)), format="csr"))
+
     @cached_property
     def _table(self) -> npt.NDArray[np.float64]:
         """The weights with their zeros: products take the same steps, faster, as long as there are few of them."""

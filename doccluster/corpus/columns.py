@@ -215,6 +215,7 @@ def _is_structured(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 OWN_COLUMNS = {
     *("id", "text", "title", "date", "source", "link", "file", "cluster", "similarity", "runner_up", "margin"),
     *("family", "first", "other", "moves_to", "section", "topic", "subtopic", "story"),
+    *("cluster_1", "membership_1", "cluster_2", "membership_2", "cluster_3", "membership_3"),
 }
 # Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
 ID_COLUMNS = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from doccluster.base.plain_values import ShortRepr, cut
 from doccluster.base.text_table import html_table, latex_escaped, latex_table
 from doccluster.base.validation import unit_rows
+from doccluster.clustering.algorithms import get_algorithm
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.errors import InputError
@@ -273,6 +274,19 @@ class Run:
         resolved = resolved if isinstance(resolved, Mapping) else {}
         labels_from = resolved.get("labels_from")
         return str(self.parameters.get("algorithm") or "") if labels_from is None else f"the labels in {labels_from}"
+
+    @cached_property
+    def memberships(self) -> Any:
+        """How much each document belongs to its likeliest clusters: the posterior probabilities of the mixture.
+
+        csr array of shape (n_documents, n_clusters), at most three entries a row, none in that of a document without
+        words; None where no mixture made the clusters. Of long texts nearly all are 0 or 1.
+        """
+        rule, algorithm = self.rule, self.parameters.get("algorithm")
+        counted = self.vectors.whole_counts if rule is not None and rule.on_counts else self.vectors.matrix
+        if rule is None or counted is None or rule.weights.shape[0] != counted.shape[1]:
+            return None
+        return rule.memberships(counted, self.n_clusters) if get_algorithm(str(algorithm)).gives_probabilities else None
 
     @cached_property
     def meaning_of_clusters(self) -> Meaning | None:

@@ -29,8 +29,9 @@ DIGITS = 6
 ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores
 ROWS_OF_A_PART = 500_000
-_NUMBERS = ("cluster", "runner_up", "family", "moves_to")
-_COSINES = ("similarity", "margin")
+N_MEMBERSHIPS = 3
+_NUMBERS = ("cluster", "runner_up", "family", "moves_to", "cluster_1", "cluster_2", "cluster_3")
+_SHARES = ("similarity", "margin", "membership_1", "membership_2", "membership_3")
 _FLAGS = ("first", "other")
 
 
@@ -62,6 +63,7 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
         "family": [None] * placed.size if families is None else _or_none(families[0][placed]),
         "first": [None] * placed.size if families is None else families[1][placed].tolist(),
         "other": (run.shown_labels[placed] == run.n_clusters).tolist(),
+        **_memberships(run, placed),
     }
     place = np.empty(rows.size, np.int64)
     place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
@@ -69,6 +71,22 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
     both |= {name: values + [None] * empty.size for name, values in columns.items()}
     both |= {name: [*values, *source[1].get(name, [""] * empty.size)] for name, values in source[0].items()}
     return {name: [values[at] for at in place.tolist()] for name, values in both.items()}
+
+
+def _memberships(run: Run, rows: Integers) -> Columns:
+    """Return the likeliest clusters of some documents with their probabilities, the likeliest first."""
+    clusters, shares = np.full((rows.size, N_MEMBERSHIPS), -1), np.full((rows.size, N_MEMBERSHIPS), np.nan)
+    if run.memberships is not None:
+        picked = run.memberships[rows].tocoo()
+        order = np.lexsort((picked.col, -picked.data, picked.row))
+        place = np.arange(order.size) - np.searchsorted(picked.row, picked.row[order])  # within the row
+        at = picked.row[order], place
+        clusters[at], shares[at] = picked.col[order], np.round(picked.data[order], DIGITS)
+    columns: Columns = {}
+    for number in range(N_MEMBERSHIPS):
+        columns[f"cluster_{number + 1}"] = _or_none(clusters[:, number])
+        columns[f"membership_{number + 1}"] = shares[:, number].tolist()
+    return columns
 
 
 def _or_none(numbers: Integers) -> list[Any]:
@@ -172,7 +190,7 @@ def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART)
     import pyarrow.parquet as pq
 
     types = (
-        dict.fromkeys(_NUMBERS, pa.int64()) | dict.fromkeys(_COSINES, pa.float64()) | dict.fromkeys(_FLAGS, pa.bool_())
+        dict.fromkeys(_NUMBERS, pa.int64()) | dict.fromkeys(_SHARES, pa.float64()) | dict.fromkeys(_FLAGS, pa.bool_())
     )
     kinds = {name: type_of(values) for name, values in covariates(run.documents).items()}
     types |= {name: pa.from_numpy_dtype(kind) for name, kind in kinds.items() if kind is not str}

@@ -141,6 +141,14 @@ class DocumentVectors(TermMatrix):
         counts = None if self.counts is None else scaled_columns(self.counts, factors)
         return replace(self, matrix=matrix, counts=counts, term_factors=factors)
 
+    @property
+    def whole_counts(self) -> Any:
+        """The counts as they were before any term was weighed down; None where they are not known."""
+        if self.counts is None or self.term_factors is None:
+            return self.counts
+        counts = scaled_columns(self.counts, 1 / self.term_factors)
+        return with_values(counts, np.rint(counts.data))
+
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""
         return _carrying(self.documents, replace(self, display_terms=display_terms))
@@ -263,9 +271,9 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     if sparse.issparse(vectors.matrix):
         csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}
-        if vectors.counts is not None and np.array_equal(vectors.counts.indices, csr.indices):
-            smallest = np.min_scalar_type(int(vectors.counts.data.max(initial=0)))
-            arrays["counts"] = vectors.counts.data.astype(smallest)
+        counts = vectors.whole_counts
+        if counts is not None and np.array_equal(counts.indices, csr.indices):
+            arrays["counts"] = counts.data.astype(np.min_scalar_type(int(counts.data.max(initial=0))))
     else:
         arrays["dense"] = np.asarray(vectors.matrix)
     for name, strings in (

@@ -107,6 +107,7 @@ def test_assignments_name_every_document_with_its_cluster_and_margin(finished):
     assert [row["id"] for row in rows] == sorted(row["id"] for row in rows)
     assert len(rows) == 9
     expected = ["id", "title", "date", "cluster", "similarity", "runner_up", "margin", "family", "first", "other"]
+    expected += ["cluster_1", "membership_1", "cluster_2", "membership_2", "cluster_3", "membership_3"]
     assert list(rows[0]) == [*expected, "class"]
     by_folder = {}
     for row in rows:
