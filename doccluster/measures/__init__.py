@@ -13,19 +13,15 @@ from doccluster.base.lazy import offer
 
 # isort: off
 from doccluster.measures import set_matching as set_matching
-from doccluster.measures import mapped_classes as mapped_classes
 from doccluster.measures import pair_counting as pair_counting
 from doccluster.measures import information as information
 from doccluster.measures import retrieval as retrieval
 from doccluster.measures import chance as chance
 from doccluster.measures import intrinsic as intrinsic
-from doccluster.measures import criterion_functions as criterion_functions
 from doccluster.measures import within_between as within_between
 from doccluster.measures import scatter as scatter
-from doccluster.measures import to_means as to_means
 from doccluster.measures import all_pairs as all_pairs
 from doccluster.measures import topics as topics
-
 
 # isort: on
 from doccluster.measures.registry import Measure, Values, get_measure, list_measures

@@ -265,6 +265,6 @@ class EvidenceStore:
         return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
 
     def _topics(self) -> Any:
-        from doccluster.measures.topic_words import TopicWords
+        from doccluster.measures.topics import TopicWords
 
         return TopicWords(self.of("geometry"), terms=self.terms)

@@ -180,7 +180,7 @@ class Run:
         Parameters
         ----------
         measure, window
-            As for `doccluster.measures.window_coherence`: "c_v", "c_npmi" or "c_uci".
+            As for `doccluster.measures.topics`: "c_v", "c_npmi" or "c_uci".
         n_terms : int
             How many terms of largest mean weight.
         reference : Corpus or iterable of texts, optional
@@ -192,8 +192,7 @@ class Run:
             If the run was not made of texts, or these cannot be read again.
         """
         from doccluster.geometry.evidence import ClusterEvidence
-        from doccluster.measures.topic_words import TopicWords
-        from doccluster.measures.window_coherence import window_coherence
+        from doccluster.measures.topics import TopicWords, window_coherence
         from doccluster.text.analysis import analysis_of
 
         if self.vectorizer is None:

@@ -27,9 +27,8 @@ from sklearn.metrics import (
 import doccluster
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
-from doccluster.measures import matching as matching_module
-from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.matching import best_matching, is_unique
+from doccluster.measures import contingency
+from doccluster.measures.contingency import ContingencyTable, best_matching, is_unique
 from doccluster.measures.pair_counting import hubert_discrete_normalized
 from tests.oracles import external
 
@@ -96,7 +95,7 @@ def test_sparse_solver_gives_the_same_total_as_the_dense_one(monkeypatch):
     dense = generator.integers(1, 50, (60, 45)) * (generator.random((60, 45)) < 0.15)
     table = sparse.csr_array(dense)
     reference = best_matching(table).total
-    monkeypatch.setattr(matching_module, "MAX_DENSE_CELLS", 1)
+    monkeypatch.setattr(contingency, "MAX_MATCHING_CELLS", 1)
     assert best_matching(table).total == reference
     rows, columns = linear_sum_assignment(dense, maximize=True)
     assert reference == dense[rows, columns].sum()

@@ -16,7 +16,7 @@ from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.measures import distances, get_measure, list_measures
 from doccluster.measures.distances import PairwiseDistances
-from doccluster.measures.topic_words import TopicWords
+from doccluster.measures.topics import TopicWords
 from tests.oracles.internal import ORACLES, Case
 
 NAMES = [record.name for record in list_measures() if record.family != "external"]

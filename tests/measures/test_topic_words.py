@@ -14,7 +14,7 @@ from doccluster.errors import InputError
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
-from doccluster.measures.topic_words import TopicWords
+from doccluster.measures.topics import TopicWords
 
 NAMES = ("umass", "uci", "npmi", "exclusivity")
 

@@ -12,7 +12,7 @@ import pytest
 
 from doccluster import load_sample, run
 from doccluster.errors import InputError
-from doccluster.measures.window_coherence import EPSILON, window_coherence
+from doccluster.measures.topics import EPSILON, window_coherence
 
 GENSIM = json.loads((Path(__file__).parents[1] / "golden" / "reference" / "gensim_coherence.json").read_text("utf-8"))
 
@@ -56,7 +56,7 @@ def test_every_window_counts_once_where_words_come_again(size):
 def test_long_texts_are_counted_in_pieces(monkeypatch):
     tokens = list(np.random.default_rng(0).choice(list("abcdefgh"), 500))
     whole = window_coherence(["abc", "dh"], [tokens])
-    monkeypatch.setattr("doccluster.measures.window_coherence.WINDOWS_AT_A_TIME", 7)
+    monkeypatch.setattr("doccluster.measures.topics.WINDOWS_AT_A_TIME", 7)
     assert window_coherence(["abc", "dh"], [tokens]).tolist() == whole.tolist()
 
 
