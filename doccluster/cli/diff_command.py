@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doccluster.cli._console import json_option, print_json, say
+from doccluster.cli._console import json_option, print_json, say, say_fact
 from doccluster.cli._verb import Verb
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SHOWN = 50
 SHOWN_OF_KIND = 5  # where there are more in all
 MOST_IDS = 4
+SHOWN_MOVES = 5
 WIDTH = 70
 NAMES = {"appeared": "new", "vanished": "gone"}
 
@@ -41,7 +42,7 @@ NAMES = {"appeared": "new", "vanished": "gone"}
     default=0.25,
     show_default=True,
     metavar="SHARE",
-    help="A split has parts of at least this share.",
+    help="A split has parts of at least this share, or smaller ones that consist of it.",
 )
 @click.option(
     "-o", "--output", metavar="PAGE.html", help="Write the changes as a page too; an earlier one is replaced."
@@ -51,7 +52,8 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
     """Say which clusters stayed, grew, shrank, merged, split, appeared and vanished from A to B.
 
     A and B are stores of `stream` (news.db, or news.db@2026-03-02T08:00:00Z for an earlier moment) or folders of runs.
-    Documents of two stores are matched by their keys, of others by their ids.
+    Documents of two stores are matched by their keys, of others by their ids. Those that moved are in a cluster that
+    is no part or heir of their own; measures of agreement take A as classes and B as clusters.
 
     Exit code 0 if both are the same, 1 if they differ.
     """
@@ -96,6 +98,13 @@ def print_difference(difference: Difference, output: str | None) -> None:
             say(
                 f"  {NAMES.get(kind, kind):<9} {len(of_kind) - n_shown:>13,}  more with fewer documents; --json has all"
             )
+    if difference.moved and difference.agreement:
+        moves = [f"{move.document} (A {move.before} -> B {move.after})" for move in difference.moved[:SHOWN_MOVES]]
+        more = "; --json has all" if len(difference.moved) > len(moves) else ""
+        say_fact("moved", f"{len(difference.moved):,} documents to other clusters: {', '.join(moves)}{more}")
+    if difference.agreement:
+        values = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in difference.agreement.items())
+        say_fact("agreement", values)
     if output is not None:
         say(f"  {output}")
 

@@ -39,7 +39,9 @@ def kinds(before, after, **shares):
         ("abcdefgh", "abcde fgh", [("split", 8, 8)]),
         ("abc", "abc xyz", [("appeared", 0, 3), ("stayed", 3, 3)]),
         ("abc xyz", "abc", [("vanished", 3, 0), ("stayed", 3, 3)]),
-        ("abcdefghij", "abx cdy efz ghv ijw", [*[("appeared", 0, 3)] * 5, ("vanished", 10, 0)]),
+        ("abcdefghij", "abx cdy efz ghv ijw", [("split", 10, 15)]),
+        ("abcdefghij", "abxyz cduvw efrst ghklm ijnop", [*[("appeared", 0, 5)] * 5, ("vanished", 10, 0)]),
+        ("abcdefghij", "abcdef gh ij", [("split", 10, 10)]),
         ("abcdefghij", "abcdefghi j", [("appeared", 0, 1), ("shrank", 10, 9)]),
     ],
 )
@@ -58,6 +60,34 @@ def test_the_shares_are_options():
     ]
     with pytest.raises(InputError, match="is not a share"):
         kinds("a", "a", survive=0)
+
+
+def test_documents_moved_that_are_in_no_heir_of_their_cluster():
+    difference = compare_sides(side("abcdefghij klmno"), side("abcdef gh i jklmno"))
+    assert [(change.kind, change.before, change.after) for change in difference.changes] == [
+        ("split", ("0",), ("0", "1", "2")),
+        ("grew", ("1",), ("3",)),
+    ]
+    assert [(move.document, move.before, move.after) for move in difference.moved] == [("j", "0", "3")]
+
+
+def test_sections_that_fall_into_topics_are_split_and_the_runs_agree_as_far_as_they_do(tmp_path):
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    import doccluster  # noqa: F811  as readers call it
+
+    corpus = doccluster.load_sample()
+    sections, topics = (doccluster.run(corpus, n_clusters=k) for k in (3, 24))
+    difference = doccluster.diff(sections, topics)
+    counts = difference.counts()
+    assert (counts["vanished"], counts["appeared"]) == (0, 0)
+    assert counts["split"] >= 2
+    heirs = {old: set(change.after) for change in difference.changes for old in change.before}
+    before, after = sections.partition.labels, topics.partition.labels
+    moved = [name for name, old, new in zip(corpus.ids, before, after, strict=True) if str(new) not in heirs[str(old)]]
+    assert [move.document for move in difference.moved] == moved
+    assert difference.agreement["adjusted_rand"] == pytest.approx(adjusted_rand_score(before, after))
+    assert difference.agreement["nmi"] == pytest.approx(normalized_mutual_info_score(before, after))
 
 
 def test_an_edited_document_is_a_difference():
@@ -97,7 +127,7 @@ def test_many_changes_are_told_in_short_with_the_largest_of_each_kind(doccluster
     monkeypatch.setattr(module, "read_sides", lambda *_: sides)
     lines = doccluster("diff", "a", "b").out.splitlines()
     assert "1 merged, 80 appeared, 30 vanished, 58 stayed" in lines[1]
-    assert [line.split()[0] for line in lines[2:]] == ["merged", *["new"] * 6, *["gone"] * 6]
+    assert [line.split()[0] for line in lines[2:]] == ["merged", *["new"] * 6, *["gone"] * 6, "agreement"]
     assert "75  more with fewer documents; --json has all" in " ".join(lines[8:9])
     assert len(json.loads(doccluster("diff", "a", "b", "--json").out)["changes"]) == 169
     many = [Side("a", {str(n): f"{n}" for n in range(30)}, {}), Side("b", {str(n): "all" for n in range(30)}, {})]

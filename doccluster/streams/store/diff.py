@@ -2,7 +2,7 @@
 
 The kinds of change follow MONIC (Spiliopoulou, Ntoutsi, Theodoridis & Schult 2006, doi:10.1145/1150402.1150491): a
 cluster survives in the one that holds enough of it, is absorbed where several do so in one, is split where several
-clusters hold enough parts of it, and vanishes otherwise.
+clusters hold enough parts of it or consist of it, and vanishes otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from doccluster.base.paths import usable_path
@@ -22,6 +22,7 @@ from doccluster.streams.store.database import reading
 from doccluster.streams.store.tables import StoryNames, batch_at
 
 SURVIVE, PART = 0.5, 0.25
+AGREEMENT = ("adjusted_rand", "nmi", "homogeneity", "completeness", "variation_of_information")
 KINDS = ("merged", "split", "appeared", "vanished", "grew", "shrank", "changed", "stayed")
 
 
@@ -57,9 +58,22 @@ class Change:
     label_after: str
 
 
+@dataclass(frozen=True)
+class MovedDocument:
+    """A document that left its cluster for one that is no part or heir of it."""
+
+    document: str
+    before: str
+    after: str
+
+
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """All changes, those of most documents first within each kind, and which documents came, went and were edited."""
+    """All changes, those of most documents first within each kind, and which documents moved and were edited.
+
+    `agreement` has measures of the documents in both (`AGREEMENT`: those before count as classes, those after as
+    clusters); it is empty where `compare_sides` made the difference.
+    """
 
     before: str
     after: str
@@ -68,6 +82,8 @@ class Difference:
     n_after: int
     n_common: int
     edited: tuple[str, ...]
+    moved: tuple[MovedDocument, ...] = ()
+    agreement: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_same(self) -> bool:
@@ -93,7 +109,8 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
         The least share of a cluster's documents (of those on both sides) that the cluster it lives on in must hold;
         also the least share that the parts of a split must hold together.
     part : float in (0, 1]
-        The least share that each part of a split must hold.
+        The least share that each part of a split must hold; smaller clusters are parts too if at least `survive` of
+        them comes from it, and all but the largest part together hold this share.
 
     Examples
     --------
@@ -124,8 +141,12 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
 
     for old, counts in shared.items():
         total = counts.total()
-        parts = sorted(new for new, count in counts.items() if count >= part * total)
-        if len(parts) > 1 and sum(counts[new] for new in parts) >= survive * total:
+        parts = sorted(
+            new for new, count in counts.items() if count >= part * total or count >= survive * len(news[new])
+        )
+        of_parts = [counts[new] for new in parts]
+        n_besides = sum(of_parts) - max(of_parts, default=0)
+        if len(parts) > 1 and sum(of_parts) >= survive * total and n_besides >= part * total:
             changes.append(change("split", (old,), tuple(sorted(parts, key=lambda new: (-counts[new], new)))))
             claimed.update(parts)
             continue
@@ -146,9 +167,13 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
         changes,
         key=lambda change: (KINDS.index(change.kind), -change.n_after, -change.n_before, change.before, change.after),
     )
-    n_common = sum(document in after.cluster_of for document in before.cluster_of)
-    sizes = (len(before.cluster_of), len(after.cluster_of), n_common)
-    return Difference(before.name, after.name, tuple(ordered), *sizes, tuple(sorted(edited)))
+    heirs_of = {old: set(change.after) for change in ordered for old in change.before}
+    both = [(document, old, after.cluster_of.get(document)) for document, old in before.cluster_of.items()]
+    moved = [
+        MovedDocument(document, old, new) for document, old, new in both if new is not None and new not in heirs_of[old]
+    ]
+    sizes = (len(before.cluster_of), len(after.cluster_of), sum(new is not None for _, _, new in both))
+    return Difference(before.name, after.name, tuple(ordered), *sizes, tuple(sorted(edited)), tuple(moved))
 
 
 def read_sides(before: Run | str | Path, after: Run | str | Path) -> tuple[Side, Side]:
@@ -173,7 +198,17 @@ def diff(
     A store at a moment is ``"news.db@2026-03-02T08:00:00Z"``; `survive` and `part` as for `compare_sides`. Raises
     InputError if there is no such run or store.
     """
-    return compare_sides(*read_sides(before, after), survive=survive, part=part)
+    sides = read_sides(before, after)
+    difference = compare_sides(*sides, survive=survive, part=part)
+    return replace(difference, agreement=_agreement(*sides)) if difference.n_common else difference
+
+
+def _agreement(before: Side, after: Side) -> dict[str, float]:
+    from doccluster.measures import score  # brings in numba, which stores need not
+
+    documents = [document for document in before.cluster_of if document in after.cluster_of]
+    classes, labels = ([side.cluster_of[document] for document in documents] for side in (before, after))
+    return {name: score(name, labels, truth=classes).value for name in AGREEMENT}
 
 
 def _members(side: Side) -> dict[str, set[str]]:
