@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from doccluster.base.csv_files import csv_text, storable, write_csv, write_csv_rows
 from doccluster.base.paths import new_folder
-from doccluster.base.typed_json import read_as
+from doccluster.base.plain_values import read_as
+from doccluster.base.text_table import csv_text, storable, write_csv, write_csv_rows
 from doccluster.corpus.document import Corpus
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.main_line import run_pipeline

@@ -12,8 +12,8 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from doccluster.base.csv_files import csv_text, write_csv_parts
 from doccluster.base.executors import InFiles
+from doccluster.base.text_table import csv_text, write_csv_parts
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts

@@ -1,4 +1,7 @@
-"""Values in plain words: short reprs, lists of names, sizes, JSON, checksums; text without hidden characters."""
+"""Values in plain words: short reprs, lists of names, sizes, checksums; text without hidden characters; JSON.
+
+JSON from anywhere is checked against types before anything is done with it: the schema of a file is a dataclass.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import hashlib
 import itertools
 import math
 import re
+import types
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from doccluster.errors import InputError, shown
 
@@ -219,3 +224,166 @@ def without_invisible(text: str) -> str:
     if text.isascii() or not any(map(text.__contains__, f"{INVISIBLE}\u200b{JOINERS}")):
         return text
     return _NOT_SEEN.sub("", text)
+
+
+T = TypeVar("T")
+
+MAX_NUMBER = 2**63 - 1  # of whole numbers, which go into arrays of 64 bits
+DEEPEST = 20
+_LISTS = (Sequence, Iterable, Collection, list, set, frozenset)
+_SHOWN = 40  # characters of a wrong value in a message
+
+
+def read_as(kind: type[T], value: Any, place: str = "it") -> T:
+    """Return a value of JSON as a value of `kind`: a dataclass, a type of a field, or a union of such.
+
+    Lists become tuples, objects become dataclasses or stay mappings. An object may not have names that its dataclass
+    does not know; it may lack those that have a default.
+
+    Raises ValueError if the value is of another type; the message says where, in words of the file.
+
+    >>> read_as(tuple[int, ...], [1, 2])
+    (1, 2)
+    >>> read_as(tuple[int, ...], [1, "x"], "lengths")
+    Traceback (most recent call last):
+        ...
+    ValueError: lengths[1] is 'x', expected a whole number
+    """
+    result: T = _convert(kind, value, place)
+    return result
+
+
+def _convert(kind: Any, value: Any, place: str) -> Any:
+    origin = get_origin(kind)
+    if kind is Any:
+        return _plain(value, place, DEEPEST)
+    if origin in (Union, types.UnionType):
+        return _convert_union(kind, value, place)
+    if origin is Literal:
+        return _expect(isinstance(value, str | int) and value in get_args(kind), value, place, _name(kind))
+    if origin is tuple or origin in _LISTS or kind in _LISTS:
+        return _convert_list(kind, value, place)
+    if origin is Mapping or origin is dict:
+        _expect(isinstance(value, dict), value, place, "an object")
+        return {name: _convert(get_args(kind)[1], item, f"{place}.{name[:_SHOWN]}") for name, item in value.items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _convert_object(kind, value, place)
+    return _convert_single(kind, value, place)
+
+
+def _convert_single(kind: Any, value: Any, place: str) -> Any:
+    if kind is bool or kind is str:
+        return _expect(type(value) is kind, value, place, _name(kind))
+    if kind is int:
+        return _expect(type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER, value, place, _name(kind))
+    if kind is float:
+        fits = type(value) in (int, float) and math.isfinite(value) if not isinstance(value, int) else _is_small(value)
+        return float(_expect(fits, value, place, _name(kind)))
+    if kind is type(None) or kind is None:
+        return _expect(value is None, value, place, "null")
+    raise ValueError(f"{place} is {_shown(value)}, which cannot come from a file")
+
+
+def _is_small(value: int) -> bool:
+    return type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER
+
+
+def _convert_union(kind: Any, value: Any, place: str) -> Any:
+    for choice in get_args(kind):
+        try:
+            return _convert(choice, value, place)
+        except ValueError:
+            continue
+    if isinstance(value, dict | list):  # say what is wrong inside
+        inner = [
+            choice
+            for choice in get_args(kind)
+            if is_dataclass(choice) or get_origin(choice) in (tuple, Mapping, *_LISTS)
+        ]
+        if len(inner) == 1:
+            return _convert(inner[0], value, place)
+    raise ValueError(f"{place} is {_shown(value)}, expected {_name(kind)}")
+
+
+def _convert_list(kind: Any, value: Any, place: str) -> tuple[Any, ...]:
+    _expect(isinstance(value, list | tuple), value, place, "a list")
+    inner = get_args(kind)
+    if get_origin(kind) is tuple and Ellipsis not in inner:
+        _expect(len(value) == len(inner), value, place, f"a list of {len(inner)}")
+        return tuple(
+            _convert(item_kind, item, f"{place}[{i}]")
+            for i, (item_kind, item) in enumerate(zip(inner, value, strict=True))
+        )
+    of = inner[0] if inner else Any
+    if of is str and all(type(item) is str for item in value):  # the long lists
+        return tuple(value)
+    return tuple(_convert(of, item, f"{place}[{index}]") for index, item in enumerate(value))
+
+
+class OtherNames(ValueError):
+    """An object lacks names or has unknown ones: another version wrote it (a file that was cut short is not JSON)."""
+
+
+def _convert_object(kind: Any, value: Any, place: str) -> Any:
+    _expect(isinstance(value, dict), value, place, "an object")
+    hints = _field_types(kind)
+    unknown = [name for name in value if name not in hints]
+    if unknown:
+        raise OtherNames(f"{place} has {_shown(unknown[0])}, which is not known")
+    missing = [
+        field.name
+        for field in fields(kind)
+        if field.default is field.default_factory is MISSING and field.name not in value
+    ]
+    if missing:
+        raise OtherNames(f"{place} lacks {', '.join(map(repr, missing))}")
+    return kind(**{name: _convert(hints[name], item, f"{place}.{name}") for name, item in value.items()})
+
+
+def _plain(value: Any, place: str, depth: int) -> Any:
+    """Return any JSON value whose numbers are not too large and that is not nested too deep."""
+    if depth == 0:
+        raise ValueError(f"{place[:_SHOWN]} is nested more than {DEEPEST} deep")
+    if isinstance(value, dict):
+        return {name: _plain(item, f"{place}.{name[:_SHOWN]}", depth - 1) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, place, depth - 1) for item in value]
+    fits = value is None or isinstance(value, str | bool) or (isinstance(value, int) and _is_small(value))
+    return _expect(fits or (isinstance(value, float) and math.isfinite(value)), value, place, "a value of JSON")
+
+
+@cache
+def _field_types(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _expect(fits: bool, value: Any, place: str, expected: str) -> Any:
+    if not fits:
+        raise ValueError(f"{place} is {_shown(value)}, expected {expected}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, int) and not _is_small(value):
+        return "a number beyond 64 bits"
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
+
+
+def _name(kind: Any) -> str:
+    """Return a type in words: "text, a list or null"."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    if get_origin(kind) in (Union, types.UnionType):
+        names = list(dict.fromkeys(_name(choice) for choice in get_args(kind) if _name(choice)))
+        return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    if get_origin(kind) in (tuple, *_LISTS):
+        return "a list"
+    return _NAMES.get(kind, "an object" if get_origin(kind) in (Mapping, dict) or is_dataclass(kind) else "")

@@ -1,16 +1,27 @@
-"""Tables: lines of a terminal, HTML for notebooks and LaTeX for papers, with all text escaped."""
+"""Tables: lines of a terminal, HTML for notebooks, LaTeX for papers, and csv files that are safe to open.
+
+All text is escaped; no cell of a csv file that comes from a document is one that a spreadsheet runs.
+"""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
+import itertools
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
+from doccluster.base.validation import is_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GAP = 2  # blanks between two columns
 LEAST_WORDS = 36  # what a column of words keeps before a column may leave: most of a headline
@@ -250,3 +261,73 @@ def _cell(cell: Cell, largest: float) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(visible(text))
+
+
+# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"): tab, return and the full-width signs
+# of East Asian keyboards included.
+_FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
+_UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
+
+
+def safe_cell(value: Any) -> Any:
+    """Return a text without control characters, and with ``'`` before it where a spreadsheet would run it.
+
+    >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
+    ("'=HYPERLINK(1)", "'- a dash", 'plain', -1.5)
+    >>> safe_cell("＝HYPERLINK(1)")  # the signs of East Asian keyboards
+    "'＝HYPERLINK(1)"
+    """
+    if not isinstance(value, str):
+        return value
+    cleaned = value if value.isprintable() else _UNPRINTABLE.sub("", storable(value))
+    return f"'{cleaned}" if cleaned[:1] in _FORMULA_SIGNS else cleaned
+
+
+def storable(text: str) -> str:
+    """Return a text that UTF-8 (and a column of text in a data frame) can hold: lone surrogates become escapes.
+
+    Names of files whose bytes do not decode hold them.
+    """
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
+    r"""Return a table as csv; texts and names of columns are made safe, undefined is empty, numbers keep every digit.
+
+    >>> csv_text({"title": ["=1+1", None], "value": [0.1, float("nan")]})
+    "title,value\n'=1+1,0.1\n,\n"
+    >>> csv_text({"@class": ["oil"]})
+    "'@class\noil\n"
+    """
+    columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
+    text = io.StringIO()
+    _write(tuple(columns), zip(*columns.values(), strict=True), text)
+    return text.getvalue()
+
+
+def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([_csv_cell(value) for value in row] for row in itertools.chain([names], rows))
+
+
+def _csv_cell(value: Any) -> Any:
+    return safe_cell(value) if isinstance(value, str) or not is_missing(value) else ""
+
+
+def write_csv(table: Mapping[str, Sequence[Any]] | pd.DataFrame, path: Path) -> None:
+    """Write `csv_text` to a file, in UTF-8."""
+    write_csv_parts([table], path)
+
+
+def write_csv_parts(tables: Iterable[Mapping[str, Sequence[Any]] | pd.DataFrame], path: Path) -> None:
+    """Write tables of the same columns one below the other to a csv file; only one of them is held at a time."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for number, table in enumerate(tables):
+            text = csv_text(table)
+            file.write(text if number == 0 else text[text.index("\n") + 1 :])
+
+
+def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
+    """Write rows as they come, as `csv_text` writes a table, so that a long one is never in memory."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        _write(names, rows, file)

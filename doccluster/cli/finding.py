@@ -222,7 +222,7 @@ def browse_command(
 
 
 def _serve(browser: Browser, port: int) -> None:
-    from doccluster.cli._browse_server import BrowseServer
+    from doccluster.cli._page_server import BrowseServer
 
     with BrowseServer(browser, port) as server:
         say(f"  {server.address}")

@@ -115,8 +115,8 @@ def assign_command(
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
     the run did not know) and new (whether it is unlike all clusters of the run, and the one named is only the nearest).
     """
-    from doccluster.base.csv_files import csv_text
     from doccluster.base.paths import check_file
+    from doccluster.base.text_table import csv_text
     from doccluster.pipeline.assigning import assign_documents, chosen_threshold
     from doccluster.results.run_model import load_model
 
@@ -154,8 +154,8 @@ def _novelty(table: pd.DataFrame, threshold: float) -> str:
 
 
 def _write(table: pd.DataFrame, path: Path) -> None:
-    from doccluster.base.csv_files import write_csv
     from doccluster.base.paths import new_file
+    from doccluster.base.text_table import write_csv
 
     with new_file(path) as unfinished:
         write_csv(table, unfinished)

@@ -75,7 +75,7 @@ class Algorithm:
         if self.find:
             result: ClusteringResult = _loaded(self.find)(task, **self.fixed)
             return result
-        from doccluster.clustering.estimating import fit_estimator
+        from doccluster.clustering.task import fit_estimator
 
         return fit_estimator(self.make(), task, _loaded(self.rule) if self.rule else None)
 
@@ -182,7 +182,7 @@ _SMOOTHED: Any = {
     "parameters": "smoothed.document_clusters:DocumentParameters",
     "find": "smoothed.document_clusters:find_documents",
 }
-_THEIRS: Any = {"metric": "euclidean", "predicts": "the nearest mean", "rule": "estimating:nearest_mean"}
+_THEIRS: Any = {"metric": "euclidean", "predicts": "the nearest mean", "rule": "task:nearest_mean"}
 _ROWS = (
     Algorithm(
         name=SPHERICAL,
@@ -254,7 +254,7 @@ _ROWS = (
         criterion="log-likelihood of the mixture",
         predicts=MOST_PROBABLE,
         estimator="mixtures.vmf_mixture:VonMisesFisherMixture",
-        rule="estimating:most_probable_direction",
+        rule="task:most_probable_direction",
     ),
     Algorithm(
         name="multinomial-mixture",

@@ -15,8 +15,8 @@ from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.progress import silent
 from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
-from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, MemoryLimitError
 from doccluster.geometry import ClusterEvidence, as_documents
 from doccluster.geometry.criterion_moves import moves_bytes, refine_by_moves

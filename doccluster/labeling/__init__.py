@@ -2,15 +2,18 @@
 
 from doccluster.labeling.describe import describe_clusters, descriptive_terms, discriminating_terms
 from doccluster.labeling.description import Borderline, ClusterDescription, LabelTerm, Representative, Term
-from doccluster.labeling.explain import Contrast, Contribution, contrast_clusters, explain_membership
+from doccluster.labeling.label_terms import short_labels
 from doccluster.labeling.placement import (
+    Contrast,
+    Contribution,
     Placement,
     borderline_documents,
+    contrast_clusters,
+    explain_membership,
     place_documents,
     representative_documents,
 )
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.labeling.short_labels import short_labels
 
 __all__ = [
     "Borderline",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.base.csv_files import storable
 from doccluster.base.progress import Progress, silent
+from doccluster.base.text_table import storable
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new

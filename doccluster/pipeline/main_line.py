@@ -28,14 +28,16 @@ from doccluster.pipeline.cluster_count import ClusterCount
 from doccluster.pipeline.fitting import (
     FittedClusters,
     Rows,
+    clusters_of_labels,
     find_first_copies,
     folding_note,
     other_note,
+    recorded_labels,
     set_aside,
     spread_to_copies,
+    with_labels,
     without_copies,
 )
-from doccluster.pipeline.given_labels import clusters_of_labels, recorded_labels, with_labels
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.news_stories import stories_of_run

@@ -14,8 +14,7 @@ from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.corpus.dates import as_moment
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline.fitting import FittedClusters
-from doccluster.pipeline.given_labels import fit_of_labels
+from doccluster.pipeline.fitting import FittedClusters, fit_of_labels
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import days_of, doubt, outlets_of

@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from doccluster.base.csv_files import safe_cell
 from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
+from doccluster.base.text_table import safe_cell
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import InputError

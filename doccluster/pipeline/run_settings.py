@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.paths import BEFORE_EDITS, usable_path
-from doccluster.base.typed_json import read_as
+from doccluster.base.plain_values import read_as
 from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
 from doccluster.corpus.frames import query_in

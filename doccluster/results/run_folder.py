@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.csv_files import write_csv, write_csv_parts
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import new_folder, usable_path
 from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.text_table import write_csv, write_csv_parts
 from doccluster.corpus.document import Skipped
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import ClusterDescription
@@ -242,7 +242,7 @@ def _save_record(run: Run, folder: Path) -> None:
 
 def _threshold(run: Run) -> float | None:
     """Return the similarity below which new documents fit no cluster; copies of a document do not count."""
-    from doccluster.clustering.novelty import learn_threshold
+    from doccluster.clustering.linear_rule import learn_threshold
 
     labels, similarity = run.partition.labels, run.similarity
     if run.copy_of is None:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.paths import usable_path
-from doccluster.base.plain_values import ShortRepr
-from doccluster.base.typed_json import read_as
+from doccluster.base.plain_values import ShortRepr, read_as
 from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.results.storage import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.csv_files import storable
 from doccluster.base.paths import PARQUET_PARTS
+from doccluster.base.text_table import storable
 from doccluster.corpus.columns import kept_name, type_of, typed_value
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS

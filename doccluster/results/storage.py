@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.plain_values import OtherNames, read_as
 from doccluster.base.sparse_structure import checked_csr
-from doccluster.base.typed_json import OtherNames, read_as
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import ReadFailure
 from doccluster.errors import DocclusterError, InputError, SchemaError

@@ -24,14 +24,15 @@ from doccluster.selection.levels import (
     MAX_FOR_TOPICS,
     SURE_SUBTOPICS,
     Level,
+    Structure,
     between,
     draw_rows,
     find_both,
+    find_structure,
     spread,
     subtopics_among,
     topics_among,
 )
-from doccluster.selection.structure import Structure, find_structure
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:

@@ -284,7 +284,7 @@ def test_a_full_disk_leaves_the_old_report_and_table_in_place(doccluster, finish
     one_sentence(doccluster("report", folder), 2, "report.html", "No space left")
     assert (folder / "report.html").read_bytes() == before
     (tmp_path / "new.csv").write_text("mine", encoding="utf-8")
-    monkeypatch.setattr("doccluster.base.csv_files.write_csv", half)
+    monkeypatch.setattr("doccluster.base.text_table.write_csv", half)
     done = doccluster("assign", finished, tiny, "-o", tmp_path / "new.csv", "--overwrite")
     one_sentence(done, 2, "new.csv", "No space left")
     assert (tmp_path / "new.csv").read_text(encoding="utf-8") == "mine"

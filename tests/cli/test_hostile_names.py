@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from doccluster.base.csv_files import csv_text
 from doccluster.base.plain_values import parse_size
+from doccluster.base.text_table import csv_text
 from doccluster.cli.main import main
 from doccluster.corpus import opening
 from doccluster.corpus.walking import MAX_SOURCES, expanded

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import explain_membership
-from doccluster.labeling.explain import contrast_clusters
+from doccluster.labeling.placement import contrast_clusters
 from doccluster.vectors.document_vectors import DocumentVectors
 
 

@@ -12,7 +12,7 @@ import pytest
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import describe_clusters
 from doccluster.labeling.describe import recurring_strings
-from doccluster.labeling.short_labels import is_content
+from doccluster.labeling.label_terms import is_content
 from doccluster.text import scripts
 from doccluster.text.scripts import whole_word
 from doccluster.vectors import TfidfVectorizer, vectorize

@@ -8,9 +8,8 @@ from scipy import sparse
 
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.description import LabelTerm
-from doccluster.labeling.label_terms import rank_label_terms
+from doccluster.labeling.label_terms import rank_label_terms, same_family, short_labels
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.labeling.short_labels import same_family, short_labels
 
 
 def labels_of(documents, clusters, **options):

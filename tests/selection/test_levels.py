@@ -16,11 +16,12 @@ from doccluster.selection.levels import (
     agreement_of_parts,
     between,
     find_levels,
+    find_structure,
     finer_wanted,
+    split_terms,
     subtopics_among,
     topics_among,
 )
-from doccluster.selection.structure import find_structure, split_terms
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from doccluster.cli.store_server import StoreServer, token_of
+from doccluster.cli._page_server import StoreServer, token_of
 from doccluster.cli.stories import _told
 from doccluster.errors import InputError
 from doccluster.streams import StoryStream

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from doccluster.base.csv_files import csv_text, write_csv_rows
+from doccluster.base.text_table import csv_text, write_csv_rows
 from doccluster.cli._console import print_json_lists
 from doccluster.streams.store.database import reading
 from doccluster.streams.store.tables import DOCUMENT_COLUMNS, document_rows, read_tables

@@ -13,8 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from doccluster.clustering import SphericalKMeans
 from doccluster.errors import InputError
 from doccluster.synthetic import make_zipf_corpus, plan_zipf
-from doccluster.synthetic.fading_stories import Stories
-from doccluster.synthetic.zipf import invented_words
+from doccluster.synthetic.zipf import Stories, invented_words
 from doccluster.vectors import vectorize
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster.pipeline.apart import SPARED_DOCUMENTS, TRUSTED_DOCUMENTS, author_terms
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.apart_from import SPARED_DOCUMENTS, TRUSTED_DOCUMENTS, author_terms
 
 
 def naive_factors(counts, authors, clusters=None):

@@ -11,8 +11,8 @@ from doccluster.base.parameter_fields import check_parameters, described_by, par
 from doccluster.base.progress import silent
 from doccluster.base.validation import check_n_clusters
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
-from doccluster.clustering.estimator_parameters import ClusteringParameters
 from doccluster.clustering.hierarchical.agglomeration import LINKAGES, agglomerate, cut_tree
+from doccluster.clustering.task import ClusteringParameters
 from doccluster.geometry import Documents
 
 

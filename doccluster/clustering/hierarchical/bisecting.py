@@ -21,8 +21,8 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import silent
 from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
 from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
-from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.geometry.criterion_moves import refine_by_moves
 from doccluster.geometry.evidence import NAMES

@@ -19,14 +19,13 @@ from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
-from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.refinement import refine_start
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
 from doccluster.clustering.k_means.unit_documents import unit_documents
-from doccluster.clustering.task import ClusteringResult, ClusteringTask
+from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters
 from doccluster.errors import InputError, NothingUsable
 from doccluster.geometry.documents import as_documents
 

@@ -30,19 +30,20 @@ from doccluster.base.validation import (
     unit_rows,
 )
 from doccluster.clustering.centroid_estimator import check_columns
-from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
-from doccluster.clustering.mixtures.vmf_seeds import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.vmf_steps import (
     Expectation,
     MixtureParameters,
     UnitRows,
+    check_mixture_init,
     expect,
     expect_labels,
     maximize,
+    seed_labels,
     unit_blocks,
 )
+from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 
 

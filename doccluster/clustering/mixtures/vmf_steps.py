@@ -1,4 +1,4 @@
-"""The two steps of expectation maximisation for a von Mises-Fisher mixture, over blocks of documents in threads.
+"""Where a von Mises-Fisher mixture starts, and the two steps of expectation maximisation, over blocks in threads.
 
 Only the posteriors of some blocks exist at a time, never all of them. All is computed in float64, and results do not
 depend on the number of threads: blocks have a size of their own, and threads share the rows of a product.
@@ -15,8 +15,51 @@ from scipy import sparse
 
 from doccluster.base.arrays import Floats
 from doccluster.base.blocks import row_blocks
+from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
+from doccluster.errors import Argument, InputError
 from doccluster.geometry.projection import times_table
+
+
+def check_mixture_init(init: Any, n_documents: int, n_clusters: int) -> None:
+    """Raise InputError unless `init` is a known word or one label 0..n_clusters-1 for each document."""
+    if isinstance(init, str):
+        if init not in ("k-means", "random"):
+            raise InputError(
+                "is unknown", argument="init", received=init, expected="'k-means', 'random' or an array of labels"
+            )
+        return
+    labels = np.asarray(init)
+    if labels.shape != (n_documents,) or labels.dtype.kind not in "iu":
+        raise InputError(
+            f"has shape {labels.shape} and type {labels.dtype}",
+            argument="init",
+            expected=f"one whole number for each of {n_documents} documents",
+        )
+    if labels.min() < 0 or labels.max() >= n_clusters:
+        raise InputError(
+            f"has labels {labels.min()}..{labels.max()}",
+            argument="init",
+            remedy=(f"give labels in 0..{n_clusters - 1}, or change ", Argument("n_clusters")),
+        )
+
+
+def seed_labels(
+    rows: Any, n_clusters: int, init: Any, generator: np.random.Generator, n_threads: int | None
+) -> npt.NDArray[np.int64]:
+    """Return one label per document to start from; fewer than `n_clusters` occur if there are fewer distinct rows."""
+    if not isinstance(init, str):
+        return np.asarray(init, dtype=np.int64)
+    model = SphericalKMeans(
+        n_clusters,
+        init="random" if init == "random" else "k-means++",
+        max_iter=1 if init == "random" else 300,
+        n_init=1,
+        random_state=generator,
+        n_threads=n_threads,
+    )
+    return model.fit(rows).labels_.astype(np.int64)
+
 
 BLOCK_SHARES = 2**20  # posterior probabilities held at a time: 8 MiB, and three times that while they are made
 SERIAL_WORK = 2_000_000  # multiplications below which starting threads costs more than it gains

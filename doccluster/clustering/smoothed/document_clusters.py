@@ -14,7 +14,6 @@ from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
 from doccluster.base.validation import as_generator, check_n_clusters, unit_rows
-from doccluster.clustering.estimator_parameters import SeededParameters
 from doccluster.clustering.k_means.seeds import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, SettledMixture, settle_labels
@@ -29,7 +28,7 @@ from doccluster.clustering.smoothed.document_spaces import (
     shared_term_rows,
     side_by_side,
 )
-from doccluster.clustering.task import ClusteringResult, ClusteringTask, SmoothedRows
+from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters, SmoothedRows
 from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.projection import principal_rows

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.csv_files import write_csv_rows
 from doccluster.base.paths import check_folder, unfinished_folder, writing
+from doccluster.base.text_table import write_csv_rows
 from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
 from doccluster.stories.cleaning import TIMES, title_end
