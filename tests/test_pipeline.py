@@ -19,10 +19,9 @@ from doccluster.errors import InputError, MemoryLimitError, NothingUsable
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.fitting import largest_first
 from doccluster.pipeline.in_process import canonical_order
-from doccluster.pipeline.inspecting import inspect_source
+from doccluster.pipeline.inspecting import inspect_source, write_vectors
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
 from doccluster.pipeline.repeating import repeat_run
-from doccluster.pipeline.vector_file import write_vectors
 from doccluster.results.run_folder import load_run
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples"

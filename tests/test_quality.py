@@ -18,8 +18,8 @@ from doccluster.errors import InputError, MemoryLimitError
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.comparing import compare_sources
 from doccluster.pipeline.in_process import canonical_order
+from doccluster.pipeline.inspecting import write_vectors
 from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
-from doccluster.pipeline.vector_file import write_vectors
 from doccluster.results.run_folder import load_run
 from doccluster.selection import LabelledCorpus, compare
 

@@ -14,9 +14,9 @@ from scipy import optimize, sparse, special
 
 from doccluster.clustering import MultinomialMixture, VonMisesFisherMixture
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
-from doccluster.clustering.linear_rule import LinearRule
 from doccluster.clustering.mixtures import vmf_mixture, vmf_steps
 from doccluster.clustering.smoothed.document_spaces import search_cells
+from doccluster.clustering.task import LinearRule
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterProfiles
@@ -118,7 +118,7 @@ def information(n_threads):
 
 WORK = {
     "multinomials": (multinomials, "clustering.mixtures.multinomial", "share_blocks", "BLOCK_ROWS", 7),
-    "linear rule": (linear_rule, "clustering.linear_rule", "map_blocks", "BLOCK_ROWS", 7),
+    "linear rule": (linear_rule, "clustering.task", "map_blocks", "BLOCK_ROWS", 7),
     "tree": (tree, "clustering.hierarchical.agglomeration", "map_blocks", "BLOCK_ROWS", 7),
     "neighbours": (neighbours, "geometry.neighbours", "base.executors.map_blocks", "BLOCK_ROWS", 7),
     "semantic space": (space, "geometry.projection", "base.executors.map_blocks", "BLOCK_ROWS", 7),

@@ -306,7 +306,7 @@ def check_stemming(language: str) -> None:
 
 def check_languages(names: str) -> None:
     """Raise InputError if a text names, with commas, a language that has no list of function words."""
-    from doccluster.text.stopwords import choose_languages
+    from doccluster.text.language import choose_languages
 
     parts = names.split(",")
     if parts != ["auto"]:

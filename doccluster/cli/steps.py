@@ -288,7 +288,7 @@ COUNTING = with_source(only("classes_from", "n_threads", "overwrite"))
 def vectorize_command(sources: tuple[str, ...], output: str, settings: dict[str, Any], as_json: bool) -> None:
     """Turn documents into a matrix file (npz) that `cluster` and `run` take, and other programs can read."""
     from doccluster.cli._run_summary import say_analysis, terms_told
-    from doccluster.pipeline.vector_file import write_vectors
+    from doccluster.pipeline.inspecting import write_vectors
 
     with progress_shown(quiet=as_json) as progress:
         vector_file = write_vectors(typed_source(sources), output, **settings, progress=progress)

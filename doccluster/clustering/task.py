@@ -7,21 +7,188 @@ An estimator is a dataclass of its parameters, each written once: from the field
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import parameter
+from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import RandomState, compact_indices
-from doccluster.clustering.linear_rule import LinearRule
 from doccluster.errors import DocclusterError, InputError
 from doccluster.geometry import Documents
 from doccluster.geometry.documents import count_distinct_rows
 from doccluster.vectors.meaning import Meaning
+
+BLOCK_ROWS = 2048
+MAX_TABLE = 2**23  # weights that are laid out for many rows, the zeros too: 64 MiB
+TERMS_PER_ENTRY = 8  # of the rows, for which that is worth it
+STEP = 2.0**-24  # of scaled counts: sums of up to half a billion are then exact in float64, and so in any order
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearRule(ShortRepr):
+    r"""The cluster of a document x is that of the highest score x . w + b, the first on ties.
+
+    So decide k-means (w the mean, b = -|w|^2 / 2), a mixture of von Mises-Fisher distributions (kappa mu and the
+    logarithm of weight and normaliser) and a mixture of multinomials (the odds of the terms, the logarithm of the
+    weight).
+    """
+
+    weights: Any  # csr array of shape (n_terms, n_scores)
+    offsets: npt.NDArray[np.float64]  # of shape (n_scores,): minus infinity for a cluster that nothing goes to
+    # of shape (n_scores,): the cluster that each score is for: its own, or with others one that an editor merged
+    clusters: npt.NDArray[np.int64]
+    on_counts: bool = False  # whether x are the counts of the terms, or the unit rows
+    max_length: float = np.inf  # rows of a larger sum are scaled to it first; infinity for none
+
+    def labels(self, matrix: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
+        """Return the cluster of each row, int64 array of shape (n_documents,)."""
+
+        def decide(block: slice) -> npt.NDArray[np.int64]:
+            clusters: npt.NDArray[np.int64] = self.clusters[self.scores(matrix[block]).argmax(axis=1)]
+            return clusters
+
+        parts = map_blocks(decide, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
+        return np.concatenate(list(parts))
+
+    def scores(self, matrix: Any) -> npt.NDArray[np.float64]:
+        """Return the scores of each row, float64 array of shape (n_documents, n_scores)."""
+        rows = capped(matrix, self.max_length) if np.isfinite(self.max_length) else matrix
+        n_weights = self.weights.shape[0] * self.weights.shape[1]
+        is_many = sparse.issparse(rows) and TERMS_PER_ENTRY * rows.nnz >= self.weights.shape[0]
+        products = rows @ (self._table if is_many and n_weights <= MAX_TABLE else self.weights)
+        scores: npt.NDArray[np.float64] = np.asarray(products.toarray() if sparse.issparse(products) else products)
+        return scores + self.offsets
+
+    def memberships(self, matrix: Any, n_clusters: int, *, n_largest: int = 3) -> Any:
+        """Return the probability of the likeliest clusters of each row, where the scores are log-posteriors.
+
+        csr array of shape (n_rows, n_clusters) with the `n_largest` entries of each row; none for a row without terms.
+        Probabilities of clusters that an editor merged are added.
+        """
+        n_scores, n_largest = self.clusters.size, min(n_largest, n_clusters)
+        of_cluster = sparse.csr_array((np.ones(n_scores), (np.arange(n_scores), self.clusters)), (n_scores, n_clusters))
+
+        def largest(block: slice) -> Any:
+            rows = matrix[block]
+            has_terms = np.asarray(abs(rows).sum(axis=1)).ravel() > 0
+            scores = self.scores(rows)[has_terms]
+            shares = np.exp(scores - scores.max(axis=1, keepdims=True)) @ of_cluster
+            shares /= shares.sum(axis=1, keepdims=True)
+            columns = np.sort(np.argpartition(-shares, n_largest - 1, axis=1)[:, :n_largest], axis=1)
+            starts = np.concatenate([[0], np.cumsum(has_terms * n_largest)])
+            values = np.take_along_axis(shares, columns, axis=1)
+            return sparse.csr_array((values.ravel(), columns.ravel(), starts), shape=(has_terms.size, n_clusters))
+
+        blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
+        return sparse.csr_array(sparse.vstack(list(map_blocks(largest, blocks)), format="csr"))
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.float64]:
+        """The weights with their zeros: products take the same steps, faster, as long as there are few of them."""
+        table: npt.NDArray[np.float64] = self.weights.toarray()
+        return table
+
+    def renumbered(self, numbers: npt.NDArray[np.int64]) -> LinearRule:
+        """Return the rule with new numbers for clusters, by their old ones; one that becomes -1 is left out."""
+        clusters = numbers[self.clusters]
+        columns = np.flatnonzero(clusters >= 0)
+        weights = sparse.csr_array(self.weights[:, columns])
+        weights.sort_indices()
+        return replace(self, weights=weights, offsets=self.offsets[columns], clusters=clusters[columns])
+
+
+def decide(
+    rule: LinearRule | None, rows: Any, counts: Any | None, centroids: Any, *, n_threads: int | None = None
+) -> npt.NDArray[np.int64]:
+    """Return the cluster of each new document by a rule, without one that of the nearest centroid.
+
+    Raises InputError if the rule is on counts, and there are none.
+    """
+    if rule is None:
+        from doccluster.clustering.k_means.assign import (
+            assign_to_centroids,  # brings in numba, which reading a rule need not
+        )
+
+        return assign_to_centroids(rows, centroids, n_threads=n_threads).labels.astype(np.int64)
+    if not rule.on_counts:
+        return rule.labels(rows, n_threads=n_threads)
+    if counts is None:
+        raise InputError(
+            "the clusters were made by counts of terms, and the matrix holds other values", remedy="give counts"
+        )
+    return rule.labels(counts, n_threads=n_threads)
+
+
+def capped(matrix: Any, max_length: float) -> Any:
+    """Return rows in float64, those of a larger sum than `max_length` scaled to that sum, in whole steps."""
+    rows = sparse.csr_array(matrix, dtype=np.float64)
+    sums = np.asarray(rows.sum(axis=1)).ravel()
+    scale = np.minimum(1.0, np.divide(max_length, sums, out=np.ones_like(sums), where=sums > 0))
+    if (scale == 1.0).all():
+        return rows
+    scaled = np.repeat(scale < 1.0, np.diff(rows.indptr))
+    data = rows.data * np.repeat(scale, np.diff(rows.indptr))
+    data = np.where(scaled, np.rint(data / STEP) * STEP, data)
+    return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+# share of the documents of a run that are nearer than this to the rest of their cluster: one in ten would be called new
+SHARE_BELOW = 0.1
+
+
+def leave_one_out_similarity(
+    labels: npt.NDArray[np.int64], similarity: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    r"""Return the cosine of each document to the centroid of the other documents of its cluster.
+
+    The sum s of the unit vectors of a cluster has the length L, which is the sum of the cosines of the members to the
+    centroid s / L. Without the document x it is s - x, and with c the cosine of x to the centroid
+
+    .. math:: \cos(x, s - x) = \frac{c L - 1}{\sqrt{L^2 - 2 c L + 1}}
+
+    so that no vector is needed.
+
+    `labels` of shape (n_documents,): clusters 0..k-1. `similarity` of shape (n_documents,): the cosine of each document
+    to the centroid of its cluster, the normalised sum of its members.
+
+    Returned: float64 array of shape (n_documents,): nan for the only document of a cluster.
+
+    Two documents at 60 degrees are each at 30 degrees from their centroid.
+
+    >>> leave_one_out_similarity(np.array([0, 0]), np.cos(np.radians([30.0, 30.0]))).round(3)
+    array([0.5, 0.5])
+    """
+    length = np.bincount(labels, weights=similarity)[labels]
+    is_alone = np.bincount(labels)[labels] == 1
+    squared_rest = length * length - 2 * similarity * length + 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosine = (similarity * length - 1) / np.sqrt(np.maximum(squared_rest, 0))
+    similarities: npt.NDArray[np.float64] = np.where(is_alone | (squared_rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
+    return similarities
+
+
+def learn_threshold(
+    labels: Any, similarity: Any, *, counted: npt.NDArray[np.bool_] | None = None, share: float = SHARE_BELOW
+) -> float | None:
+    """Return the cosine below which a new document fits no cluster: a low quantile of `leave_one_out_similarity`.
+
+    `counted` are the documents of which the quantile is taken, all by default. None if each of them is alone in its
+    cluster.
+
+    >>> learn_threshold(np.array([0, 0, 1]), np.cos(np.radians([30.0, 30.0, 0.0])))
+    0.5
+    """
+    usual = leave_one_out_similarity(np.asarray(labels), np.asarray(similarity, dtype=np.float64))
+    usual = usual[~np.isnan(usual) & (True if counted is None else counted)]
+    return round(float(np.quantile(usual, share)), 6) if usual.size else None
+
 
 STARTS = 10  # of an algorithm that makes several, by default
 

@@ -23,7 +23,6 @@ from doccluster.base.blocks import row_blocks
 from doccluster.base.executors import ArrayFile, CsrFiles, Executor, InFiles, TablePlace, added, opened
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters
-from doccluster.clustering.linear_rule import capped
 from doccluster.clustering.mixtures.multinomial import (
     BLOCK_ROWS,
     MAX_ITER,
@@ -38,6 +37,7 @@ from doccluster.clustering.mixtures.multinomial import (
 )
 from doccluster.clustering.smoothed.document_clusters import DocumentFit, DocumentParameters, DocumentWork
 from doccluster.clustering.smoothed.document_spaces import taken_rows
+from doccluster.clustering.task import capped
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.executors import Executor, opened
-from doccluster.clustering.linear_rule import LinearRule, decide
+from doccluster.clustering.task import LinearRule, decide
 from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.text_vectors import single_threaded
 from doccluster.labeling.placement import place_labels

@@ -33,7 +33,7 @@ from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
 from doccluster.vectors.vectorize import weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
-from doccluster.vectors.vectorizer_parameters import dtype_of
+from doccluster.vectors.weighting import dtype_of
 
 _one_at_a_time = threading.Lock()  # an encoder of our user may not be called by two threads at once
 _TERMS = ("characters.npy", "ends.npy")

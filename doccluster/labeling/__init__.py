@@ -1,7 +1,6 @@
 """What a cluster is about: terms, representatives, borderline documents."""
 
 from doccluster.labeling.describe import describe_clusters, descriptive_terms, discriminating_terms
-from doccluster.labeling.description import Borderline, ClusterDescription, LabelTerm, Representative, Term
 from doccluster.labeling.label_terms import short_labels
 from doccluster.labeling.placement import (
     Contrast,
@@ -13,7 +12,14 @@ from doccluster.labeling.placement import (
     place_documents,
     representative_documents,
 )
-from doccluster.labeling.profiles import ClusterProfiles
+from doccluster.labeling.profiles import (
+    Borderline,
+    ClusterDescription,
+    ClusterProfiles,
+    LabelTerm,
+    Representative,
+    Term,
+)
 
 __all__ = [
     "Borderline",

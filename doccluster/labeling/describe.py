@@ -17,11 +17,17 @@ from scipy import sparse
 
 from doccluster.geometry import ClusterEvidence, Documents
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.description import ClusterDescription, Term
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts
 from doccluster.labeling.label_terms import LongerStrings, rank_label_terms, short_labels
 from doccluster.labeling.placement import Placement, borderline_documents, place_documents, representative_documents
-from doccluster.labeling.profiles import ClusterProfiles, checked_documents, entries, largest_per_row
+from doccluster.labeling.profiles import (
+    ClusterDescription,
+    ClusterProfiles,
+    Term,
+    checked_documents,
+    entries,
+    largest_per_row,
+)
 from doccluster.text.scripts import is_unspaced, whole_letters, whole_word, without_ending
 from doccluster.vectors.document_vectors import DocumentVectors
 

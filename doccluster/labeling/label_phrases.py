@@ -18,9 +18,9 @@ from scipy import sparse
 from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry.partition import Partition
+from doccluster.text.language import linking_words
 from doccluster.text.phrases import Phrase, find_phrases, word_uses, written_as
 from doccluster.text.running_text import RunningText
-from doccluster.text.stopwords import linking_words
 
 MAX_DOCUMENTS = 50_000  # of more, as many evenly spaced ones are searched
 

@@ -20,9 +20,8 @@ import numpy.typing as npt
 from doccluster.base.arrays import Floats, Integers
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_phrases import LabelPhrases, LabelQueries, TitleCounts
-from doccluster.labeling.profiles import ClusterProfiles, entries, largest_per_row, mutual_information
+from doccluster.labeling.profiles import ClusterProfiles, LabelTerm, entries, largest_per_row, mutual_information
 from doccluster.text.scripts import is_unspaced
 
 N_CANDIDATES = 60

@@ -18,8 +18,7 @@ from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import cosines
 from doccluster.geometry.sums import sums_by_label
-from doccluster.labeling.description import Borderline, Representative
-from doccluster.labeling.profiles import checked_documents
+from doccluster.labeling.profiles import Borderline, Representative, checked_documents
 from doccluster.vectors.document_vectors import DocumentVectors
 
 MIN_STAYING = 2  # documents of a cluster, or all of it stay

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import Floats, Integers
-from doccluster.clustering.linear_rule import LinearRule
+from doccluster.clustering.task import LinearRule
 from doccluster.corpus.columns import kept_name
 from doccluster.errors import InputError
 from doccluster.results.document_table import DocumentTable

@@ -16,8 +16,8 @@ from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry.partition import Partition
+from doccluster.pipeline.fitting import is_dated
 from doccluster.pipeline.naming import describe_texts
-from doccluster.pipeline.news_stories import is_dated
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable

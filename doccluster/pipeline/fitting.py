@@ -2,13 +2,15 @@
 
 Near-copies of one text are found for every run, and clustered as one document on request. Without a given number,
 documents that fit no cluster are shown as Other: their cluster without them is less like them than another cluster is.
-A cluster of which fewer than two documents would stay keeps them all. Labels of another program replace a fit.
+A cluster of which fewer than two documents would stay keeps them all. Labels of another program, and stories of
+news (those of the rule that a store follows, of dated documents of several outlets), take the place of a fit.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,12 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Flags
+from doccluster.base.packed_strings import MadeItems
+from doccluster.base.progress import Progress
 from doccluster.base.validation import check_n_clusters, unit_rows
-from doccluster.clustering.algorithms import Algorithm
-from doccluster.clustering.linear_rule import LinearRule, decide
-from doccluster.clustering.task import ClusteringResult, ClusteringTask
+from doccluster.clustering.algorithms import QUALITIES, Algorithm
+from doccluster.clustering.task import ClusteringResult, ClusteringTask, LinearRule, decide
 from doccluster.corpus import Corpus, find_near_copies
 from doccluster.corpus.columns import cell_text
+from doccluster.corpus.dates import as_moment
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.geometry.partition import Partition
@@ -29,8 +33,12 @@ from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.placement import Placement, fit_none
 from doccluster.measures import score
 from doccluster.measures.label_files import read_labels
+from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import SourceDocuments
 from doccluster.results.document_table import DocumentTable
+from doccluster.results.overview import days_of, doubt, outlets_of
+from doccluster.stories import NewsArticles, find_stories
+from doccluster.stories.cleaning import body_of, outlet_of
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.meaning import Embeddings, rows_of_documents
 
@@ -249,3 +257,111 @@ def recorded_labels(labels: Any) -> str | None:
     if labels is None:
         return None
     return os.fspath(labels) if isinstance(labels, str | os.PathLike) else "memory"
+
+
+LEAST_OUTLETS = 3
+DATED_SHARE = 0.5  # of the documents, for a collection that is dated
+
+
+@dataclass(frozen=True, eq=False)
+class News:
+    """Dated articles of several outlets.
+
+    Attributes
+    ----------
+    rows : int64 array
+        The documents that are dated.
+    articles : NewsArticles
+    n_outlets : int
+    """
+
+    rows: npt.NDArray[np.int64]
+    articles: NewsArticles
+    n_outlets: int
+
+
+@dataclass(frozen=True, eq=False)
+class StoryFit:
+    """Stories of two articles or more as clusters; `is_alone` says which documents are in none of them."""
+
+    fit: FittedClusters
+    is_alone: npt.NDArray[np.bool_]
+    why: str
+
+
+def is_dated(documents: DocumentTable) -> bool:
+    """Return whether at least half of the documents have a date, and these are not all of one day."""
+    days = days_of(documents.dates)
+    return bool((days > 0).sum() >= DATED_SHARE * len(documents) and np.unique(days[days > 0]).size > 1)
+
+
+def news_among(documents: DocumentTable, corpus: Corpus | None) -> News | None:
+    """Return the dated documents as articles, None where they are no news of three outlets or more."""
+    outlets = [outlet_of(name) for name in outlets_of(documents)]
+    n_outlets = len(set(filter(None, outlets)))
+    if corpus is None or n_outlets < LEAST_OUTLETS or not is_dated(documents):
+        return None
+    moments = [None if doubt(date) else as_moment(date) for date in documents.dates]
+    rows = np.array([row for row, moment in enumerate(moments) if moment is not None], dtype=np.int64)
+    titles = [documents.titles[row] for row in rows.tolist()]
+    articles = NewsArticles(
+        titles,
+        _Bodies(PickedTexts(corpus.texts, documents.positions[rows]), titles),
+        [outlets[row] for row in rows.tolist()],
+        np.array([moments[row] for row in rows.tolist()], dtype=np.int64),
+    )
+    return News(rows, articles, n_outlets)
+
+
+class _Bodies(MadeItems[str]):
+    """Texts without the titles that they begin with, each made when it is looked at."""
+
+    def __init__(self, texts: Sequence[str], titles: Sequence[str]) -> None:
+        self._texts, self._titles = texts, titles
+
+    def __len__(self) -> int:
+        return len(self._titles)
+
+    def _item(self, row: int) -> str:
+        return body_of(self._titles[row], self._texts[row])
+
+
+def stories_of_run(
+    settings: RunSettings,
+    vectors: DocumentVectors,
+    documents: DocumentTable,
+    corpus: Corpus | None,
+    progress: Progress,
+) -> StoryFit | None:
+    """Return the stories that a run shows; None where it clusters by an algorithm.
+
+    Stories are shown of news whose number of clusters, granularity and algorithm are left open, or where they are asked
+    for by name.
+    """
+    is_open = settings.granularity in (None, "stories") and isinstance(settings.n_clusters, str)
+    is_open = is_open and settings.labels is None and not settings.apart_columns
+    if not is_open or settings.algorithm != QUALITIES["default"] or settings.has_meaning:
+        return None
+    news = news_among(documents, corpus)
+    if news is None:
+        return None
+    labels = np.full(len(documents), -1)
+    labels[news.rows] = find_stories(
+        news.articles,
+        n_threads=settings.n_threads,
+        progress=lambda n_read, n_all: progress("cluster", n_read, n_all),
+    )
+    several = np.bincount(labels[news.rows]) > 1
+    is_alone = (labels < 0) | ~several[labels]
+    if is_alone.all():
+        return None
+    fit = fit_of_labels(vectors, labels, is_alone)
+    why = (
+        f"{_counted(int(several.sum()), 'story', 'stories')} of two articles or more, because the documents are dated "
+        f"and come from {news.n_outlets:,} outlets (`--granularity topics` for topics)."
+    )
+    return StoryFit(replace(fit, from_start=False), is_alone, why)
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {several}"

@@ -35,12 +35,12 @@ from doccluster.pipeline.fitting import (
     recorded_labels,
     set_aside,
     spread_to_copies,
+    stories_of_run,
     with_labels,
     without_copies,
 )
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.naming import name_clusters, unwanted_words
-from doccluster.pipeline.news_stories import stories_of_run
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import meaning_note, reader_for

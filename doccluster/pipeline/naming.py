@@ -23,9 +23,14 @@ from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
-from doccluster.text.language import LEAST_WORDS, learned_function_words, survey_writing
+from doccluster.text.language import (
+    LEAST_WORDS,
+    STOP_WORD_LANGUAGES,
+    learned_function_words,
+    load_stop_words,
+    survey_writing,
+)
 from doccluster.text.running_text import written_forms
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words
 from doccluster.text.tokens import build_preprocessor
 from doccluster.vectors import DocumentVectors
 

@@ -10,8 +10,7 @@ from typing import Any
 from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
-from doccluster.text.language import Writing, guess_languages_of_terms
-from doccluster.text.stopwords import choose_languages, load_stop_words
+from doccluster.text.language import Writing, choose_languages, guess_languages_of_terms, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of
 

@@ -9,8 +9,8 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.labeling.description import ClusterDescription, Representative, Term
 from doccluster.labeling.placement import BORDERLINE_MARGIN
+from doccluster.labeling.profiles import ClusterDescription, Representative, Term
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
 from doccluster.results.headlines import first_sentence
 from doccluster.results.overview import OTHER, Overview, as_date, days_of, outlets_of

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.corpus.dates import disbelief
-from doccluster.labeling.description import ClusterDescription
+from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.headlines import choose_headline, plain_title, title_endings
 from doccluster.results.record import Run

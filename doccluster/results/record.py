@@ -20,11 +20,11 @@ from doccluster.base.plain_values import ShortRepr, cut
 from doccluster.base.text_table import html_table, latex_escaped, latex_table
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.algorithms import get_algorithm
-from doccluster.clustering.linear_rule import LinearRule
+from doccluster.clustering.task import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.description import ClusterDescription
+from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
 from doccluster.vectors.document_vectors import DocumentVectors
 
@@ -441,7 +441,7 @@ class Run:
             )
         if self.vectors.meaning is not None and self.rule is None and self.parameters.get("space") != "words":
             raise InputError("the clusters are of meaning too", remedy="call doccluster.assign, which takes embeddings")
-        from doccluster.clustering.linear_rule import decide
+        from doccluster.clustering.task import decide
         from doccluster.vectors import vectorize
 
         vectors = vectorize(texts, self.vectorizer)

@@ -15,7 +15,7 @@ from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.text_table import write_csv, write_csv_parts
 from doccluster.corpus.document import Skipped
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.description import ClusterDescription
+from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import NAMED, DocumentTable
 from doccluster.results.evaluation_files import load_evaluation, save_evaluation
 from doccluster.results.record import Provenance, Run
@@ -242,7 +242,7 @@ def _save_record(run: Run, folder: Path) -> None:
 
 def _threshold(run: Run) -> float | None:
     """Return the similarity below which new documents fit no cluster; copies of a document do not count."""
-    from doccluster.clustering.linear_rule import learn_threshold
+    from doccluster.clustering.task import learn_threshold
 
     labels, similarity = run.partition.labels, run.similarity
     if run.copy_of is None:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import ShortRepr, read_as
-from doccluster.clustering.linear_rule import LinearRule
+from doccluster.clustering.task import LinearRule
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.results.storage import (
     as_damage,
@@ -230,7 +230,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
     if record is None:
         return None
     from doccluster.vectors import TfidfVectorizer
-    from doccluster.vectors.vectorizer_parameters import VECTORIZER_SCHEMA, parameters_of_state
+    from doccluster.vectors.weighting import VECTORIZER_SCHEMA, parameters_of_state
 
     if record.schema > VECTORIZER_SCHEMA:
         raise SchemaError(

@@ -12,9 +12,8 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.text.language import FULL_VOTE, SURE_COVERAGE, FunctionWords
+from doccluster.text.language import FULL_VOTE, STOP_WORD_LANGUAGES, SURE_COVERAGE, FunctionWords
 from doccluster.text.scripts import separate_scripts, tokenize_separated
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES
 from doccluster.text.tokens import WordTable, plain_words
 
 LANGUAGES = tuple(sorted(STOP_WORD_LANGUAGES))

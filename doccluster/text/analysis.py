@@ -15,9 +15,8 @@ from typing import Any
 
 from doccluster.base.validation import check_choice
 from doccluster.errors import Argument, InputError, Words
-from doccluster.text.language import FunctionWords
+from doccluster.text.language import FunctionWords, language_name, languages_named, resolve_stop_words
 from doccluster.text.scripts import separate_scripts, tokenize_separated
-from doccluster.text.stopwords import language_name, languages_named, resolve_stop_words
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.tokens import (
     Preprocessor,

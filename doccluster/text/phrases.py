@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from doccluster.base.arrays import Flags, Integers
+from doccluster.text.language import is_adverb, weak_alone, weak_words, words_that_only_begin
 from doccluster.text.running_text import BREAK, RunningText
-from doccluster.text.stopwords import is_adverb, weak_alone, weak_words, words_that_only_begin
 
 _BEFORE_NOUNS = """
 the a an this these those his her its their our my your no some any each every of in on at by from with for about

@@ -14,8 +14,7 @@ from doccluster.base.validation import is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.text.analysis import STEMMING_LANGUAGES, analysis_of
-from doccluster.text.language import Writing, survey_writing
-from doccluster.text.stopwords import choose_languages
+from doccluster.text.language import Writing, choose_languages, survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer

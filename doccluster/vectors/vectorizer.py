@@ -20,16 +20,17 @@ from doccluster.vectors.term_counts import (
     count_terms,
     joined_statistics,
 )
-from doccluster.vectors.vectorizer_parameters import (
+from doccluster.vectors.weighting import (
+    collection_weights,
     dtype_of,
     given_vocabulary,
     max_features_of,
     read_state,
     tell,
+    weigh_rows,
     weighting_of,
     write_state,
 )
-from doccluster.vectors.weighting import collection_weights, weigh_rows
 
 
 class TextEstimator:

@@ -25,7 +25,7 @@ from doccluster.clustering import SphericalKMeans
 from doccluster.corpus import Corpus, read_corpus
 from doccluster.measures import score
 from doccluster.pipeline.vectorizing import vectorize_texts
-from doccluster.text.stopwords import load_stop_words
+from doccluster.text.language import load_stop_words
 from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 
 HERE = pathlib.Path(__file__).resolve().parent

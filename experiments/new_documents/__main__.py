@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from doccluster.clustering.linear_rule import leave_one_out_similarity
+from doccluster.clustering.task import leave_one_out_similarity
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.run_folder import load_run

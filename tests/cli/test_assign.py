@@ -9,7 +9,7 @@ import json
 import numpy as np
 import pytest
 
-from doccluster.clustering.linear_rule import learn_threshold, leave_one_out_similarity
+from doccluster.clustering.task import learn_threshold, leave_one_out_similarity
 from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents
 from doccluster.results.run_folder import load_run

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.linear_rule import capped
 from doccluster.clustering.mixtures.multinomial import settle_labels
+from doccluster.clustering.task import capped
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ def test_nested_archives_are_opened_to_a_depth(tmp_path, monkeypatch):
     path = tmp_path / "nested.zip"
     path.write_bytes(packed)
     assert read_corpus(path).texts == ("deep",)
-    monkeypatch.setattr("doccluster.corpus._archives.MAX_DEPTH", 2)
+    monkeypatch.setattr("doccluster.corpus.walking.MAX_DEPTH", 2)
     with pytest.raises(NothingUsable, match="nested-too-deep"):
         read_corpus(path)
 
@@ -168,7 +168,7 @@ def test_a_gz_that_contains_itself_ends(tmp_path):
 
 
 def test_only_so_many_members_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("doccluster.corpus._archives.MAX_MEMBERS", 4)
+    monkeypatch.setattr("doccluster.corpus.walking.MAX_MEMBERS", 4)
     for name, packed in {
         "a.zip": zipped({f"{n}.txt": b"text" for n in range(9)}),
         "a.tar": tarred({f"{n}.txt": b"text" for n in range(9)}),

@@ -7,9 +7,8 @@ import pytest
 from scipy import sparse
 
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.description import LabelTerm
 from doccluster.labeling.label_terms import rank_label_terms, same_family, short_labels
-from doccluster.labeling.profiles import ClusterProfiles
+from doccluster.labeling.profiles import ClusterProfiles, LabelTerm
 
 
 def labels_of(documents, clusters, **options):

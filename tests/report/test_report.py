@@ -12,7 +12,7 @@ from scipy import io, sparse
 
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.description import Borderline, ClusterDescription, Representative, Term
+from doccluster.labeling.profiles import Borderline, ClusterDescription, Representative, Term
 from doccluster.measures import evaluate
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import write_report

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from doccluster.errors import InputError
-from doccluster.text.language import FunctionWords, survey_writing
-from doccluster.text.stopwords import ALPHABETS, STOP_WORD_LANGUAGES, load_stop_words
+from doccluster.text.language import ALPHABETS, STOP_WORD_LANGUAGES, FunctionWords, load_stop_words, survey_writing
 from doccluster.vectors import TfidfVectorizer
 
 GERMAN = "Es war die erste Nacht in der Stadt, und die Leute sind nicht froh über das Fest."

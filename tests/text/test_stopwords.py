@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import doccluster.text.stopwords as stopwords
+import doccluster.text.language as stopwords
 from doccluster.errors import InputError
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES, load_stop_words, resolve_stop_words
+from doccluster.text.language import STOP_WORD_LANGUAGES, load_stop_words, resolve_stop_words
 from doccluster.text.tokens import build_preprocessor, build_tokenizer
 
 LISTS = Path(stopwords.__file__).parent / "stopword_lists"

@@ -19,7 +19,7 @@ from scipy import sparse
 from doccluster.base.arrays import Floats, Labels
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.progress import Progress, silent
-from doccluster.clustering.linear_rule import LinearRule, capped
+from doccluster.clustering.task import LinearRule, capped
 
 BLOCK_ROWS = 2048
 MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3

@@ -17,11 +17,17 @@ from doccluster.base.parameter_fields import check_parameters, described_by, par
 from doccluster.base.progress import silent
 from doccluster.base.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 from doccluster.clustering.centroid_estimator import check_columns
-from doccluster.clustering.linear_rule import LinearRule, capped
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, SettledMixture, settle_labels
 from doccluster.clustering.mixtures.vmf_steps import check_mixture_init, seed_labels
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
-from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters, fit_estimator
+from doccluster.clustering.task import (
+    ClusteringResult,
+    ClusteringTask,
+    LinearRule,
+    SeededParameters,
+    capped,
+    fit_estimator,
+)
 from doccluster.errors import InputError, NothingUsable
 
 WITHOUT_COUNTS = "The mixture was fitted to weights of terms: the matrix holds no counts."

@@ -17,7 +17,7 @@ from doccluster.streams.page._story_words import shared_terms
 from doccluster.streams.settings import DAY, HOUR
 from doccluster.streams.store.database import read_column
 from doccluster.streams.store.tables import StoryNames
-from doccluster.text.stopwords import STOP_WORD_LANGUAGES
+from doccluster.text.language import STOP_WORD_LANGUAGES
 
 HEADLINE = 220
 MOST_OTHERS = 3
