@@ -50,7 +50,8 @@ def test_a_run_checks_its_matrix_once(monkeypatch, fold_copies):
             monkeypatch.setattr(module, "check_matrix", counted)
     run = run_pipeline(NEWSROOM, n_clusters=12, fold_copies=fold_copies)
     assert seen.count(run.vectors.matrix.shape) == 1
-    assert set(seen) == {run.vectors.matrix.shape, run.centroids.shape}
+    n_terms = run.vectors.n_terms
+    assert set(seen) == {run.vectors.matrix.shape, *((level.n_clusters, n_terms) for level in run.levels)}
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,7 @@ def test_two_worker_processes_give_reuters_the_same_files(real_corpora, tmp_path
     monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**18)  # each file is a block
     files = sorted((real_corpora / "reuters21578").glob("*.sgm.gz"))[::8]
     asked = {"quality": "default", "clustering": {"n_init": 1}, "n_clusters": 40, "truth": "topics", "report": False}
+    asked |= {"levels": "none"}  # in blocks there are none
     run_pipeline(files, output=tmp_path / "one", **asked)
     told = []
     run_pipeline(files, output=tmp_path / "two", scheduler="local:2", announce=told.append, **asked)

@@ -218,6 +218,12 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
     metavar="COLUMN",
     help="Weigh down words that go with the values of a column, such as an author, rather than with a subject.",
 )
+@click.option(
+    "--levels",
+    type=click.Choice(["auto", "none"]),
+    default="auto",
+    help="Whether there are sections above the clusters and finer ones below (default: auto, where they are stable).",
+)
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @texts_option

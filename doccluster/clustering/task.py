@@ -246,6 +246,7 @@ class ClusteringResult:
     notes: tuple[str, ...] = ()  # what else differs from the settings, a sentence each, of which the caller is warned
     interrupted: bool = False  # whether a person stopped the work, and this is the best until then
     from_start: bool = False  # whether it began from the clusters of the task
+    points: Any = None  # of shape (n_documents, any): the rows in which the clusters were found, where not the task's
 
 
 @dataclass(eq=False, repr=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +138,11 @@ class LabelPhrases(ShortRepr):
     # its size
     support: sparse.csr_array
     unfit: frozenset[str] = frozenset()  # words (lower case) that can name nothing alone, by the way the texts use them
+
+    def of_groups(self, groups: npt.NDArray[np.int64]) -> LabelPhrases:
+        """Return the phrases of groups of clusters: `groups` of shape (k,) names the group of each, 0..m-1."""
+        is_in = sparse.csr_array((np.ones(groups.size), (groups, np.arange(groups.size))))
+        return replace(self, support=sparse.csr_array(is_in @ self.support))
 
 
 def count_label_phrases(

@@ -51,7 +51,8 @@ class FittedClusters:
 
     `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
     mean adjusted Rand index of the best start with the others, None without any. `left_out` says in sentences which
-    steps were not done. `from_start` says whether the clusters of the task were begun from.
+    steps were not done. `from_start` says whether the clusters of the task were begun from. `points` are the rows
+    of the documents in which the clusters were found, where these are others than the tf-idf rows.
     """
 
     partition: Partition
@@ -61,6 +62,7 @@ class FittedClusters:
     stability: float | None
     left_out: tuple[str, ...] = ()
     from_start: bool = False
+    points: Any = None
 
 
 def fit_clusters(algorithm: Algorithm, task: ClusteringTask) -> FittedClusters:
@@ -93,6 +95,7 @@ def fit_of(result: ClusteringResult, rows: Any) -> FittedClusters:
         stability=stability,
         left_out=result.left_out,
         from_start=result.from_start,
+        points=result.points,
     )
 
 
@@ -100,7 +103,8 @@ def in_input_order(fit: FittedClusters, order: npt.NDArray[np.int64]) -> FittedC
     """Return the fit of rows ``order`` of the input as one of the input: the label of each row where it stood."""
     labels = np.empty_like(fit.partition.labels)
     labels[order] = fit.partition.labels
-    return replace(fit, partition=replace(fit.partition, labels=labels))
+    points = None if fit.points is None else fit.points[np.argsort(order)]
+    return replace(fit, partition=replace(fit.partition, labels=labels), points=points)
 
 
 def largest_first(labels: Any) -> tuple[Partition, npt.NDArray[np.int64]]:
@@ -164,7 +168,8 @@ def spread_to_copies(fit: FittedClusters, first: Rows | None) -> FittedClusters:
     labels = fit.partition.labels[family]
     partition, order = largest_first(labels)
     rule = None if fit.rule is None else fit.rule.renumbered(new_numbers(order, order.size))
-    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule)
+    points = None if fit.points is None else fit.points[family]
+    return replace(fit, partition=partition, centroids=fit.centroids[order], rule=rule, points=points)
 
 
 def folding_note(first: Rows | None) -> str | None:

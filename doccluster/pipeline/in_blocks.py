@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -73,6 +73,7 @@ class BlockStages(Stages):
     announce: Callable[[str], None] | None = None
     checkpoints: Checkpoints | None = None
     blocks_progress: BlockProgress = field(default_factory=BlockProgress)
+    has_rows: ClassVar[bool] = False
 
     def parted(self, source: Any) -> FilesInParts:
         """Return a source as files that are read in parts. Raises InputError if it is not made of files."""

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +101,7 @@ class Stages:
     """Where the stages of a run take place, in the order of the methods: here in the threads of this process."""
 
     n_threads: int | None = None
+    has_rows: ClassVar[bool] = True  # in memory, of which levels can be made
 
     def parted(self, source: Any) -> Any:
         """Return a source as it is read here."""

@@ -41,6 +41,7 @@ from doccluster.pipeline.fitting import (
 )
 from doccluster.pipeline.in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.naming import name_clusters, unwanted_words
+from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import meaning_note, reader_for
@@ -58,6 +59,7 @@ from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import save_run
 from doccluster.results.run_tables import check_parquet, parquet_writer
+from doccluster.results.tree import Levels
 from doccluster.vectors import DocumentVectors
 
 
@@ -94,6 +96,7 @@ def run_pipeline(
     meaning_weight: float | None = None,
     labels: Any = None,
     apart_from: str | Sequence[str] | None = None,
+    levels: str = "auto",
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -169,6 +172,10 @@ def run_pipeline(
         Columns of the source (or "source") whose values the clusters should not follow, such as who wrote a document:
         terms that a value's documents have beyond what the others lead to expect are weighed down. Where the column is
         the topic, the topic goes. It takes three fits.
+    levels : {"auto", "none"}
+        "auto" adds levels above and below the clusters, which stay as they are: sections of at least 12 topics,
+        subtopics that were found when topics were counted, topics and sections above stories. A level that parts of the
+        documents do not bring back is left out, and `notes` says so.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.
@@ -240,6 +247,7 @@ def run_pipeline(
         meaning_weight=meaning_weight,
         labels=labels,
         apart_from=apart_from if apart_from is None or isinstance(apart_from, str) else tuple(apart_from),
+        levels=levels,
     )
     return make_run(
         source,
@@ -334,6 +342,8 @@ class _Labeled:
     vectors: DocumentVectors
     evidence: ClusterEvidence
     descriptions: tuple[ClusterDescription, ...]
+    levels: Levels
+    notes: tuple[str, ...]
 
 
 class _Line:
@@ -424,7 +434,8 @@ class _Line:
             fit, placement, is_other = set_aside(clusters.fit, placement)
             clusters = replace(clusters, fit=fit, is_other=is_other)
         evidence = self.stages.evidence(vectorized.vectors, clusters.fit.partition, self.clock.progress)
-        vectors, descriptions = name_clusters(
+        around = self.levels(clusters, vectorized)
+        vectors, levels, descriptions = name_clusters(
             vectorized.vectorization,
             vectorized.vectors,
             evidence,
@@ -432,9 +443,34 @@ class _Line:
             texts,
             vectorized.documents,
             clusters.is_other,
+            around,
             unwanted=unwanted_words(vectorized.vectorization, texts, copy_of),
         )
-        return _Labeled(clusters, placement, vectors, evidence, tuple(descriptions))
+        return _Labeled(clusters, placement, vectors, evidence, descriptions, levels, around.notes)
+
+    def levels(self, clusters: _Clusters, vectorized: VectorizedDocuments) -> LabelsOfLevels:
+        """Return the levels above and below the clusters."""
+        settings, fit = self.settings, clusters.fit
+        if settings.levels == "none" or fit.interrupted:
+            return LabelsOfLevels()
+        if not self.stages.has_rows:
+            said = "Sections of the clusters are left out in blocks."
+            return LabelsOfLevels(notes=(said,) if fit.partition.n_clusters >= FEWEST else ())
+
+        def work_on(fit: FittedClusters, count: ClusterCount) -> LevelsWork:
+            rows = vectorized.vectors.documents.unit if fit.points is None else fit.points
+            labels, is_other = fit.partition.labels, clusters.is_other
+            is_counted = np.ones(labels.size, bool) if is_other is None else ~is_other
+            return LevelsWork(rows, labels, is_counted, count.choice, self.seed, self.stages.n_threads)
+
+        work = work_on(fit, clusters.count)
+        if not clusters.is_stories:
+            return work.around()
+        of_topics = replace(settings, granularity="topics")
+        topics, count = self.stages.cluster(
+            vectorized.vectors, vectorized.documents, of_topics, self.seed, self.clock.progress
+        )
+        return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics, count))
 
     def judge(self, documents: DocumentTable, evidence: ClusterEvidence) -> Evaluation:
         """Return the scores of the clusters, by the classes too where there are such."""
@@ -486,6 +522,7 @@ class _Line:
             *of_apart,
             other_note(clusters.is_other),
             *_fit_notes(fit, count.k),
+            *labeled.notes,
         )
         return Run(
             documents=vectorized.documents.without_shared_openings(fit.partition.labels.tolist()),
@@ -516,6 +553,7 @@ class _Line:
             copy_of=copy_of,
             rule=fit.rule,
             is_other=clusters.is_other,
+            around=labeled.levels,
             _corpus=None if corpus is None or isinstance(corpus.texts, StoredTexts) else corpus,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,10 +18,13 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
+from doccluster.labeling.tree_labels import label_levels
+from doccluster.pipeline.nested_levels import LabelsOfLevels
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
+from doccluster.results.tree import Levels, TreeLevel
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import (
@@ -53,34 +57,50 @@ def name_clusters(
     texts: Sequence[str] | None,
     documents: DocumentTable,
     is_other: npt.NDArray[np.bool_] | None = None,
+    around: LabelsOfLevels | None = None,
     *,
     unwanted: Collection[str] = frozenset(),
-) -> tuple[DocumentVectors, list[ClusterDescription]]:
-    """Describe each cluster, and return the vectors with their terms in the commonest written form.
+) -> tuple[DocumentVectors, Levels, tuple[ClusterDescription, ...]]:
+    """Describe each cluster, and those of the levels around them; the first value is `vectors` as they are shown.
 
-    `texts` and `documents` are those of the rows of `vectors`; there are no texts of a ready matrix. The vectorizer
-    learns the written forms too, so that later labels show the same words. Documents that are shown as Other
-    stand for no cluster, and do not count in its size.
+    That is with their terms in the commonest written form. `texts` and `documents` are those of the rows of `vectors`;
+    there are no texts of a ready matrix. The vectorizer learns the written forms too, so that later labels show the
+    same words. Documents that are shown as Other stand for no cluster, and do not count in its size.
     """
-    partition = evidence.partition
-    if texts is None or vectorization.vectorizer is None:
-        described = describe_clusters(
-            vectors, partition, placement=placed, evidence=evidence, function_words=vectorization.function_words
+    partition, words = evidence.partition, vectorization.function_words.union(unwanted)
+    around = around or LabelsOfLevels()
+    if texts is not None:
+        vectors = in_written_forms(vectorization, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
+    phrases = phrases_of(vectorization, vectors, partition, texts, documents.titles, words)
+    outlets = outlets_of(documents)
+
+    def level(name: str, partition: Partition, phrases: LabelPhrases | None = None, **evidence: Any) -> TreeLevel:
+        how: dict[str, Any] = {"unwanted": unwanted, "outlets": outlets, "phrases": phrases, **evidence}
+        described = describe_texts(vectorization, vectors, partition, texts, documents.titles, **how)
+        return TreeLevel(name, partition.labels, tuple(without_other(described, partition, is_other)))
+
+    shown = level(around.shown, partition, phrases, placement=placed, evidence=evidence)
+    coarser = []
+    for name, labels in around.coarser.items():
+        groups = shown.parents_on(TreeLevel(name, labels, ()))
+        coarser.append(
+            level(
+                name,
+                Partition(labels, tuple(range(int(labels.max()) + 1))),
+                None if phrases is None else phrases.of_groups(groups),
+            )
         )
-        return vectors, without_other(described, partition, is_other)
-    vectors = in_written_forms(vectorization, vectors, PickedTexts(texts, _most_central(partition, placed, texts)))
-    described = describe_texts(
-        vectorization,
-        vectors,
-        partition,
-        texts,
-        documents.titles,
-        unwanted=unwanted,
-        placement=placed,
-        evidence=evidence,
-        outlets=outlets_of(documents),
-    )
-    return vectors, without_other(described, partition, is_other)
+    finer = [
+        level(name, Partition(labels, tuple(range(int(labels.max()) + 1)))) for name, labels in around.finer.items()
+    ]
+    levels = [*coarser, shown, *finer]
+    if len(levels) == 1:
+        return vectors, Levels(), shown.clusters
+    parents = [fine.parents_on(coarse) for coarse, fine in itertools.pairwise(levels)]
+    labeled = label_levels([tree_level.clusters for tree_level in levels], parents)
+    levels = [replace(tree_level, clusters=clusters) for tree_level, clusters in zip(levels, labeled, strict=True)]
+    place = len(coarser)
+    return vectors, Levels(shown.name, tuple(levels[:place]), tuple(levels[place + 1 :])), levels[place].clusters
 
 
 def unwanted_words(
@@ -157,12 +177,17 @@ def describe_texts(
     titles: Sequence[str] | None = None,
     *,
     unwanted: Collection[str] = frozenset(),
+    phrases: LabelPhrases | None = None,
     max_characters: int = MAX_PHRASE_CHARACTERS,
     **options: Any,
 ) -> list[ClusterDescription]:
-    """Describe clusters of texts: the one way in which runs, searches and browsers name clusters."""
+    """Describe clusters of texts: the one way in which runs, searches and browsers name clusters.
+
+    `phrases` are those of the clusters, where they were counted already.
+    """
     words = vectorization.function_words.union(unwanted)
-    phrases = phrases_of(vectorization, vectors, partition, texts, titles, words, max_characters)
+    if phrases is None:
+        phrases = phrases_of(vectorization, vectors, partition, texts, titles, words, max_characters)
     in_titles = title_counts(vectorization, partition, titles)
     return describe_clusters(
         vectors,

@@ -53,6 +53,7 @@ class RunSettings:
     meaning_weight: float | None = None
     labels: Any = None
     apart_from: str | tuple[str, ...] | None = None
+    levels: str = "auto"
 
     @property
     def has_meaning(self) -> bool:
@@ -92,6 +93,7 @@ class RunSettings:
                 "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
         check_choice(self.space, SPACES, "space")
+        check_choice(self.levels, ("auto", "none"), "levels")
         _check_weight(self.meaning_weight)
         if self.space == "meaning" and not self.has_meaning:
             problem = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"

@@ -26,6 +26,7 @@ from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
+from doccluster.results.tree import Levels, Node, TreeLevel, tree_of
 from doccluster.vectors.document_vectors import DocumentVectors
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class Run:
     is_other : bool array of shape (n_documents,), or None
         Which documents fit no cluster and are shown as Other. Their label is that of the nearest cluster, and scores
         count them there; the sizes in `clusters` leave them out. None where they were not looked for.
+    around : Levels
+        The levels above and below `clusters`; `levels` has them all in one line, `tree` as nodes.
     """
 
     documents: DocumentTable
@@ -139,6 +142,7 @@ class Run:
     copy_of: npt.NDArray[np.int64] | None = None
     rule: LinearRule | None = None
     is_other: npt.NDArray[np.bool_] | None = None
+    around: Levels = field(default_factory=Levels)
     _corpus: Corpus | None = None  # what was read, where that is in memory
 
     @cached_property
@@ -232,6 +236,17 @@ class Run:
     def n_other(self) -> int:
         """How many documents are shown as Other."""
         return 0 if self.is_other is None else int(self.is_other.sum())
+
+    @cached_property
+    def levels(self) -> tuple[TreeLevel, ...]:
+        """The nested levels, the coarsest first; the clusters of the run are one of them, or the only one."""
+        shown = TreeLevel(self.around.shown, self.partition.labels, self.clusters)
+        return (*self.around.coarser, shown, *self.around.finer)
+
+    @property
+    def tree(self) -> tuple[Node, ...]:
+        """The clusters of the coarsest level, each with its parts on the next one, down to the finest."""
+        return tree_of(self.levels)
 
     @cached_property
     def shown_labels(self) -> npt.NDArray[np.int64]:

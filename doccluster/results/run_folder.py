@@ -30,6 +30,7 @@ from doccluster.results.storage import (
     write_arrays,
     write_json,
 )
+from doccluster.results.tree import load_levels, save_levels
 from doccluster.vectors.document_vectors import DocumentVectors, matrix_arrays, with_values
 from doccluster.vectors.meaning import Meaning
 
@@ -136,6 +137,7 @@ def _load_run(place: Path) -> Run:
         copy_of=arrays.get("copy_of"),
         rule=model.rule,
         is_other=arrays.get("is_other"),
+        around=load_levels(place, arrays["labels"].astype(np.int64)),
     )
 
 
@@ -237,6 +239,7 @@ def _save_record(run: Run, folder: Path) -> None:
             "skipped": [asdict(skipped) for skipped in run.skipped],
         },
     )
+    save_levels(run.around, folder)
     save_evaluation(run.evaluation, folder)
 
 

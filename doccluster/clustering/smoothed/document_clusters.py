@@ -66,7 +66,14 @@ def found_of(fit: DocumentFit) -> ClusteringResult:
     """Return a fit as any algorithm returns it."""
     rule = None if fit.mixture is None else fit.mixture.rule
     return ClusteringResult(
-        fit.labels, None, rule, fit.starts, left_out=fit.left_out, notes=fit.notes, interrupted=fit.interrupted
+        fit.labels,
+        None,
+        rule,
+        fit.starts,
+        left_out=fit.left_out,
+        notes=fit.notes,
+        interrupted=fit.interrupted,
+        points=fit.points,
     )
 
 
@@ -133,6 +140,7 @@ class DocumentFit:
     left_out: tuple[str, ...]  # which steps were not done, and why
     notes: tuple[str, ...]  # what else the caller should know
     interrupted: bool = False  # whether a person stopped the work, and these are the best labels until then
+    points: Any = None  # the rows, or what stands for them, that spherical k-means was given
 
 
 def smooth_documents(
@@ -227,6 +235,7 @@ class DocumentWork:
             left_out=tuple(self.left_out),
             notes=tuple(self.notes),
             interrupted=self.interrupted,
+            points=None if points is self.rows else points,
         )
 
     def _count_clusters(self, labels: Labels) -> None:

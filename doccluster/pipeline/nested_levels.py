@@ -1,0 +1,153 @@
+"""The levels above and below the clusters that a run shows; these stay as they are, to the label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from doccluster.base.arrays import Flags, Labels
+from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
+from doccluster.clustering.nesting import (
+    coarser_groups,
+    majority_groups,
+    merge_order,
+    nested_labels,
+    number_of_groups,
+    products_of_groups,
+    products_of_sums,
+)
+from doccluster.geometry import Documents
+from doccluster.pipeline.fitting import largest_first
+from doccluster.selection import Recommendation
+from doccluster.selection.levels import APART, DRAWN, agreement_of_parts, draw_rows
+
+FEWEST = 12  # clusters that are worth sections
+MOST = 4_000  # clusters, of which a table of all pairs is held
+RETURNS = 0.3  # the adjusted Rand index of refits below which a level is hidden
+N_REFITS = 5
+MAX_REFITTED = 4_000  # documents of which they are drawn
+SINGULAR = {"sections": "section", "topics": "topic", "subtopics": "subtopic"}
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsOfLevels:
+    """The labels of the levels around the clusters that are shown, by their names, the coarsest first.
+
+    `shown` is the name of the level of the clusters themselves; `notes` say in sentences what is left out, and why.
+    """
+
+    shown: str = "cluster"
+    coarser: Mapping[str, Labels] = field(default_factory=dict)
+    finer: Mapping[str, Labels] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsWork:
+    """What levels are made of.
+
+    `rows`: what the clusters were found in, dense or csr. `is_counted`: which documents are not Other. `choice`: the
+    levels that were found when the clusters were counted, where they were.
+    """
+
+    rows: Any
+    labels: Labels
+    is_counted: Flags
+    choice: Recommendation | None
+    seed: int
+    n_threads: int | None = None
+
+    def around(self) -> LabelsOfLevels:
+        """Return the levels above and below clusters of an algorithm, or of another program."""
+        shown = "topic" if self.choice is None else SINGULAR[self.choice.granularity]
+        n_topics = self._number("topics") if shown == "subtopic" else 0
+        k = int(self.labels.max()) + 1
+        coarser, notes = self.above(n_topics if n_topics >= FEWEST and k >= APART * n_topics else None)
+        return LabelsOfLevels(shown, coarser, self.below(shown), notes)
+
+    def above_stories(self, topics: LevelsWork | None) -> LabelsOfLevels:
+        """Return the topics that stories lie in, each whole in the one that has most of its documents, and sections."""
+        if topics is None:
+            return LabelsOfLevels("story")
+        k = int(self.labels.max()) + 1
+        own = np.where(self.is_counted, topics.labels, -1)
+        of_stories = largest_first(majority_groups(self.labels, own, k)[self.labels])[0].labels
+        in_topics = LevelsWork(
+            topics.rows, of_stories, self.is_counted, topics.choice, self.seed, n_threads=self.n_threads
+        )
+        coarser, notes = in_topics.above(None)
+        return LabelsOfLevels("story", {**coarser, "topic": of_stories}, notes=notes)
+
+    def above(self, n_topics: int | None) -> tuple[dict[str, Labels], tuple[str, ...]]:
+        """Return sections of the clusters, between them topics where a number of them is given; and what to say."""
+        k = int(self.labels.max()) + 1
+        if k < FEWEST:
+            return {}, ()
+        if k > MOST:
+            return {}, (f"Sections are left out: there are more than {MOST:,} clusters.",)
+        products = products_of_sums(self.rows[self.is_counted], self.labels[self.is_counted], k)
+        groups: dict[str, Labels] = {}
+        if n_topics is not None:
+            groups["topic"] = coarser_groups(products, n_topics)
+        numbers = [] if n_topics is None else [n_topics]
+        of_topics = groups.get("topic", np.arange(k))
+        products = products_of_groups(products, of_topics)
+        numbers.append(number_of_groups(merge_order(products)))
+        groups = {"section": coarser_groups(products, numbers[-1])[of_topics], **groups}
+        returns = dict(zip(reversed(groups), self._returns(k, numbers), strict=True))
+        notes = tuple(
+            f"{name.capitalize()}s are left out: random parts of the documents do not bring them back (adjusted Rand "
+            f"index {value:.2f})."
+            for name, value in returns.items()
+            if value < RETURNS
+        )
+        kept = {name: numbers_of for name, numbers_of in groups.items() if returns[name] >= RETURNS}
+        return {name: self._largest_first(numbers_of[self.labels]) for name, numbers_of in kept.items()}, notes
+
+    def below(self, shown: str) -> dict[str, Labels]:
+        """Return the levels that were found when clusters were counted and are finer than these, made to nest."""
+        finer: dict[str, Labels] = {}
+        labels = self.labels
+        names = list(SINGULAR)
+        for name in names[names.index(f"{shown}s") + 1 :] if self.choice is not None else ():
+            if self._number(name) < APART * (int(labels.max()) + 1):
+                continue
+            assert self.choice is not None
+            fine = self.choice.levels[name]  # type: ignore[index]
+            labels = self._largest_first(nested_labels(self.rows, labels, fine, self.is_counted))
+            finer[SINGULAR[name]] = labels
+        return finer
+
+    def _number(self, name: str) -> int:
+        """Return how many clusters there are on a level that was found; 0 where it was not."""
+        levels: Mapping[Any, Labels] = {} if self.choice is None else self.choice.levels
+        return int(levels[name].max()) + 1 if name in levels else 0
+
+    def _largest_first(self, labels: Labels) -> Labels:
+        """Return labels numbered by how many documents are counted, most first."""
+        sizes = np.bincount(labels[self.is_counted], minlength=int(labels.max()) + 1)
+        numbers = np.empty_like(sizes)
+        numbers[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
+        return numbers[labels]
+
+    def _returns(self, k: int, numbers: list[int]) -> list[float]:
+        """Return how well refits of parts of the documents agree on levels of these numbers, the finest first."""
+        rng = np.random.default_rng(self.seed)
+        counted = np.flatnonzero(self.is_counted)
+        drawn = counted[draw_rows(counted.size, MAX_REFITTED, rng)]
+        size = max(1, round(DRAWN * drawn.size))
+        parts = [np.sort(rng.choice(drawn.size, size, replace=False)) for _ in range(N_REFITS)]
+        labels_of: list[list[Labels]] = [[] for _ in numbers]
+        for part in parts:
+            rows = self.rows[drawn[part]]
+            parameters = SphericalParameters(min(k, size), n_init=1, random_state=rng, n_threads=self.n_threads)
+            labels = largest_first(spherical_k_means(Documents(rows), parameters).labels)[0].labels
+            products = products_of_sums(rows, labels, int(labels.max()) + 1)
+            for place, number in enumerate(numbers):
+                groups = coarser_groups(products, min(number, products.shape[0]))
+                labels, products = groups[labels], products_of_groups(products, groups)
+                labels_of[place].append(labels)
+        return [agreement_of_parts(parts, labels, drawn.size) for labels in labels_of]

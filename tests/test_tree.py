@@ -1,0 +1,143 @@
+"""The levels of a run: nested, named, kept in its folder, and none of them touches the clusters that are shown."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import doccluster
+from doccluster.errors import InputError, SchemaError
+from doccluster.pipeline.nested_levels import LevelsWork
+from doccluster.results.run_folder import load_run, save_run
+from doccluster.results.storage import read_json, write_json
+from doccluster.results.tree import TreeLevel, nests, tree_of
+
+THEMES = 6
+PARTS = 4  # clusters of each theme
+EACH = 14  # documents of each cluster
+
+
+def texts_of_themes():
+    """Six themes of four clusters each: words of the theme, words of the cluster, and noise."""
+    rng = np.random.default_rng(5)
+    texts = []
+    for theme, part in itertools.product(range(THEMES), range(PARTS)):
+        for _ in range(EACH):
+            words = [f"theme{theme}w{w}" for w in rng.integers(0, 6, 8)]
+            words += [f"part{theme}x{part}w{w}" for w in rng.integers(0, 8, 12)]
+            words += [f"noise{w}" for w in rng.integers(0, 300, 6)]
+            texts.append(" ".join(words))
+    return texts
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return texts_of_themes()
+
+
+@pytest.fixture(scope="module")
+def run(texts):
+    return doccluster.run(texts, n_clusters=THEMES * PARTS, language="none")
+
+
+def all_nest(run):
+    return all(nests(fine.labels, coarse.labels) for coarse, fine in itertools.pairwise(run.levels))
+
+
+def test_sections_are_the_themes_and_clusters_stay(run, texts):
+    plain = doccluster.run(texts, n_clusters=THEMES * PARTS, language="none", levels="none")
+    assert np.array_equal(run.partition.labels, plain.partition.labels)
+    assert [level.name for level in run.levels] == ["section", "topic"]
+    assert [level.name for level in plain.levels] == ["cluster"]
+    themes = np.arange(len(texts)) // (PARTS * EACH)
+    sections = run.levels[0]
+    assert doccluster.evaluate(sections.labels, truth=themes, measures="adjusted_rand")["adjusted_rand"].value == 1
+    assert all_nest(run)
+
+
+@pytest.mark.parametrize("quality", ["fast", "default"])
+def test_any_algorithm_and_labels_of_another_program_have_sections(texts, quality):
+    labels = np.arange(len(texts)) // EACH
+    for settings in ({"n_clusters": THEMES * PARTS, "quality": quality}, {"labels": labels.tolist()}):
+        run = doccluster.run(texts, language="none", **settings)
+        assert run.levels[0].name == "section"
+        assert all_nest(run)
+
+
+def test_few_clusters_have_no_sections(texts):
+    run = doccluster.run(texts, n_clusters=11, language="none")
+    assert [level.name for level in run.levels] == ["cluster"]
+
+
+def test_the_sample_has_topics_over_its_stories():
+    run = doccluster.run(doccluster.load_sample())
+    assert [level.name for level in run.levels] == ["topic", "story"]
+    assert all_nest(run)
+    assert run.shows_stories
+    # each story lies whole where most of its documents are, so no topic is without a story
+    assert all(node.children for node in run.tree)
+    assert sum(node.cluster.size for node in run.tree) == run.n_documents - run.n_other
+
+
+def test_sections_of_noise_are_hidden_and_it_is_said():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 40))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    labels = rng.integers(0, 20, 600)
+    coarser, notes = LevelsWork(rows, labels, np.ones(600, bool), None, 0).above(None)
+    assert coarser == {}
+    assert len(notes) == 1
+    assert notes[0].startswith("Sections are left out: random parts of the documents do not bring them back")
+
+
+def test_the_folder_keeps_the_levels(run, tmp_path):
+    save_run(run, tmp_path / "run")
+    loaded = load_run(tmp_path / "run")
+    for kept, made in zip(loaded.levels, run.levels, strict=True):
+        assert kept.name == made.name
+        assert kept.clusters == made.clusters
+        assert np.array_equal(kept.labels, made.labels)
+
+
+def test_levels_that_do_not_nest_are_damage(run, tmp_path):
+    save_run(run, tmp_path / "run")
+    path = tmp_path / "run" / "model" / "levels.npz"
+    labels = np.load(path)["section"]
+    labels[[0, -1]] = labels[[-1, 0]]
+    np.savez(path, section=labels)
+    with pytest.raises(SchemaError, match="do not nest"):
+        load_run(tmp_path / "run")
+    np.savez(path, section=labels[1:])
+    with pytest.raises(SchemaError, match="one a document"):
+        load_run(tmp_path / "run")
+
+
+def test_a_level_that_names_no_document_is_damage(run, tmp_path):
+    save_run(run, tmp_path / "run")
+    path = tmp_path / "run" / "model" / "levels.json"
+    content = read_json(path)
+    content["coarser"][0]["clusters"][0]["representatives"][0]["row"] = 10**6
+    del content["schema"]
+    write_json(path, content)
+    with pytest.raises(SchemaError, match="not there"):
+        load_run(tmp_path / "run")
+
+
+def test_an_unknown_way_of_levels_is_refused(texts):
+    with pytest.raises(InputError, match="levels"):
+        doccluster.run(texts, levels="many")
+
+
+def test_nodes_hold_what_lies_below_them():
+    levels = [
+        TreeLevel(name, np.array(labels), tuple(range(max(labels) + 1)))
+        for name, labels in (("topic", [0, 0, 1]), ("story", [1, 0, 2]))
+    ]
+    levels = [TreeLevel(level.name, level.labels, tuple(described(n) for n in level.clusters)) for level in levels]
+    assert [[child.cluster.cluster for child in node.children] for node in tree_of(levels)] == [[0, 1], [2]]
+
+
+def described(number):
+    from doccluster.labeling import ClusterDescription
+
+    return ClusterDescription(number, 1, f"cluster {number}")
