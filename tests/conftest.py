@@ -112,7 +112,7 @@ WORTH_A_THREAD = (  # how much work threads are started for, and the rows that o
     ("clustering.k_means.unit_documents.SERIAL_WORK", 0),
     ("clustering.k_means.unit_documents.BLOCK_ROWS", 32),
     ("clustering.k_means.seeds.WORTH_A_THREAD", 0),
-    ("clustering.mixtures.vmf_steps.SERIAL_WORK", 0),
+    ("clustering.mixtures._vmf_steps.SERIAL_WORK", 0),
     ("geometry.projection.BLOCK_ROWS", 64),
 )
 

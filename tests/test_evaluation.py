@@ -13,9 +13,9 @@ from scipy import sparse
 import doccluster
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures import distances, evaluate, get_measure, list_measures, score
+from doccluster.measures import _distances, evaluate, get_measure, list_measures, score
+from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.contingency import ContingencyTable
-from doccluster.measures.distances import PairwiseDistances
 
 LABELS = [0, 0, 1, 1, 2, 2]
 TRUTH = ["a", "a", "a", "b", "c", "c"]
@@ -372,7 +372,7 @@ def test_measures_of_all_pairs_above_the_limit_are_reported_with_their_cost():
 
 @pytest.mark.usefixtures("starts_threads")
 def test_what_is_left_out_and_its_note_do_not_depend_on_the_number_of_threads(monkeypatch):
-    monkeypatch.setattr(distances, "SECONDS_PER_PAIR", 100.0)
+    monkeypatch.setattr(_distances, "SECONDS_PER_PAIR", 100.0)
 
     def told(n_threads):
         scores = evaluate(LABELS, vectors=ROWS, n_threads=n_threads)

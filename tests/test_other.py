@@ -15,7 +15,7 @@ from doccluster.cli.main import main
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import is_nearer_to_another, place_documents, rows_that_fit_none
-from doccluster.pipeline.fitting import FittedClusters, centroids_of, set_aside
+from doccluster.pipeline._fitting import FittedClusters, centroids_of, set_aside
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.overview import overview
 from doccluster.results.run_folder import load_run

@@ -185,7 +185,7 @@ def test_a_scheduler_is_found_by_its_address(tmp_path, cluster):
 
 @pytest.mark.usefixtures("starts_threads")
 def test_scores_have_the_same_bytes_for_any_number_of_threads_and_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("doccluster.measures.distances.SECONDS_PER_PAIR", 10.0)
+    monkeypatch.setattr("doccluster.measures._distances.SECONDS_PER_PAIR", 10.0)
     few = {"n_clusters": 2, "algorithm": "spherical-k-means", "report": False}
     run_pipeline(NEWSROOM.parent / "tiny", output=tmp_path / "one", n_threads=1, **few)
     run_pipeline(NEWSROOM.parent / "tiny", output=tmp_path / "blocks", n_threads=3, scratch=tmp_path / "scratch", **few)

@@ -14,13 +14,13 @@ from scipy import optimize, sparse, special
 
 from doccluster.clustering import MultinomialMixture, VonMisesFisherMixture
 from doccluster.clustering.hierarchical.agglomeration import agglomerate
-from doccluster.clustering.mixtures import vmf_mixture, vmf_steps
+from doccluster.clustering.mixtures import _vmf_steps, vmf_mixture
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.clustering.task import LinearRule
 from doccluster.geometry import latent_semantic_space, nearest_neighbours
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterProfiles
-from doccluster.measures import distances, evaluate, list_measures
+from doccluster.measures import _distances, evaluate, list_measures
 from doccluster.pipeline.block_runs import MEMORY_PER_BYTE, source_bytes, stages_for
 from doccluster.pipeline.in_blocks import BlockStages
 from doccluster.pipeline.run_settings import RunSettings
@@ -171,10 +171,10 @@ def ratio(n_terms, kappa):
 def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, tiny, assignment, concentration):
     rows, topics = unit_rows()
     start = np.where(np.arange(150) % 5 == 0, (topics + 1) % 4, topics)
-    passed, unit_blocks, times_table = {"blocks": 1, "threads": 1}, vmf_steps.unit_blocks, vmf_steps.times_table
+    passed, unit_blocks, times_table = {"blocks": 1, "threads": 1}, _vmf_steps.unit_blocks, _vmf_steps.times_table
     if tiny:
-        monkeypatch.setattr(vmf_steps, "BLOCK_SHARES", 40)
-        monkeypatch.setattr(vmf_steps, "SERIAL_WORK", 0)
+        monkeypatch.setattr(_vmf_steps, "BLOCK_SHARES", 40)
+        monkeypatch.setattr(_vmf_steps, "SERIAL_WORK", 0)
 
     def divided(rows, n_clusters):
         blocks = unit_blocks(rows, n_clusters)
@@ -186,7 +186,7 @@ def test_a_mixture_is_that_of_the_definition_whatever_its_blocks(monkeypatch, ti
         return times_table(rows, table, n_threads)
 
     monkeypatch.setattr(vmf_mixture, "unit_blocks", divided)
-    monkeypatch.setattr(vmf_steps, "times_table", shared)
+    monkeypatch.setattr(_vmf_steps, "times_table", shared)
     model = VonMisesFisherMixture(
         4, assignment=assignment, concentration=concentration, init=start, n_init=1, max_iter=4, tol=0.0, n_threads=3
     )
@@ -210,7 +210,7 @@ TINY_FOR_PAIRS = {
     "geometry.sums": {"ENTRIES_AT_ONCE": 64, "DENSE_FROM": 3, "TABLE_BYTES": 4 * 8 * 10},
     "geometry.evidence": {"TABLES_UP_TO": 2},
     "geometry.products": {"DENSE_ROWS": 8},
-    "measures.distances": {"BLOCK_CELLS": 15 * 150, "COMMON_BYTES": 8 * 150 * 3, "N_BINS": 3},
+    "measures._distances": {"BLOCK_CELLS": 15 * 150, "COMMON_BYTES": 8 * 150 * 3, "N_BINS": 3},
 }
 
 
@@ -224,15 +224,15 @@ def test_every_internal_measure_is_the_same_with_tiny_limits_and_three_threads(k
     for name, limits in TINY_FOR_PAIRS.items():
         for limit, tiny in limits.items():
             monkeypatch.setattr(f"doccluster.{name}.{limit}", tiny)
-    passed = Passed(monkeypatch, distances, "map_blocks")
-    shapes, split = [], distances.split_terms
+    passed = Passed(monkeypatch, _distances, "map_blocks")
+    shapes, split = [], _distances.split_terms
 
     def noted(met, n):
         common, rare = split(met, n)
         shapes.append((common.size, rare.size))
         return common, rare
 
-    monkeypatch.setattr(distances, "split_terms", noted)
+    monkeypatch.setattr(_distances, "split_terms", noted)
     found = evaluate(topics, n_threads=3, **asked)
     assert len(found.scores) == len(names) > 40
     for one, other in zip(found.scores, expected.scores, strict=True):

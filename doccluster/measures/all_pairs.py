@@ -18,7 +18,7 @@ import numpy as np
 
 from doccluster.base.arrays import Floats
 from doccluster.errors import InputError
-from doccluster.measures.distances import PairwiseDistances
+from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 from doccluster.measures.scatter import ONE_CLUSTER, off_diagonal
 from doccluster.measures.within_between import inner_and_outer, missing_pairs

@@ -260,7 +260,7 @@ class EvidenceStore:
         )
 
     def _pairwise(self) -> Any:
-        from doccluster.measures.distances import PairwiseDistances
+        from doccluster.measures._distances import PairwiseDistances
 
         return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
 

@@ -16,7 +16,7 @@ from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import RandomState, check_choice
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.evidence import ClusterEvidence
-from doccluster.measures.distances import PairwiseDistances
+from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 
 

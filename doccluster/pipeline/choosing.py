@@ -13,9 +13,9 @@ import pandas as pd
 from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline.cluster_count import recommended, with_examples
-from doccluster.pipeline.fitting import news_among
-from doccluster.pipeline.in_process import order_of
+from doccluster.pipeline._cluster_count import recommended, with_examples
+from doccluster.pipeline._fitting import news_among
+from doccluster.pipeline._in_process import order_of
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import reader_for, with_meaning

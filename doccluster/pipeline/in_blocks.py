@@ -38,9 +38,9 @@ from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement
-from doccluster.pipeline.cluster_count import ClusterCount
-from doccluster.pipeline.fitting import FittedClusters, fit_of
-from doccluster.pipeline.in_process import Stages, VectorizedDocuments, row_digests
+from doccluster.pipeline._cluster_count import ClusterCount
+from doccluster.pipeline._fitting import FittedClusters, fit_of
+from doccluster.pipeline._in_process import Stages, VectorizedDocuments, row_digests
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import with_meaning
 from doccluster.pipeline.sources import SourceDocuments, is_matrix

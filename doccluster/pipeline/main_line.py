@@ -22,10 +22,9 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
-from doccluster.pipeline.apart import Apart, rule_apart, vectors_apart
-from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
-from doccluster.pipeline.cluster_count import ClusterCount
-from doccluster.pipeline.fitting import (
+from doccluster.pipeline._apart import Apart, rule_apart, vectors_apart
+from doccluster.pipeline._cluster_count import ClusterCount
+from doccluster.pipeline._fitting import (
     FittedClusters,
     Rows,
     clusters_of_labels,
@@ -39,7 +38,8 @@ from doccluster.pipeline.fitting import (
     with_labels,
     without_copies,
 )
-from doccluster.pipeline.in_process import Stages, VectorizedDocuments
+from doccluster.pipeline._in_process import Stages, VectorizedDocuments
+from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions

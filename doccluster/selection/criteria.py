@@ -29,8 +29,8 @@ from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.measures import Measure, evaluate, get_measure
 from doccluster.measures.contingency import ContingencyTable
+from doccluster.selection._null_models import NullModel, sample_null
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels
-from doccluster.selection.null_models import NullModel, sample_null
 from doccluster.selection.recommendation import check_ks
 from doccluster.selection.tendency_tests import pair_distances
 

@@ -32,7 +32,7 @@ from doccluster.base.validation import (
 )
 from doccluster.errors import Argument, InputError
 from doccluster.measures.judging import MAX_VALUE
-from doccluster.selection.null_models import NullModel, column_ranges, sample_null
+from doccluster.selection._null_models import NullModel, column_ranges, sample_null
 
 Metric = Literal["cosine", "euclidean"]
 ZeroCells = Literal["smooth", "skip", "inf"]

@@ -14,7 +14,7 @@ from scipy import sparse
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure, list_measures
-from doccluster.measures.distances import PairwiseDistances
+from doccluster.measures._distances import PairwiseDistances
 from experiments.benchmarks.harness import Session, row, start_clock
 
 TIMED = ("doccluster/geometry", "doccluster/base/compiled.py", "doccluster/measures")

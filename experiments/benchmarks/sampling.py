@@ -67,7 +67,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     from doccluster.clustering.k_means.sweep import NearestCentroids
     from doccluster.clustering.k_means.term_places import TermPlaces
     from doccluster.clustering.k_means.unit_documents import unit_documents
-    from doccluster.clustering.mixtures.vmf_steps import expect, expect_labels, maximize, unit_blocks
+    from doccluster.clustering.mixtures._vmf_steps import expect, expect_labels, maximize, unit_blocks
     from doccluster.synthetic import make_sparse_vmf
 
     n_documents = 4000 if session.quick else 100_000

@@ -25,7 +25,7 @@ import pandas as pd
 import doccluster
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k
-from doccluster.selection.null_models import sample_null
+from doccluster.selection._null_models import sample_null
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 from experiments.resumable import run_cases
 

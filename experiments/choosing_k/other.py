@@ -21,7 +21,7 @@ import pandas as pd
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents, smooth_documents
 from doccluster.labeling import place_documents
 from doccluster.labeling.placement import is_nearer_to_another
-from doccluster.pipeline.fitting import centroids_of, largest_first
+from doccluster.pipeline._fitting import centroids_of, largest_first
 from doccluster.selection import choose_k
 from experiments.choosing_k.known_k import DATED, HERE, ROOT, real_sets
 from experiments.resumable import run_cases

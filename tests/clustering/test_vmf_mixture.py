@@ -10,9 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from doccluster.clustering import SphericalKMeans, VonMisesFisherMixture
-from doccluster.clustering.mixtures import vmf_steps
+from doccluster.clustering.mixtures import _vmf_steps
+from doccluster.clustering.mixtures._vmf_steps import MixtureParameters, unit_blocks
 from doccluster.clustering.mixtures.vmf_functions import log_normalizer
-from doccluster.clustering.mixtures.vmf_steps import MixtureParameters, unit_blocks
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, plan_vmf_mixture
 
@@ -161,7 +161,7 @@ def test_float32_rows_give_nearly_the_float64_result():
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("assignment", ["soft", "hard"])
 def test_result_does_not_depend_on_threads(assignment, monkeypatch):
-    monkeypatch.setattr(vmf_steps, "BLOCK_SHARES", 300 * 20)  # several blocks
+    monkeypatch.setattr(_vmf_steps, "BLOCK_SHARES", 300 * 20)  # several blocks
     vectors, _ = make_vmf_mixture(2000, 25, 20, kappa=20.0, random_state=0)
     fits = [
         VonMisesFisherMixture(20, assignment=assignment, max_iter=5, random_state=0, n_threads=n).fit(vectors.matrix)
@@ -182,8 +182,8 @@ def test_sums_are_the_product_of_posteriors_and_rows(monkeypatch, kappa, n_clust
     )
     shares = np.empty((900, n_clusters))
     for block_shares in (2**22, 2**12):  # one block, and several
-        monkeypatch.setattr(vmf_steps, "BLOCK_SHARES", block_shares)
-        found = vmf_steps.expect(unit_blocks(rows, n_clusters), parameters, shares=shares, n_threads=2)
+        monkeypatch.setattr(_vmf_steps, "BLOCK_SHARES", block_shares)
+        found = _vmf_steps.expect(unit_blocks(rows, n_clusters), parameters, shares=shares, n_threads=2)
         np.testing.assert_allclose(np.delete(shares, 4, axis=0).sum(axis=1), 1, rtol=1e-14)
         np.testing.assert_allclose(found.sums, rows.T @ shares, rtol=1e-12, atol=1e-18)
         np.testing.assert_allclose(found.masses, shares.sum(axis=0), rtol=1e-12, atol=1e-18)
@@ -192,10 +192,10 @@ def test_sums_are_the_product_of_posteriors_and_rows(monkeypatch, kappa, n_clust
 @pytest.mark.usefixtures("starts_threads")
 @pytest.mark.parametrize("kappa", [0.5, 500.0])
 def test_steps_in_blocks_do_not_depend_on_threads(monkeypatch, kappa):
-    monkeypatch.setattr(vmf_steps, "BLOCK_SHARES", 3000 * 20)
+    monkeypatch.setattr(_vmf_steps, "BLOCK_SHARES", 3000 * 20)
     rows = make_sparse_vmf(8000, 3000, 3, terms_per_document=20, background=0.2, random_state=0).vectors.matrix
     parameters = MixtureParameters(np.random.default_rng(0).random((3000, 20)), np.full(20, kappa), np.full(20, 0.05))
-    one, three = (vmf_steps.expect(unit_blocks(rows, 20), parameters, n_threads=n) for n in (1, 3))
+    one, three = (_vmf_steps.expect(unit_blocks(rows, 20), parameters, n_threads=n) for n in (1, 3))
     assert one.sums.tobytes() == three.sums.tobytes()
     assert one.masses.tobytes() == three.masses.tobytes()
     assert one.log_densities.tobytes() == three.log_densities.tobytes()
@@ -216,12 +216,12 @@ def test_densities_of_float32_documents_are_those_of_float64_arithmetic(kappa):
 def test_the_likelihood_never_falls():
     rows = make_sparse_vmf(800, 600, 5, terms_per_document=15, random_state=1).vectors.matrix
     documents, options = unit_blocks(rows, 5), {"concentration_rule": "shared", "largest": 1e7}
-    parameters = vmf_steps.maximize(vmf_steps.expect_labels(documents, np.arange(800) % 5, 5), before=None, **options)
+    parameters = _vmf_steps.maximize(_vmf_steps.expect_labels(documents, np.arange(800) % 5, 5), before=None, **options)
     values = []
     for _ in range(60):
-        found = vmf_steps.expect(documents, parameters)
+        found = _vmf_steps.expect(documents, parameters)
         values.append(found.log_likelihood)
-        parameters = vmf_steps.maximize(found, before=parameters, **options)
+        parameters = _vmf_steps.maximize(found, before=parameters, **options)
     assert values[-1] > values[0]
     assert (np.diff(values) >= -1e-12 * abs(values[-1])).all()
 

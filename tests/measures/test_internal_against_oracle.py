@@ -11,7 +11,7 @@ from scipy import sparse
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.measures import get_measure
-from doccluster.measures.distances import PairwiseDistances
+from doccluster.measures._distances import PairwiseDistances
 
 STRUCTURAL = {
     "k": lambda e: e.geometry.n_clusters,

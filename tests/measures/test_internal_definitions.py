@@ -14,8 +14,8 @@ from scipy import sparse
 from doccluster.geometry import products
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
-from doccluster.measures import distances, get_measure, list_measures
-from doccluster.measures.distances import PairwiseDistances
+from doccluster.measures import _distances, get_measure, list_measures
+from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.topics import TopicWords
 from tests.oracles.internal import ORACLES, Case
 
@@ -138,7 +138,7 @@ def test_block_size_threads_and_memory_do_not_matter(case, metric, block_size):
     with pytest.MonkeyPatch.context() as patched:
         for name in ("LEAST_ROWS", "MOST_ROWS"):
             patched.setattr(products, name, block_size)
-        patched.setattr(distances, "BLOCK_CELLS", block_size * len(labels))
+        patched.setattr(_distances, "BLOCK_CELLS", block_size * len(labels))
         in_blocks = Judge(matrix, labels, metric, n_threads=3)
         assert not differences(plain, in_blocks)
         one_thread = Judge(matrix, labels, metric, n_threads=1)

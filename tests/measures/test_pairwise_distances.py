@@ -14,8 +14,8 @@ from sklearn.preprocessing import normalize
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
-from doccluster.measures import distances, get_measure
-from doccluster.measures.distances import PairwiseDistances
+from doccluster.measures import _distances, get_measure
+from doccluster.measures._distances import PairwiseDistances
 
 
 def made(n=120, d=30, k=4, density=0.2, seed=0, dtype=np.float64):
@@ -32,7 +32,7 @@ def pairs_of(matrix, labels, metric="euclidean", *, max_memory=None, **options):
 
 
 def in_blocks_of(monkeypatch, n_rows, n_documents):
-    monkeypatch.setattr(distances, "BLOCK_CELLS", n_rows * n_documents)
+    monkeypatch.setattr(_distances, "BLOCK_CELLS", n_rows * n_documents)
 
 
 def dense_distances(matrix, metric="euclidean"):
@@ -54,7 +54,7 @@ def test_scikit_learn_defines_the_same_silhouette_and_scatter_indices():
 @pytest.mark.parametrize("n_bins", [1, 7, 2**16])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_extreme_sums_are_exact_whatever_the_bins_in_which_they_end(monkeypatch, n_bins, metric):
-    monkeypatch.setattr(distances, "N_BINS", n_bins)
+    monkeypatch.setattr(_distances, "N_BINS", n_bins)
     in_blocks_of(monkeypatch, 9, 80)
     matrix, labels = made(n=80, density=0.3)
     counts = np.rint(matrix.toarray() * 3)  # small whole numbers: most squared distances are tied
@@ -128,7 +128,7 @@ def test_cost_is_stated_before_the_sweep():
 
 def test_pairs_that_cannot_be_held_are_refused_with_what_they_need(monkeypatch):
     matrix, labels = made(density=0.5)
-    monkeypatch.setattr(distances, "MIN_KEYS", 10)
+    monkeypatch.setattr(_distances, "MIN_KEYS", 10)
     with pytest.raises(NotComputable, match="raise max_memory"):
         get_measure("gamma").compute(pairs_of(matrix, labels, max_memory=1000))
 

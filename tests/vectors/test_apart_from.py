@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.pipeline.apart import SPARED_DOCUMENTS, TRUSTED_DOCUMENTS, author_terms
+from doccluster.pipeline._apart import SPARED_DOCUMENTS, TRUSTED_DOCUMENTS, author_terms
 from doccluster.vectors import DocumentVectors
 
 

@@ -17,8 +17,8 @@ from doccluster.base.parameter_fields import check_parameters, described_by, par
 from doccluster.base.progress import silent
 from doccluster.base.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
 from doccluster.clustering.centroid_estimator import check_columns
+from doccluster.clustering.mixtures._vmf_steps import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, SettledMixture, settle_labels
-from doccluster.clustering.mixtures.vmf_steps import check_mixture_init, seed_labels
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.clustering.task import (
     ClusteringResult,

@@ -1,4 +1,4 @@
-"""The estimator of mixtures of von Mises-Fisher distributions: scikit-learn's manners over the steps of `vmf_steps`.
+"""The estimator of mixtures of von Mises-Fisher distributions: scikit-learn's manners over the steps of `_vmf_steps`.
 
 Where spherical k-means gives each document a cluster, the mixture gives it a probability for each, and each cluster a
 concentration of its own: tight stories and loose topics can stand side by side.
@@ -30,9 +30,7 @@ from doccluster.base.validation import (
     unit_rows,
 )
 from doccluster.clustering.centroid_estimator import check_columns
-from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
-from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
-from doccluster.clustering.mixtures.vmf_steps import (
+from doccluster.clustering.mixtures._vmf_steps import (
     Expectation,
     MixtureParameters,
     UnitRows,
@@ -43,6 +41,8 @@ from doccluster.clustering.mixtures.vmf_steps import (
     seed_labels,
     unit_blocks,
 )
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
+from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
 from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 

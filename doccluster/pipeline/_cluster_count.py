@@ -16,7 +16,7 @@ from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry.partition import Partition
-from doccluster.pipeline.fitting import is_dated
+from doccluster.pipeline._fitting import is_dated
 from doccluster.pipeline.naming import describe_texts
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.vectorizing import Vectorization

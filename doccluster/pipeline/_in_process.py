@@ -25,8 +25,8 @@ from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
-from doccluster.pipeline.cluster_count import ClusterCount, count_clusters
-from doccluster.pipeline.fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
+from doccluster.pipeline._cluster_count import ClusterCount, count_clusters
+from doccluster.pipeline._fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import with_meaning
 from doccluster.pipeline.sources import SourceDocuments, split_empty
