@@ -20,7 +20,7 @@ from doccluster.clustering.smoothed.document_clusters import DocumentParameters,
 from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
-from doccluster.selection._levels import (
+from doccluster.selection.levels import (
     MAX_FOR_TOPICS,
     SURE_SUBTOPICS,
     Level,
@@ -204,7 +204,7 @@ def choose_k(
     The rows are smoothed over the graph of `DocumentClustering`, but once: more steps blur small clusters. Topics are
     communities of the nearest neighbours of these rows, subtopics communities of the graph of common terms, its weights
     times the squared cosines of these rows, both at levels from coarse to fine; those that random parts of the
-    documents find again are taken (see `doccluster.selection._levels`).
+    documents find again are taken (see `doccluster.selection.levels`).
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from doccluster.geometry.neighbours import neighbour_edges
-from doccluster.selection._levels import (
+from doccluster.selection.levels import (
     Level,
     agreement_of_parts,
     between,

@@ -10,8 +10,8 @@ from doccluster.clustering.smoothed.document_clusters import DocumentParameters,
 from doccluster.errors import InputError
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
-from doccluster.selection._levels import Level
 from doccluster.selection._null_models import sample_null
+from doccluster.selection.levels import Level
 from doccluster.synthetic import make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
 
 
