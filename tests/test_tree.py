@@ -1,8 +1,11 @@
 """The levels of a run: nested, named, kept in its folder, and none of them touches the clusters that are shown."""
 
 import itertools
+import json
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import doccluster
@@ -141,3 +144,64 @@ def described(number):
     from doccluster.labeling import ClusterDescription
 
     return ClusterDescription(number, 1, f"cluster {number}")
+
+
+def test_new_documents_are_placed_on_every_level(tmp_path):
+    texts = texts_of_themes()
+    names = np.repeat([f"group {number}" for number in range(THEMES * PARTS)], EACH)
+    run = doccluster.run(texts, labels=names.tolist(), language="none", output=tmp_path / "run", report=False)
+    section, topic = run.levels
+    fine = np.array([2 * label + row % 2 for row, label in enumerate(topic.labels.tolist())])
+    clusters = tuple(described(number) for number in range(fine.max() + 1))
+    run = replace(run, around=replace(run.around, finer=(TreeLevel("subtopic", fine, clusters),)))
+    save_run(run, tmp_path / "finer")
+    for model in (run, tmp_path / "finer"):
+        table = doccluster.assign(model, texts)
+        assert table["section"].tolist() == [section.clusters[number].label for number in section.labels]
+        placed = [int(name.removeprefix("cluster ")) // 2 for name in table["subtopic"]]
+        assert placed == table["cluster"].tolist()
+        assert doccluster.assign(model, ["nothing known"])["section"].tolist() == [""]
+    blocks = doccluster.assign(tmp_path / "finer", written(texts, tmp_path), scratch=tmp_path)
+    assert blocks["subtopic"].tolist() == table["subtopic"].tolist()
+
+
+def written(texts, folder):
+    path = folder / "texts.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def test_tables_name_the_path_of_each_document(run, tmp_path):
+    save_run(run, tmp_path / "run")
+    table = pd.read_csv(tmp_path / "run" / "assignments.csv")
+    section = run.levels[0]
+    assert table["section"].tolist() == [section.clusters[number].label for number in section.labels]
+    assert table["topic"].tolist() == [run.clusters[number].label for number in table["cluster"]]
+    assert run.to_pandas()["section"].tolist() == table["section"].tolist()
+    levels = pd.read_csv(tmp_path / "run" / "levels.csv")
+    assert levels.groupby("level")["size"].sum().tolist() == [run.n_documents] * 2
+    topics = levels[levels["level"] == "topic"]
+    assert topics["parent"].astype(int).tolist() == run.levels[1].parents_on(section).tolist()
+    assert topics["label"].tolist() == [cluster.label for cluster in run.clusters]
+    assert set(levels["central_document"].astype(str)) <= set(run.documents.ids)
+
+
+def test_a_run_without_levels_has_no_columns_of_them(texts, tmp_path):
+    save_run(doccluster.run(texts, n_clusters=3, language="none"), tmp_path / "run")
+    assert not (tmp_path / "run" / "levels.csv").exists()
+    assert "section" not in pd.read_csv(tmp_path / "run" / "assignments.csv")
+
+
+def test_merged_clusters_are_in_the_section_of_the_first(run):
+    section, topic = run.levels
+    parents = topic.parents_on(section)
+    first, second = 0, int(np.flatnonzero(parents != parents[0])[0])
+    merged = run.merge(first, second)
+    assert all_nest(merged)
+    home = merged.levels[0].labels[run.partition.labels == second]
+    assert np.unique(home).size == 1
+    assert home[0] == merged.levels[0].labels[np.flatnonzero(run.partition.labels == first)[0]]
+    sizes = np.bincount(merged.levels[0].labels)
+    assert [cluster.size for cluster in merged.levels[0].clusters] == sizes.tolist()
+    for cluster in merged.levels[0].clusters:
+        assert all(merged.levels[0].labels[near.row] == cluster.cluster for near in cluster.representatives)

@@ -171,6 +171,7 @@ OURS = frozenset(
         MARK,
         "assignments.csv",
         "clusters.csv",
+        "levels.csv",
         "scores.csv",
         "skipped.csv",
         ENCODED,

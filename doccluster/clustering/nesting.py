@@ -175,20 +175,26 @@ def nested_labels(rows: Any, labels: Labels, fine: Labels, is_counted: Flags | N
     decides = is_counted & (fine >= 0)
     if not decides.any():
         return _numbered(labels)
-    n_fine, k = int(fine.max()) + 1, int(labels.max()) + 1
+    n_fine = int(fine.max()) + 1
     parents = majority_groups(fine[decides], labels[decides], n_fine)
     parents[np.bincount(fine[decides], minlength=n_fine) == 0] = -1
     means = unit_rows(sums_by_label(rows[decides], fine[decides], n_fine), warn=False)
     nested = np.where((fine >= 0) & (parents[fine] == labels), fine, -1)
-    for cluster in range(k):
-        astray = np.flatnonzero((labels == cluster) & (nested < 0))
-        children = np.flatnonzero(parents == cluster)
-        if not children.size:
-            nested[astray] = n_fine + cluster
-        elif astray.size:
-            cosines = rows[astray] @ means[children].T
-            nested[astray] = children[np.asarray(cosines.argmax(axis=1)).ravel()]
+    astray = np.flatnonzero(nested < 0)
+    nearest = nearest_parts(rows[astray], labels[astray], parents, means)
+    nested[astray] = np.where(nearest < 0, n_fine + labels[astray], nearest)
     return _numbered(nested)
+
+
+def nearest_parts(rows: Any, labels: Labels, parents: Labels, means: Any) -> Labels:
+    """Return for each row the nearest part of its cluster, by the unit mean of each; -1 where it has no parts."""
+    nearest = np.full(labels.size, -1)
+    for cluster in np.unique(labels).tolist():
+        places, parts = np.flatnonzero(labels == cluster), np.flatnonzero(parents == cluster)
+        if parts.size:
+            cosines = rows[places] @ means[parts].T
+            nearest[places] = parts[np.asarray(cosines.argmax(axis=1)).ravel()]
+    return nearest
 
 
 def _numbered(groups: Labels) -> Labels:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.executors import Executor, opened
+from doccluster.clustering.nesting import nearest_parts
 from doccluster.clustering.task import LinearRule, decide
 from doccluster.corpus.stored_texts import TextRows
 from doccluster.distributed.text_vectors import single_threaded
@@ -36,6 +37,7 @@ class NewDocuments:
     is_empty: npt.NDArray[np.bool_]  # whether a document has no term of the model, nor a meaning
     has_words: npt.NDArray[np.bool_]  # whether it has a term of the model
     unknown: Floats  # the share of its terms that the model does not know; nan without texts
+    parts: Integers  # of shape (n_documents, n_levels): its cluster on each finer level
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +63,14 @@ def place_new(
     centroids: Any,
     unknown: Floats,
     *,
+    finer: Sequence[tuple[Integers, Any]] = (),
     going: GoingByMeaning | None = None,
     n_threads: int | None = None,
 ) -> NewDocuments:
-    """Return where documents belong, of their vectors in the columns of a model."""
+    """Return where documents belong, of their vectors in the columns of a model.
+
+    `finer` are the parents and the centroids of each finer level.
+    """
     if going is None:
         labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
     else:
@@ -72,8 +78,12 @@ def place_new(
         vectors = replace(vectors, meaning=going.meaning)
     placed = place_labels(vectors.matrix, labels, centroids, n_threads=n_threads)
     has_words = vectors.documents.squared_norms > 0
+    path = [labels]
+    for parents, part_centroids in finer:
+        path.append(nearest_parts(vectors.matrix, path[-1], parents, part_centroids))
+    parts = np.column_stack(path)[:, 1:]
     return NewDocuments(
-        labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, has_words, unknown
+        labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, has_words, unknown, parts
     )
 
 
@@ -82,6 +92,7 @@ def place_block(
     vectorizer: TfidfVectorizer,
     rule: LinearRule | None,
     centroids: Any,
+    finer: Sequence[tuple[Integers, Any]],
     going: GoingByMeaning | None,
 ) -> NewDocuments:
     """Return where the texts of a block belong; the rows of the meaning are files."""
@@ -90,7 +101,8 @@ def place_block(
     if going is not None:
         meaning_rows = opened(going.meaning.rows)[texts.first : texts.first + len(strings)]
         going = replace(going, meaning=replace(going.meaning, rows=meaning_rows))
-    return place_new(vectorize(strings, vectorizer), rule, centroids, unknown, going=going, n_threads=1)
+    vectors = vectorize(strings, vectorizer)
+    return place_new(vectors, rule, centroids, unknown, finer=finer, going=going, n_threads=1)
 
 
 def place_blocks(
@@ -100,9 +112,10 @@ def place_blocks(
     rule: LinearRule | None,
     centroids: Any,
     going: GoingByMeaning | None = None,
+    finer: Sequence[tuple[Integers, Any]] = (),
 ) -> NewDocuments:
     """Return where the texts of all blocks belong, in their order; only these few numbers of each come back."""
-    parts = list(executor.map(place_block, texts, single_threaded(vectorizer), rule, centroids, going))
+    parts = list(executor.map(place_block, texts, single_threaded(vectorizer), rule, centroids, finer, going))
     return NewDocuments(
         *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(NewDocuments))
     )

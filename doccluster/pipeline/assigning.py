@@ -78,7 +78,8 @@ def assign_documents(
         Columns id, title, date, cluster, label, similarity, runner_up, margin, unknown, new. A document without
         any term of the model has no cluster, or where clusters are of meaning too, one without similarities.
         `unknown` is the share of its terms that the run did not know (nan for a matrix), `new` whether it fits
-        no cluster: the one named is only the nearest.
+        no cluster: the one named is only the nearest. Where the run has levels above or below its clusters, a column
+        of each says what the document is in there: above what its cluster is part of, below the nearest part of it.
 
     Raises
     ------
@@ -89,6 +90,7 @@ def assign_documents(
     """
     fitted = fitted_model(model)
     limit = chosen_threshold(fitted, threshold)
+    finer = [(level.parents, level.centroids) for level in fitted.levels if level.centroids is not None]
     reading: dict[str, Any] = {
         "reader": reader_settings(fitted, source, reader_for(reader, embeddings), as_run=as_run),
         "weighting": (fitted.settings.get("vectorizer") or {}).get("weighting"),
@@ -102,7 +104,8 @@ def assign_documents(
             going = going_by_meaning(
                 fitted, meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads)
             )
-        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, going=going, n_threads=n_threads)
+        how: dict[str, Any] = {"finer": finer, "going": going, "n_threads": n_threads}
+        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, **how)
         return _table(fitted, documents_read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
@@ -115,7 +118,7 @@ def assign_documents(
             meaning = meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads, place=work.tables)
             going = going_by_meaning(fitted, meaning)
         blocks = documents_read.corpus.texts.blocks
-        placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going)
+        placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going, finer)
         return _table(fitted, documents_read, placed, limit)
 
 
@@ -143,6 +146,10 @@ def _table(fitted: Model, documents_read: SourceDocuments, placed: NewDocuments,
     table.loc[placed.is_empty, "cluster"] = pd.NA
     table.loc[placed.is_empty, "label"] = ""
     table["unknown"] = np.round(placed.unknown, DIGITS)
+    finer = iter(placed.parts.T)
+    for level in fitted.levels:
+        numbers = level.parents[placed.labels] if level.centroids is None else next(finer)
+        table[level.name] = np.where(placed.is_empty, "", np.array(level.labels, dtype=object)[numbers])
     table["new"] = placed.is_empty | (placed.has_words & (placed.similarity < limit))
     table.loc[~placed.has_words, "runner_up"] = pd.NA
     table.loc[~placed.has_words, ["similarity", "margin"]] = np.nan

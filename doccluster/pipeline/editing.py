@@ -22,6 +22,7 @@ from doccluster.pipeline.naming import describe_texts, vectorized_of, without_ot
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run, save_run
 from doccluster.results.storage import read_record, write_json
+from doccluster.results.tree import Levels, TreeLevel
 
 MAX_LABEL_LETTERS = 200
 
@@ -243,10 +244,38 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
         runner_up=placed.runner_up,
         runner_up_similarity=placed.runner_up_similarity,
         clusters=clusters,
+        around=_levels_after(run, numbers),
         rule=None
         if run.rule is None
         else run.rule.renumbered(np.where(np.isin(np.arange(run.n_clusters), numbers), place[first], place)),
     )
+
+
+def _levels_after(run: Run, numbers: tuple[int, ...]) -> Levels:
+    """Return the levels around clusters of which some become one: it is part of what the first of them is part of."""
+    is_merged = np.isin(run.partition.labels, numbers)
+    is_counted = np.ones(run.n_documents, bool) if run.is_other is None else ~run.is_other
+    shown = run.levels[len(run.around.coarser)]
+    coarser = []
+    for level in run.around.coarser:
+        labels = np.where(is_merged, shown.parents_on(level)[numbers[0]], level.labels)
+        sizes = np.bincount(labels[is_counted], minlength=level.n_clusters)
+        is_there = np.isin(np.arange(level.n_clusters), labels)
+        order = np.lexsort((-sizes, ~is_there))[: int(is_there.sum())]
+        place = np.full(level.n_clusters, -1)
+        place[order] = np.arange(order.size)
+        clusters = tuple(
+            replace(
+                level.clusters[old],
+                cluster=new,
+                size=int(sizes[old]),
+                representatives=tuple(near for near in level.clusters[old].representatives if labels[near.row] == old),
+                borderline=(),
+            )
+            for new, old in enumerate(order.tolist())
+        )
+        coarser.append(TreeLevel(level.name, place[labels], clusters))
+    return replace(run.around, coarser=tuple(coarser))
 
 
 def _described(

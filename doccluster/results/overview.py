@@ -16,12 +16,15 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Labels
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.corpus.dates import disbelief
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.headlines import choose_headline, plain_title, title_endings
 from doccluster.results.record import Run
+from doccluster.results.tree import TreeLevel
 
 OTHER = "Other"
 N_WORDS = 3  # of the line below the name an editor gave
@@ -58,22 +61,28 @@ class Overview:
         return self.label if self.is_beginning else self.headline
 
 
-def overview(run: Run) -> tuple[Overview, ...]:
-    """Return the first facts to see of each cluster of a run, and last of Other, where documents fit no cluster."""
+def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
+    """Return the first facts to see of each cluster of a run, and last of Other, where documents fit no cluster.
+
+    With a level, those of its clusters. Similarity is always to the centroids of the clusters of the run.
+    """
+    level = run.levels[len(run.around.coarser)] if level is None else level
+    partition = run.partition if level.clusters is run.clusters else Partition(level.labels, level.clusters)
     days = days_of(run.documents.dates)
     outlets = outlets_of(run.documents)
     endings = title_endings(_distinct(run.documents.titles), _distinct(outlets))
-    shared = _titles_of_several_clusters(run, endings)
+    shared = _titles_of_several_clusters(run.documents.titles, level.labels, endings)
     overviews = []
-    other_clusters = () if run.n_other == 0 else (ClusterDescription(run.n_clusters, run.n_other, OTHER, name=OTHER),)
-    for cluster in (*run.clusters, *other_clusters):
-        members = run.members(cluster.cluster)
+    number = level.n_clusters
+    other_clusters = () if run.n_other == 0 else (ClusterDescription(number, run.n_other, OTHER, name=OTHER),)
+    for cluster in (*level.clusters, *other_clusters):
+        members = run.members(run.n_clusters) if cluster in other_clusters else partition.members(cluster.cluster)
+        if run.is_other is not None and cluster not in other_clusters:
+            members = members[~run.is_other[members]]
         cluster_days = days[members]
         cluster_days = cluster_days[cluster_days > 0]  # 0 stands for no date
         counts = _counts(outlets, members)
-        headline, is_beginning = (
-            (cluster.name, False) if cluster.name else _headline(run, cluster.cluster, shared, endings)
-        )
+        headline, is_beginning = (cluster.name, False) if cluster.name else _headline(run, cluster, shared, endings)
         overviews.append(
             Overview(
                 cluster=cluster.cluster,
@@ -154,9 +163,11 @@ def as_date(text: str) -> date | None:
     return None
 
 
-def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset[str]) -> tuple[str, bool]:
+def _headline(
+    run: Run, described: ClusterDescription, shared: frozenset[str], endings: frozenset[str]
+) -> tuple[str, bool]:
     """Return the headline of a cluster, and whether it is only how a document begins."""
-    described, documents = run.clusters[cluster], run.documents
+    documents = run.documents
     rows = [document.row for document in described.representatives]
     titles = [plain_title(documents.titles[row], endings) for row in rows]
     begins = () if any(titles) else [documents.excerpts[row] for row in rows]
@@ -164,9 +175,8 @@ def _headline(run: Run, cluster: int, shared: frozenset[str], endings: frozenset
     return chosen or described.label, bool(chosen) and not any(titles)
 
 
-def _titles_of_several_clusters(run: Run, endings: frozenset[str]) -> frozenset[str]:
+def _titles_of_several_clusters(titles: Sequence[str], labels: Labels, endings: frozenset[str]) -> frozenset[str]:
     """Return the titles (case ignored) of documents in several clusters: "News in brief" names none of them."""
-    titles, labels = run.documents.titles, run.partition.labels
     distinct = _distinct(titles)
     numbers = np.fromiter((hash(title.strip().casefold()) for title in distinct), np.int64, len(distinct))
     if isinstance(titles, CodedColumn):

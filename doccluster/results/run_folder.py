@@ -13,14 +13,30 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import new_folder, usable_path
 from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.text_table import write_csv, write_csv_parts
+from doccluster.base.validation import unit_rows
 from doccluster.corpus.document import Skipped
 from doccluster.geometry.partition import Partition
+from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import NAMED, DocumentTable
 from doccluster.results.evaluation_files import load_evaluation, save_evaluation
 from doccluster.results.record import Provenance, Run
-from doccluster.results.run_model import MeaningRecord, Model, load_meaning, load_model, model_folder, save_model
-from doccluster.results.run_tables import assignments_parts, clusters_columns, scores_columns, skipped_columns
+from doccluster.results.run_model import (
+    MeaningRecord,
+    Model,
+    ModelLevel,
+    load_meaning,
+    load_model,
+    model_folder,
+    save_model,
+)
+from doccluster.results.run_tables import (
+    assignments_parts,
+    clusters_columns,
+    levels_columns,
+    scores_columns,
+    skipped_columns,
+)
 from doccluster.results.storage import (
     as_damage,
     damaged,
@@ -61,6 +77,8 @@ def save_run(
     with new_folder(final, overwrite=overwrite) as partial:
         write_csv_parts(assignments_parts(run), partial / "assignments.csv")
         write_csv(clusters_columns(run), partial / "clusters.csv")
+        if len(run.levels) > 1:
+            write_csv(levels_columns(run), partial / "levels.csv")
         write_csv(scores_columns(run), partial / "scores.csv")
         write_csv(skipped_columns(run), partial / "skipped.csv")
         (partial / "model").mkdir()
@@ -211,7 +229,24 @@ def model_of(run: Run) -> Model:
         threshold=_threshold(run),
         rule=run.rule,
         meaning=run.meaning_of_clusters,
+        levels=_levels_of_model(run),
     )
+
+
+def _levels_of_model(run: Run) -> tuple[ModelLevel, ...]:
+    """Return the levels around the clusters, with all that a new document needs to be placed there."""
+    above = run.levels[len(run.around.coarser)]
+    levels = [
+        ModelLevel(level.name, tuple(cluster.label for cluster in level.clusters), above.parents_on(level))
+        for level in run.around.coarser
+    ]
+    for level in run.around.finer:
+        sums = sums_by_label(run.vectors.documents.unit, level.labels, level.n_clusters)
+        centroids = unit_rows(sums, warn=False).astype(run.centroids.dtype)
+        names = tuple(cluster.label for cluster in level.clusters)
+        levels.append(ModelLevel(level.name, names, level.parents_on(above), centroids))
+        above = level
+    return tuple(levels)
 
 
 def _save_record(run: Run, folder: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,20 @@ Names = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class ModelLevel(ShortRepr):
+    """What places new documents on a level beside that of the clusters.
+
+    `parents`: of a coarser level the cluster of it that each cluster of the run is part of; of a finer one what each of
+    its clusters is part of on the level above it. `centroids`: of a finer level, csr or dense, unit rows.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    parents: npt.NDArray[np.int64]
+    centroids: Any = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Model(ShortRepr):
     """The part of a fit that is kept.
 
@@ -54,6 +68,7 @@ class Model(ShortRepr):
     threshold: float | None = None  # the cosine to the centroid of its cluster below which a document fits no cluster
     rule: LinearRule | None = None  # which cluster a document belongs to; None: the one with the nearest centroid
     meaning: Meaning | None = None  # what the clusters mean: a row for each, where documents had a meaning
+    levels: tuple[ModelLevel, ...] = ()  # coarser ones, then finer ones
 
     @property
     def n_terms(self) -> int:
@@ -75,6 +90,9 @@ def save_model(model: Model, folder: Path) -> None:
         rule = {"on_counts": model.rule.on_counts, "max_length": limit}
     if model.meaning is not None:
         write_arrays(folder / "meaning.npz", {"rows": model.meaning.rows, "centre": model.meaning.centre})
+    for level in model.levels:
+        centroids = {} if level.centroids is None else pack_matrix(level.centroids)
+        write_arrays(folder / f"{level.name}.npz", {"parents": level.parents, **centroids})
     # the vectorizer knows its terms
     terms, display = (None, None) if settings is not None else (model.terms, model.display_terms)
     write_json(
@@ -87,6 +105,7 @@ def save_model(model: Model, folder: Path) -> None:
             "settings": model.settings,
             "threshold": model.threshold,
             "rule": rule,
+            "levels": [{"name": level.name, "labels": list(level.labels)} for level in model.levels],
             "meaning": None if model.meaning is None else model.meaning.told,
             "vectorizer": settings,
             "terms": _listed(terms),
@@ -137,6 +156,14 @@ class MeaningRecord:
     pooling: str = ""
 
 
+@dataclass(frozen=True)
+class ModelLevelRecord:
+    """The entry of model.json for a level beside that of the clusters."""
+
+    name: Literal["section", "topic", "subtopic"]
+    labels: tuple[str, ...]
+
+
 @dataclass(frozen=True, repr=False)
 class ModelRecord(ShortRepr):
     """What model.json holds."""
@@ -152,6 +179,7 @@ class ModelRecord(ShortRepr):
     threshold: float | None = None  # an earlier version did not write this and the next
     rule: RuleRecord | None = None
     meaning: MeaningRecord | None = None
+    levels: tuple[ModelLevelRecord, ...] = ()
 
 
 def _load_model(folder: Path) -> Model:
@@ -174,7 +202,31 @@ def _load_model(folder: Path) -> Model:
     settings = dict(record.settings)
     if not isinstance(settings.get("vectorizer") or {}, Mapping):
         raise damaged(folder / "model.json", "the settings of its vectorizer are no mapping")
-    return Model(centroids, record.labels, vectorizer, terms, display, settings, record.threshold, rule, meaning)
+    levels = _load_levels(folder, record)
+    return Model(
+        centroids, record.labels, vectorizer, terms, display, settings, record.threshold, rule, meaning, levels
+    )
+
+
+def _load_levels(folder: Path, record: ModelRecord) -> tuple[ModelLevel, ...]:
+    """Return the levels; each cluster is part of one that is there."""
+    levels, n_above = [], len(record.labels)
+    for level in record.levels:
+        path = folder / f"{level.name}.npz"
+        arrays = read_arrays(path, needs=("parents",))
+        is_finer = len(arrays) > 1
+        n_parts, n_wholes = (len(level.labels), n_above) if is_finer else (len(record.labels), len(level.labels))
+        centroids = unpack_matrix(arrays, path) if is_finer else None
+        try:
+            parents = check_numbers(arrays, "parents", kinds="i").astype(np.int64)
+        except ValueError as error:
+            raise damaged(path, str(error)) from error
+        has_wrong_shape = centroids is not None and centroids.shape != (n_parts, record.n_terms)
+        if parents.size != n_parts or not 0 <= parents.min() <= parents.max() < n_wholes or has_wrong_shape:
+            raise damaged(path, "its parts differ in size")
+        levels.append(ModelLevel(level.name, level.labels, parents, centroids))
+        n_above = n_parts if is_finer else n_above
+    return tuple(levels)
 
 
 def load_meaning(path: Path, record: MeaningRecord, n_rows: int, *, centre: Any = None) -> Meaning:

@@ -64,6 +64,7 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
         "first": [None] * placed.size if families is None else families[1][placed].tolist(),
         "other": (run.shown_labels[placed] == run.n_clusters).tolist(),
         **_memberships(run, placed),
+        **_path(run, placed),
     }
     place = np.empty(rows.size, np.int64)
     place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
@@ -71,6 +72,12 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
     both |= {name: values + [None] * empty.size for name, values in columns.items()}
     both |= {name: [*values, *source[1].get(name, [""] * empty.size)] for name, values in source[0].items()}
     return {name: [values[at] for at in place.tolist()] for name, values in both.items()}
+
+
+def _path(run: Run, rows: Integers) -> Columns:
+    """Return the label of the cluster of some documents on each level, where there is more than one."""
+    levels = run.levels if len(run.levels) > 1 else ()
+    return {level.name: [level.clusters[number].label for number in level.labels[rows].tolist()] for level in levels}
 
 
 def _memberships(run: Run, rows: Integers) -> Columns:
@@ -149,6 +156,32 @@ def clusters_columns(run: Run) -> Columns:
     central = [cluster.representatives[0].row if cluster.representatives else None for cluster in run.clusters]
     table["central_document"] = ["" if row is None else storable(run.documents.ids[row]) for row in central]
     return {name: values + [None] * (len(overviews) - len(values)) for name, values in table.items()}
+
+
+def levels_columns(run: Run) -> Columns:
+    """Return one row per cluster of each level, the coarsest first: what it is part of, and what one sees of it first.
+
+    `cluster` is its number on its level, `parent` that of what it is part of on the level above.
+    """
+    table: Columns = {}
+    for place, level in enumerate(run.levels):
+        overviews = overview(run, level)[: level.n_clusters]
+        above = level.parents_on(run.levels[place - 1]).tolist() if place else [None] * level.n_clusters
+        central = [cluster.representatives[0].row if cluster.representatives else None for cluster in level.clusters]
+        columns: Columns = {
+            "level": [level.name] * level.n_clusters,
+            "cluster": [facts.cluster for facts in overviews],
+            "parent": above,
+            "size": [facts.size for facts in overviews],
+            "label": [facts.label for facts in overviews],
+            "headline": [storable(facts.headline) for facts in overviews],
+            "first_date": [None if facts.first is None else facts.first.isoformat() for facts in overviews],
+            "last_date": [None if facts.last is None else facts.last.isoformat() for facts in overviews],
+            "n_outlets": [len(facts.outlets) for facts in overviews],
+            "central_document": ["" if row is None else storable(run.documents.ids[row]) for row in central],
+        }
+        table = {name: [*table.get(name, []), *values] for name, values in columns.items()}
+    return table
 
 
 def scores_columns(run: Run) -> Columns:
