@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from operator import attrgetter
@@ -23,7 +23,18 @@ from doccluster.cli._console import (
     threads_option,
 )
 from doccluster.cli._source_options import reader_options, vectorizer_options, with_source
-from doccluster.cli._verb import MEANING, SectionedOption, Verb, Whole, check_algorithm, checked, measure_names, only
+from doccluster.cli._verb import (
+    MEANING,
+    SectionedOption,
+    Verb,
+    Whole,
+    all_but,
+    check_algorithm,
+    checked,
+    measure_names,
+    only,
+)
+from doccluster.cli.generate import source_vectors
 from doccluster.cli.run import encoder_option
 
 if TYPE_CHECKING:
@@ -147,6 +158,91 @@ def compare_command(
         say(f"  {settings['output']}: runs and summary (csv), summary.tex, and figures (svg)")
 
 
+@click.group("benchmark", short_help="Compare algorithms on standard made corpora.")
+def benchmark_command() -> None:
+    """Compare algorithms on corpora that are made, so that the truth is known."""
+
+
+def _numbers(kind: type) -> Callable[..., Any]:
+    """Return a callback that makes numbers of a text with commas."""
+
+    def parse(context: click.Context, option: click.Parameter, value: str | None) -> list[Any] | None:
+        try:
+            return None if value is None else [kind(part) for part in value.split(",")]
+        except ValueError as error:
+            raise click.BadParameter(f"{value!r} is not numbers separated by commas.") from error
+
+    return parse
+
+
+@benchmark_command.command("synthetic", cls=Verb, gathers={"settings": all_but("output", "like", "seeds", "as_json")})
+@click.option("-o", "--output", required=True, metavar="DIR", help="A folder for tables and for what is done so far.")
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    default=("vmf-1", "sparse-vmf-1", "sharma-1"),
+    show_default=True,
+    metavar="NAME",
+    help="A standard set (may be repeated).",
+)
+@click.option("--like", metavar="SRC", help="Also twins of this corpus, as `generate like` makes them; needs -k.")
+@click.option("--kappa", callback=_numbers(float), metavar="X[,X...]", help="Concentrations in place of the set's.")
+@click.option("-d", "n_terms", callback=_numbers(int), metavar="N[,N...]", help="Dimensions in place of the set's.")
+@click.option("-k", "n_clusters", callback=_numbers(int), metavar="N[,N...]", help="Clusters in place of the set's.")
+@click.option("-n", "n_documents", type=Whole(min=1), default=1000, show_default=True, help="Documents.")
+@click.option(
+    "--algorithm",
+    "algorithms",
+    multiple=True,
+    default=("spherical-k-means", "smoothed", "k-means"),
+    show_default=True,
+    callback=checked(check_algorithm),
+    metavar="NAME",
+    help="An algorithm (may be repeated), as for compare.",
+)
+@click.option("--seeds", type=Whole(min=1), default=10, show_default=True, help="Corpora of each kind, seeds 0 to N-1.")
+@threads_option
+@json_option
+def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, settings: dict[str, Any]) -> None:
+    """A table of difficulty: kappa x dimensions x clusters, with means and intervals over seeds.
+
+    Each seed draws corpora of its own. After Ctrl-C the same command goes on from what is in the folder.
+    """
+    from doccluster.pipeline.comparing import write_comparison
+    from doccluster.selection import benchmark_synthetic
+
+    with progress_shown(quiet=as_json) as progress:
+        twin_of = None if like is None else source_vectors((like,), {}, "auto", {})
+        comparison = benchmark_synthetic(
+            **settings, like=twin_of, seeds=seeds, checkpoint=Path(output) / "fits", progress=progress
+        )
+    write_comparison(comparison, Path(output), figures=False)
+    if as_json:
+        tables = {"corpora": comparison.corpora, "summary": comparison.summary(), "failures": comparison.failures}
+        print_json({name: table.to_dict("records") for name, table in tables.items()})
+        return
+    _print_difficulty(comparison)
+    _print_failures(comparison)
+    say(f"  {output}: runs and summary (csv), summary.tex; the fits, from which the same command goes on")
+
+
+def _print_difficulty(comparison: Comparison) -> None:
+    """Print a table for each measure: a line for each corpus, a column for each algorithm."""
+    from doccluster.selection.comparison_result import headline, mean_and_interval, title_of
+
+    summary, corpora = comparison.summary(), comparison.corpora["corpus"].tolist()
+    cells = {(row["corpus"], row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}
+    for measure in headline(summary):
+        columns = [Column(title_of(measure), corpora, "left")]
+        for algorithm in dict.fromkeys(summary["algorithm"]):
+            rows = [cells.get((corpus, algorithm, measure)) for corpus in corpora]
+            shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in rows]
+            columns.append(Column(str(algorithm), shown))
+        print_table(columns, has_rule=False, indent=2)
+        say()
+
+
 def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:
     """Return the value for each source given as SRC=VALUE, and under None the one for all."""
     spellings = {name for source in sources for name in (source, Path(source).name, Path(source).stem)}
@@ -184,6 +280,11 @@ def print_comparison(comparison: Comparison) -> None:
         _print_means(summary[summary["corpus"] == corpus])
         _print_tests(tests[tests["corpus"] == corpus])
         _print_agreement(agreement[agreement["corpus"] == corpus])
+    _print_failures(comparison)
+
+
+def _print_failures(comparison: Comparison) -> None:
+    """Print which fits failed, and why."""
     alike = ["corpus", "algorithm", "kind", "message"]
     for (corpus, algorithm, kind, message), group in comparison.failures.groupby(alike, sort=False):
         seeds = ", ".join(map(str, group["seed"]))

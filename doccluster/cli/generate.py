@@ -16,6 +16,7 @@ from doccluster.cli._console import (
     print_json,
     progress_shown,
     say,
+    say_fact,
     seed_option,
     threads_option,
 )
@@ -92,6 +93,13 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
     if parameters["kind"] == "sparse-vmf":
         shape += f" ({parameters['terms_per_document']:,} in each)"
     say(f"  {parameters['kind']}  {shape}, {clusters:,} {groups}")
+    if parameters["kind"] == "like":
+        of_twin, of_source = (
+            [parameters[f"cosine_{place}{end}"] for place in ("within", "between")] for end in ("", "_of_source")
+        )
+        cosines = "mean cosine of two documents {:.3f} in one cluster, {:.3f} in different ones"
+        say_fact("twin", cosines.format(*of_twin))
+        say_fact("source", cosines.format(*of_source))
     for path in files:
         say(f"  {path}")
 
@@ -228,7 +236,7 @@ def like_command(
 
     place = _place(output, overwrite, (".npz", ".mtx"))
     with progress_shown(quiet=as_json):
-        vectors = _source(sources, **reading)
+        vectors = source_vectors(sources, **reading)
         twin = make_twin(vectors, n_clusters, n_documents=n_documents, random_state=random_state, n_threads=n_threads)
         chosen = {**reading["reader"], **reading["vectorizer"], "language": reading["language"]}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
@@ -237,7 +245,7 @@ def like_command(
     _finish(files, twin.parameters, as_json)
 
 
-def _source(
+def source_vectors(
     sources: tuple[str, ...], reader: dict[str, Any], language: str | list[str], vectorizer: dict[str, Any]
 ) -> DocumentVectors:
     """Return the vectors of a matrix file or of texts."""

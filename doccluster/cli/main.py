@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "choose-k": ("doccluster.cli.choose_command", "Find how many clusters the data support."),
     "tendency": ("doccluster.cli.choose_command", "Test whether there are clusters at all."),
     "compare": ("doccluster.cli.compare_command", "Compare algorithms over seeds and corpora."),
+    "benchmark": ("doccluster.cli.compare_command", "Compare algorithms on standard made corpora."),
     "generate": ("doccluster.cli.generate", "Make a synthetic corpus with a known truth."),
     "stream": ("doccluster.cli.stories", "Follow news: articles in, living stories out."),
     "diff": ("doccluster.cli.compare_command", "Say what happened to clusters: two stores, moments or runs."),

@@ -283,7 +283,7 @@ def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, An
     return {file: np.array(file_labels) for file, file_labels in labels.items()}
 
 
-def write_comparison(comparison: Comparison, folder: Path) -> None:
+def write_comparison(comparison: Comparison, folder: Path, *, figures: bool = True) -> None:
     """Write runs.csv, summary.csv, summary.tex and a figure of each headline measure into a folder, made if missing."""
     summary, measures = comparison.summary(), headline(comparison.runs)
     with writing(folder):
@@ -291,7 +291,7 @@ def write_comparison(comparison: Comparison, folder: Path) -> None:
         comparison.runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
         summary.to_csv(folder / "summary.csv", index=False, lineterminator="\n")
         (folder / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
-        for measure in measures:
+        for measure in measures if figures else ():
             _draw_bars(summary[summary["measure"] == measure], measure, folder)
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "LabelledCorpus",
     "Recommendation",
     "Tendency",
+    "benchmark_synthetic",
     "choose_k",
     "compare",
     "criteria_over_k",
@@ -27,6 +28,7 @@ __getattr__, __dir__ = offer(
         "CriteriaOverK": "doccluster.selection.criteria",
         "LabelledCorpus": "doccluster.selection.comparison",
         "Tendency": "doccluster.selection.tendency_tests",
+        "benchmark_synthetic": "doccluster.selection.synthetic_benchmark",
         "compare": "doccluster.selection.comparison",
         "criteria_over_k": "doccluster.selection.criteria",
         "tendency": "doccluster.selection.tendency_tests",
@@ -39,5 +41,6 @@ if TYPE_CHECKING:
     from doccluster.selection.comparison_result import Comparison as Comparison
     from doccluster.selection.criteria import CriteriaOverK as CriteriaOverK
     from doccluster.selection.criteria import criteria_over_k as criteria_over_k
+    from doccluster.selection.synthetic_benchmark import benchmark_synthetic as benchmark_synthetic
     from doccluster.selection.tendency_tests import Tendency as Tendency
     from doccluster.selection.tendency_tests import tendency as tendency

@@ -7,6 +7,7 @@ is what they were drawn from and not an opinion.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,7 @@ class CorpusModel(ShortRepr):
     common_shares: Floats  # of the draws of each cluster
     value_spread: float
     lengths: tuple[Integers, ...]  # terms per document of each cluster, as found
+    cosines: tuple[float, float]  # mean cosine of two documents of one cluster, and of different ones
 
 
 def fit_corpus_model(
@@ -124,7 +126,7 @@ def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel
     logs = np.log(matrix.data.astype(np.float64)) + 0.5 * np.log(np.repeat(lengths, lengths))
     means = np.bincount(matrix.indices, weights=logs, minlength=n_terms) / np.maximum(df, 1)
     log_sums = sums_by_label(sparse.csr_array((logs, matrix.indices, matrix.indptr), shape=matrix.shape), labels, k)
-    cluster_terms, common_shares, between = _own_terms(frequencies, log_sums, means, sizes)
+    cluster_terms, common_shares, missing, between = _own_terms(frequencies, log_sums, means, sizes)
     spread = float(np.sqrt(max(float(logs @ logs) - between, 0.0) / max(matrix.nnz - frequencies.nnz, 1)))
     return CorpusModel(
         weights=sizes / n,
@@ -133,17 +135,32 @@ def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel
         labels=labels,
         n_terms=n_terms,
         cluster_terms=cluster_terms,
-        common=TermWeights.of(df.astype(np.float64), np.arange(n_terms), np.exp(means)),
+        common=TermWeights.of(missing if missing.any() else df.astype(np.float64), np.arange(n_terms), np.exp(means)),
         common_shares=common_shares,
         value_spread=spread,
         lengths=tuple(lengths[labels == cluster] for cluster in range(k)),
+        cosines=mean_cosines(matrix, labels),
     )
+
+
+def mean_cosines(matrix: Any, labels: npt.NDArray[Any]) -> tuple[float, float]:
+    """Return the mean cosine of two unit rows of one cluster, and of different ones; nan where there is no such pair.
+
+    From the sums s of the clusters: (|s|^2 - n) of the n (n - 1) pairs in each, and what is left of |sum of all|^2.
+    """
+    sizes = np.bincount(labels).astype(np.float64)
+    sums = sums_by_label(matrix, labels, sizes.size)
+    inside, total = float((row_norms(sums) ** 2).sum()), float(np.sum(np.asarray(sums.sum(axis=0)) ** 2))
+    n, n_pairs = sizes.sum(), float(sizes @ (sizes - 1))
+    n_between = n * (n - 1) - n_pairs
+    return (inside - n) / n_pairs if n_pairs else math.nan, (total - inside) / n_between if n_between else math.nan
 
 
 def _own_terms(
     frequencies: Any, log_sums: Any, means: Floats, sizes: Integers
-) -> tuple[tuple[TermWeights, ...], Floats, float]:
-    """Return the terms of each cluster, the share of its draws left to the corpus, and the squares its means explain.
+) -> tuple[tuple[TermWeights, ...], Floats, Floats, float]:
+    """Return the terms of each cluster, the share of its draws left to the corpus, documents of terms that are drawn
+    so, and the squares its means explain.
 
     Of n documents, f have a term: f (f - 1) / (n (n - 1)) is the share of pairs of different documents that have it in
     common, and its square root the probability that gives the twin as many. It is below f / n, by most for terms of one
@@ -151,6 +168,7 @@ def _own_terms(
     its logarithms there, with the mean of the corpus counted as one more document.
     """
     cluster_terms, shares, explained = [], [], 0.0
+    missing_documents = np.zeros(means.size)
     for cluster, size in enumerate(sizes):
         row = slice(frequencies.indptr[cluster], frequencies.indptr[cluster + 1])
         counts, columns = frequencies.data[row], frequencies.indices[row]
@@ -159,7 +177,9 @@ def _own_terms(
         )
         # drawn by these weights until a document is full, terms occur nearly as often as their probability
         weights = -np.log1p(-np.minimum(probabilities, _CERTAIN))
-        missing = max(float(counts.sum() / size - probabilities.sum()), 0.0) if size > 1 else 0.0
+        lacking = np.maximum(counts - size * probabilities, 0.0) * (size > 1)
+        missing_documents[columns] += lacking
+        missing = float(lacking.sum() / size)
         if not weights.any():  # no two documents share a term
             weights, missing = counts / size, 0.0
         logs = log_sums[[cluster]][:, columns].toarray()[0]  # a sum that is 0 is not stored
@@ -167,7 +187,7 @@ def _own_terms(
         values = np.exp((logs + means[columns]) / (counts + 1))
         cluster_terms.append(TermWeights.of(weights, columns, values))
         shares.append(missing / (missing + float(weights.sum())))
-    return tuple(cluster_terms), np.array(shares), explained
+    return tuple(cluster_terms), np.array(shares), missing_documents, explained
 
 
 def sample_twin(
@@ -227,6 +247,8 @@ def sample_twin(
         "mean_resultant_lengths": model.resultants.tolist(),
         "kappas": model.kappas.tolist(),
         "value_spread": model.value_spread,
+        **dict(zip(("cosine_within", "cosine_between"), mean_cosines(matrix, truth), strict=True)),
+        **dict(zip(("cosine_within_of_source", "cosine_between_of_source"), model.cosines, strict=True)),
         "random_state": seed_record(random_state),
     }
     return SyntheticVectors(DocumentVectors(matrix, row_names(n), terms, terms), truth, parameters)

@@ -136,3 +136,33 @@ def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(doccluste
     row = re.compile(r"  (nmi|adjusted_rand) +\S.* [+-]\d\.\d{3} +[+-]\d\.\d\d +\d\.\d{3} +5$")
     rows = [line for line in lines if row.match(line)]
     assert len(rows) == 6
+
+
+def test_made_corpora_are_compared_and_the_same_command_goes_on(doccluster, tmp_path):
+    call = ("benchmark", "synthetic", "-o", tmp_path / "out", "--set", "vmf-1", "--kappa", "50,500", "-d", "10,30")
+    call = (
+        *call,
+        "-k",
+        "3",
+        "-n",
+        "90",
+        "--algorithm",
+        "k-means:n_init=1",
+        "--algorithm",
+        "spherical-k-means:n_init=1",
+    )
+    first = doccluster(*call, "--seeds", 1)
+    assert first.code == 0, first.err
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "fits").rglob("*.json")}
+    assert len(kept) == 4 * 2
+    done = doccluster(*call, "--seeds", 2)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    lines = done.out.splitlines()
+    heads = [line.split()[:2] for line in lines if "spherical-k-means:n_init=1" in line]
+    assert heads == [["adjusted", "rand"], ["nmi", "k-means:n_init=1"], ["seconds", "(s)"]]
+    assert sum(line.startswith("  vmf-own kappa=500 d=10 k=3 ") for line in lines) == 3
+    summary = table(tmp_path / "out", "summary")
+    assert set(summary["n"]) == {2}
+    told = json.loads(doccluster(*call, "--seeds", 2, "--json").out)
+    assert len(told["summary"]) == len(summary) == 4 * 2 * 3
+    assert doccluster("benchmark", "synthetic", "-o", tmp_path / "x", "--kappa", "a").code == 2

@@ -71,6 +71,7 @@ prevalence stories --by topic --words 0
 prevalence stories --by month --json
 compare tiny -o compared --seeds 1 --truth class --measures nmi,ari --algorithm spherical-k-means
 compare tiny -o compared-json --seeds 1 --truth class --measures nmi --algorithm spherical-k-means --json
+benchmark synthetic -o made --set vmf-1 --kappa 100 -d 10 -k 3 -n 60 --algorithm k-means:n_init=1 --seeds 2 --json
 search harbour tiny
 search harbour tiny --json
 search "rye bread" run

@@ -31,6 +31,19 @@ def test_twin_of_a_made_corpus_has_its_numbers(given):
     assert made["NMI of spherical k-means"] > 0.9
 
 
+def test_a_twin_says_how_near_documents_of_clusters_are_in_it_and_in_its_source(given):
+    twin = make_twin(given.vectors, 5, n_documents=300, random_state=1)
+    model = fit_corpus_model(given.vectors, 5, random_state=1)
+    for end, matrix, labels in (("", twin.vectors.matrix, twin.truth), ("_of_source", given.vectors.matrix, None)):
+        cosines = (matrix @ matrix.T).toarray()
+        labels = model.labels if labels is None else labels
+        is_pair = ~np.eye(len(labels), dtype=bool)
+        is_same = labels[:, None] == labels
+        expected = cosines[is_same & is_pair].mean(), cosines[~is_same].mean()
+        values = [twin.parameters[f"cosine_{place}{end}"] for place in ("within", "between")]
+        assert values == pytest.approx(expected, rel=0.02 if end else 1e-5)
+
+
 def test_rows_are_unit_non_negative_with_distinct_terms(given):
     twin = make_twin(given.vectors, 5, n_documents=800, random_state=0)
     matrix = twin.vectors.matrix
