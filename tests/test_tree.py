@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import doccluster
+from doccluster.cli._run_summary import print_run, run_as_json
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.nested_levels import LevelsWork
 from doccluster.results.run_folder import load_run, save_run
@@ -205,3 +206,38 @@ def test_merged_clusters_are_in_the_section_of_the_first(run):
     assert [cluster.size for cluster in merged.levels[0].clusters] == sizes.tolist()
     for cluster in merged.levels[0].clusters:
         assert all(merged.levels[0].labels[near.row] == cluster.cluster for near in cluster.representatives)
+
+
+def test_explaining_walks_up_and_down(run):
+    section, topic = run.levels
+    cluster = run.explain(7)
+    home = int(section.labels[topic.labels == 7][0])
+    assert cluster.content["path"] == [{"level": "section", "cluster": home, "label": section.clusters[home].label}]
+    assert f"  in section {home} ({section.clusters[home].label})" in cluster.lines
+    whole = run.explain(f"section:{home}")
+    assert 7 in [part["cluster"] for part in whole.content["parts"]]
+    assert sum(part["size"] for part in whole.content["parts"]) == section.clusters[home].size
+    assert run.explain("topic:7").content == cluster.content
+    document = run.explain(run.documents.ids[100])
+    assert [part["level"] for part in document.content["path"]] == ["section", "topic"]
+    with pytest.raises(InputError, match="no cluster and no document"):
+        run.explain("section:99")
+
+
+def test_all_clusters_are_listed_as_a_tree(run):
+    assert len(run.explain().lines) == 1 + THEMES + THEMES * PARTS
+    tops = doccluster.explain(run, depth=1).lines
+    assert tops[0] == "6 sections, 24 topics: number, documents, label"
+    assert len(tops) == 1 + THEMES
+
+
+def test_the_screen_puts_clusters_below_their_sections(run, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    print_run(run, None)
+    shown = capsys.readouterr().out.splitlines()
+    table = [line for line in shown if not line.startswith("  silhouette")]  # the line of a score goes on
+    assert max(map(len, table)) <= 80
+    headings = [line.strip() for line in shown if line.strip().startswith("section ")]
+    assert headings == [f"section {n}: {whole.label} ({whole.size})" for n, whole in enumerate(run.levels[0].clusters)]
+    rows = run_as_json(run, None)["levels"]
+    assert [row["level"] for row in rows] == ["section"] * THEMES + ["topic"] * THEMES * PARTS

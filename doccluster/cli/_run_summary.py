@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from math import isnan
 from pathlib import Path
@@ -18,7 +18,7 @@ from doccluster.pipeline.provenance import COMPILING
 from doccluster.report.wording import counted, month_words, span_words
 from doccluster.results.document_table import NO_TERMS
 from doccluster.results.overview import Overview, doubt, overview
-from doccluster.results.run_tables import per_cluster_values
+from doccluster.results.run_tables import levels_columns, per_cluster_values
 
 if TYPE_CHECKING:
     from doccluster.results.record import Run
@@ -33,34 +33,58 @@ SILHOUETTE = "how much nearer documents are to their own cluster, -1 to 1"
 HEADLINES = ("silhouette", "objective", "purity", "nmi", "adjusted_rand", "pair_f")
 
 
-def print_clusters(clusters: Sequence[Overview]) -> None:
-    """Print two lines for each cluster: its headline, and its label below.
+def print_clusters(clusters: Sequence[Overview], headings: Mapping[int, str] | None = None) -> None:
+    """Print two lines for each cluster: its headline, and its label below; headings stand before some of them.
 
     On a narrow terminal headlines get shorter, then similarity goes, then outlets, then dates; sizes stay.
     """
     years = {day.year for cluster in clusters for day in (cluster.first, cluster.last) if day is not None}
     # a column that says the same of all clusters says nothing
     several_outlets = len({name for cluster in clusters for name, _ in cluster.outlets}) > 1
+
+    def cells(of: Callable[[Overview], str], headings: Mapping[int, str]) -> list[str]:
+        rows: list[str] = []
+        for place, cluster in enumerate(clusters):
+            rows += [headings[place], of(cluster)] if place in headings else [of(cluster)]
+        return rows
+
+    headings = headings or {}
+    blanks = dict.fromkeys(headings, "")
+    n_outlets = cells(lambda of: f"{len(of.outlets):,}" if several_outlets and of.outlets else "", blanks)
     print_table(
         [
-            Column("cluster", ["" if isnan(cluster.similarity) else str(cluster.cluster) for cluster in clusters]),
-            Column("size", [f"{cluster.size:,}" for cluster in clusters]),
+            Column("cluster", cells(lambda of: "" if isnan(of.similarity) else str(of.cluster), blanks)),
+            Column("size", cells(lambda of: f"{of.size:,}", blanks)),
+            Column("headline, label", cells(_lines, headings), "left", fit="cut", widest=WIDEST_HEADLINE),
+            Column("dates", cells(lambda of: _dates(of, with_year=len(years) > 1), blanks), "left", leaves=1),
+            Column("outlets", n_outlets, leaves=2),
             Column(
-                "headline, label", [_lines(cluster) for cluster in clusters], "left", fit="cut", widest=WIDEST_HEADLINE
-            ),
-            Column("dates", [_dates(cluster, with_year=len(years) > 1) for cluster in clusters], "left", leaves=1),
-            Column(
-                "outlets",
-                [f"{len(cluster.outlets):,}" if several_outlets and cluster.outlets else "" for cluster in clusters],
-                leaves=2,
-            ),
-            Column(
-                "similarity",
-                ["" if isnan(cluster.similarity) else f"{cluster.similarity:.2f}" for cluster in clusters],
-                leaves=3,
+                "similarity", cells(lambda of: "" if isnan(of.similarity) else f"{of.similarity:.2f}", blanks), leaves=3
             ),
         ]
     )
+
+
+def print_largest(run: Run, overviews: Sequence[Overview], output: Path | None) -> None:
+    """Print the largest clusters, beneath the sections (or topics) that they are part of where there are such."""
+    levels, k = run.levels, run.n_clusters
+    top, shown = levels[0], levels[len(run.around.coarser)]
+    parents = shown.parents_on(top)
+    each = max(2, MAX_SHOWN // top.n_clusters)
+    clusters: list[Overview] = []
+    headings = {}
+    for whole in top.clusters if run.around.coarser else ():
+        headings[len(clusters)] = f"{top.name} {whole.cluster}: {plain(whole.label)} ({whole.size:,})"
+        clusters += [overviews[number] for number in np.flatnonzero(parents == whole.cluster)[:each].tolist()]
+    clusters = clusters or list(overviews[: min(k, MAX_SHOWN)])
+    n_shown = len(clusters)
+    if headings and run.n_other:
+        headings[n_shown] = ""
+    print_clusters([*clusters, *overviews[k:]], headings)  # Other, where there is such, stands behind the clusters
+    if k > n_shown:
+        where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
+        of_each = f", at most {each} of a {top.name}" if headings else ""
+        say(f"  the {n_shown} largest of {k:,} clusters{of_each}{where}")
 
 
 def _lines(cluster: Overview) -> str:
@@ -100,11 +124,7 @@ def print_run(run: Run, output: Path | None) -> None:
     if stability is not None:
         say_fact("", f"The starts agree at {stability:.2f} (mean adjusted Rand; 1 = the same clusters).")
     say()
-    # Other, where there is such, stands behind the clusters
-    print_clusters([*overviews[: min(run.n_clusters, MAX_SHOWN)], *overviews[run.n_clusters :]])
-    if run.n_clusters > MAX_SHOWN:
-        where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
-        say(f"  the {MAX_SHOWN} largest of {run.n_clusters:,} clusters{where}")
+    print_largest(run, overviews, output)
     say()
     for line in _headlines(run):
         say(f"  {line}")
@@ -131,6 +151,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
     """Return the screen of `print_run`, and all scores, as plain values."""
     values = per_cluster_values(run)
     overviews = overview(run)
+    levels = levels_columns(run) if len(run.levels) > 1 else {}
     return {
         "output": None if output is None else str(output),
         "files": [] if output is None else files_of(output),
@@ -163,6 +184,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
             }
             for cluster in run.clusters
         ],
+        "levels": [dict(zip(levels, row, strict=True)) for row in zip(*levels.values(), strict=True)],
         "scores": run.evaluation.to_dict()["scores"],
     }
 

@@ -235,16 +235,26 @@ def _print_measures(records: list[Measure]) -> None:
 @click.argument("subject")
 @click.argument("cluster", required=False)
 @click.argument("second_cluster", required=False, metavar="[OTHER]")
+@click.option(
+    "--depth",
+    type=Whole(min=1),
+    metavar="N",
+    help="Without a cluster: how many levels are listed, such as 1 for sections (default: down to the clusters).",
+)
 @json_option
-def explain_command(subject: str, cluster: str | None, second_cluster: str | None, as_json: bool) -> None:
+def explain_command(
+    subject: str, cluster: str | None, second_cluster: str | None, depth: int | None, as_json: bool
+) -> None:
     """Explain a measure (SUBJECT is its name), or a cluster of a run (SUBJECT is the folder of the run).
+
+    CLUSTER is a number, section:3 for one of another level, or the id of a document.
 
     Two clusters are compared: what they share, what separates them, and which documents lie between them.
     """
     from doccluster.base.paths import usable_path
 
     if usable_path(subject).is_dir():
-        _explain_run(subject, cluster, second_cluster, as_json)
+        _explain_run(subject, cluster, second_cluster, depth, as_json)
         return
     if cluster is not None:
         raise InputError(
@@ -260,17 +270,19 @@ def explain_command(subject: str, cluster: str | None, second_cluster: str | Non
         say(line)
 
 
-def _explain_run(folder: str, cluster: str | None, second_cluster: str | None, as_json: bool) -> None:
+def _explain_run(
+    folder: str, cluster: str | None, second_cluster: str | None, depth: int | None, as_json: bool
+) -> None:
     from doccluster.cli._run_summary import print_clusters
     from doccluster.pipeline.explaining import explain
     from doccluster.results.overview import overview
     from doccluster.results.run_folder import load_run
 
     run = load_run(folder)
-    explanation = explain(run, cluster, second_cluster)
+    explanation = explain(run, cluster, second_cluster, depth=depth)
     if as_json:
         print_json(explanation.content)
-    elif cluster is None:
+    elif cluster is None and len(run.levels) == 1:
         print_clusters(overview(run))
     else:
         for line in explanation.lines:

@@ -19,6 +19,7 @@ from doccluster.results.overview import overview
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run
 from doccluster.results.run_tables import LEADING_MEASURES, per_cluster_values
+from doccluster.results.tree import Node
 
 N_REASONS = 5
 N_NEAREST = 3  # documents, by meaning
@@ -50,16 +51,25 @@ class Explanation:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def explain(source: Run | str | Path, cluster: int | str | None = None, other: int | str | None = None) -> Explanation:
+def explain(
+    source: Run | str | Path,
+    cluster: int | str | None = None,
+    other: int | str | None = None,
+    *,
+    depth: int | None = None,
+) -> Explanation:
     """Say what a cluster is about, why a document is where it is, or what separates two clusters.
 
     Parameters
     ----------
     source : Run, or path of a run folder
     cluster : int or str, optional
-        The number of a cluster, or the id of a document; without it all clusters are listed.
+        The number of a cluster, "section:3" for one of another level, or the id of a document; without it all clusters
+        are listed, from the coarsest level down.
     other : int, optional
         The number of a second cluster: what the two share, what separates them, and the documents between them.
+    depth : int, optional
+        How many levels are listed, from the coarsest; by default down to the clusters of the run.
 
     Raises
     ------
@@ -68,12 +78,17 @@ def explain(source: Run | str | Path, cluster: int | str | None = None, other: i
     """
     run = load_run(source)
     if cluster is None:
-        return _all_clusters(run)
+        return _tree(run, depth) if len(run.levels) > 1 else _all_clusters(run)
     if other is not None:
         return Explanation(*_two_clusters(run, _number(cluster, run), _number(other, run)))
     name = str(cluster)
     if name.isdecimal() and int(name) < run.n_clusters:
         return Explanation(*_one_cluster(run, run.clusters[int(name)]))
+    level, _, number = name.partition(":")
+    if number.isdecimal():
+        for place, one in enumerate(run.levels):
+            if one.name == level and int(number) < one.n_clusters:
+                return Explanation(*_one_node(run, place, int(number)))
     if name in run.documents.ids:
         return Explanation(*_one_document(run, run.documents.ids.index(name)))
     raise InputError(
@@ -93,6 +108,60 @@ def _all_clusters(run: Run) -> Explanation:
     return Explanation(content, (f"{run.n_clusters:,} clusters: number, documents, headline (label)", *lines))
 
 
+def _tree(run: Run, depth: int | None) -> Explanation:
+    """List the clusters of the levels, each below what it is part of."""
+    n_levels = min(depth or len(run.around.coarser) + 1, len(run.levels))
+
+    def content_of(node: Node, n_below: int) -> dict[str, Any]:
+        parts = [content_of(child, n_below - 1) for child in node.children] if n_below else []
+        return {**_named(node.level, node.cluster), "size": node.cluster.size, "parts": parts}
+
+    def lines_of(part: Mapping[str, Any], indent: str) -> list[str]:
+        below = [line for child in part["parts"] for line in lines_of(child, indent + "  ")]
+        return [f"{indent}{part['level']} {part['cluster']}  {part['size']:,}  {part['label']}", *below]
+
+    tree = [content_of(node, n_levels - 1) for node in run.tree]
+    numbers = ", ".join(f"{level.n_clusters:,} {level.plural}" for level in run.levels)
+    lines = [line for part in tree for line in lines_of(part, "  ")]
+    return Explanation({"tree": tree, "n_other": run.n_other}, (f"{numbers}: number, documents, label", *lines))
+
+
+def _named(level: str, cluster: ClusterDescription) -> dict[str, Any]:
+    return {"level": level, "cluster": cluster.cluster, "label": cluster.label}
+
+
+def _one_node(run: Run, place: int, number: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Say what a cluster of any level is about, what it is part of, and what its parts are."""
+    level = run.levels[place]
+    if place == len(run.around.coarser):
+        return _one_cluster(run, run.clusters[number])
+    cluster, facts = level.clusters[number], overview(run, level)[number]
+    content = asdict(cluster) | {"level": level.name, "headline": facts.headline}
+    around, lines_around = _around(run, place, number)
+    lines = [f"{level.name} {number}: {cluster.label}", f"  {facts.headline}"]
+    lines += [f"  {cluster.size:,} of {run.n_documents:,} documents", *lines_around]
+    lines += _terms(
+        "words that hold it together (share of its similarity; documents with the word)", cluster.descriptive
+    )
+    lines.append("most typical documents (similarity to the cluster)")
+    lines += [f"  {shown.similarity:.3f}  {_name(run, shown.row)}" for shown in cluster.representatives]
+    return content | around, tuple(lines)
+
+
+def _around(run: Run, place: int, number: int) -> tuple[dict[str, Any], list[str]]:
+    """Return the wholes that a cluster is part of, the coarsest level first, and its parts on the next level."""
+    level = run.levels[place]
+    path = [_named(above.name, above.clusters[level.parents_on(above)[number]]) for above in run.levels[:place]]
+    parts: list[dict[str, Any]] = []
+    if place + 1 < len(run.levels):
+        below = run.levels[place + 1]
+        numbers = np.flatnonzero(below.parents_on(level) == number).tolist()
+        parts = [_named(below.name, below.clusters[part]) | {"size": below.clusters[part].size} for part in numbers]
+    lines = [f"  in {part['level']} {part['cluster']} ({part['label']})" for part in path]
+    lines += [f"  {part['level']} {part['cluster']}  {part['size']:,}  {part['label']}" for part in parts]
+    return {"path": path, "parts": parts}, lines
+
+
 def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, Any], tuple[str, ...]]:
     measures = {name: float(values[cluster.cluster]) for name, values in per_cluster_values(run).items()}
     content = asdict(cluster) | {"measures": measures}
@@ -102,6 +171,8 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, Any],
     content["headline"] = in_overview.headline
     lines = [f"cluster {cluster.cluster}: {in_overview.headline}", f"  {cluster.label}"]
     lines += [f"  {cluster.size:,} of {run.n_documents:,} documents", f"  similarity {in_overview.similarity:.3f}"]
+    around, lines_around = _around(run, len(run.around.coarser), cluster.cluster)
+    content |= around
     if run.by_meaning is not None:
         is_member = run.partition.labels == cluster.cluster
         content["meaning"] = {"similarity": float(run.by_meaning.similarity[is_member].mean())}
@@ -112,6 +183,7 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, Any],
             margins = f"mean margin {by_words:.3f} by words, {by_meaning:.3f} by meaning"
             lines.append(f"  held together by {by} more than by {than}: {margins}")
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
+    lines += lines_around
     lines += _terms(
         "words that hold it together (share of its similarity; documents with the word)", cluster.descriptive
     )
@@ -134,6 +206,9 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     home, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
     content: dict[str, Any] = dict(_names_of(run, row))
     lines = [_name(run, row)]
+    if len(run.levels) > 1:
+        content["path"] = [_named(level.name, level.clusters[level.labels[row]]) for level in run.levels]
+        lines += [f"  {part['level']} {part['cluster']}: {part['label']}" for part in content["path"]]
     content["other"] = is_other = bool(run.shown_labels[row] == run.n_clusters)
     belongs = "cluster"
     names = run.vectors.terms if run.vectors.display_terms is None else run.vectors.display_terms

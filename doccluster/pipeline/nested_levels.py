@@ -74,7 +74,7 @@ class LevelsWork:
             return LabelsOfLevels("story")
         k = int(self.labels.max()) + 1
         own = np.where(self.is_counted, topics.labels, -1)
-        of_stories = largest_first(majority_groups(self.labels, own, k)[self.labels])[0].labels
+        of_stories = self._largest_first(majority_groups(self.labels, own, k)[self.labels])
         in_topics = LevelsWork(
             topics.rows, of_stories, self.is_counted, topics.choice, self.seed, n_threads=self.n_threads
         )

@@ -42,6 +42,11 @@ class TreeLevel(ShortRepr):
         """The number of clusters."""
         return len(self.clusters)
 
+    @property
+    def plural(self) -> str:
+        """What several clusters of it are."""
+        return "stories" if self.name == "story" else f"{self.name}s"
+
     def parents_on(self, coarser: TreeLevel) -> Labels:
         """Return the cluster of a coarser level that each cluster is part of, int64 array of shape (k,)."""
         parents = np.empty(self.n_clusters, dtype=np.int64)
