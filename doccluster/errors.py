@@ -43,7 +43,7 @@ Words = str | Argument | tuple[str | Argument, ...]  # a part of a sentence; the
 Spelling = Callable[[Argument], str]
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as a sentence shows it: its repr, in one line, the middle left out where it is long.
 
     >>> shown("x" * 100)
@@ -111,7 +111,7 @@ class DocclusterError(Exception):
         problem: Words = "",
         *,
         argument: str | None = None,
-        received: Any = _NotGiven,
+        received: object = _NotGiven,
         expected: Words | None = None,
         remedy: Words | None = None,
     ) -> None:

@@ -33,8 +33,8 @@ MATRICES = {
     *("X", "matrix", "rows", "counts", "vectors", "documents", "centroids"),
     *("graph", "query", "reference", "leaders", "given", "corpora"),
 }
-ANYTHING = ("Any", "Any | None", str(inspect.Parameter.empty))
-CARRIERS = ("csr_array", "DocumentVectors", "LabelledCorpus")
+ANYTHING = ("Any", "Any | None", "object", "object | None", str(inspect.Parameter.empty))
+CARRIERS = ("csr_array", "CsrArray", "Matrix", "DocumentVectors", "LabelledCorpus")
 
 
 @pytest.fixture

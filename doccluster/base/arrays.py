@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,19 @@ if TYPE_CHECKING:
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 SingleFloats: TypeAlias = npt.NDArray[np.float32]
+Reals: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
 Integers: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Labels: TypeAlias = npt.NDArray[np.int64]  # the number of the cluster of each document
 
-Csr: TypeAlias = "sparse.csr_array"  # by rows: a document, or a cluster, in each
-Csc: TypeAlias = "sparse.csc_array"  # by columns
+CsrArray: TypeAlias = "sparse.csr_array"  # by rows: a document, or a cluster, in each
+CscArray: TypeAlias = "sparse.csc_array"  # by columns
+Matrix: TypeAlias = "CsrArray | Reals"  # rows, sparse or dense
+MatrixLike: TypeAlias = "CsrArray | npt.ArrayLike"  # what can be read as one: lists, tables, sparse matrices too
+
+
+def is_sparse(matrix: object) -> TypeGuard[CsrArray]:
+    """Return whether a matrix is one of scipy's sparse ones."""
+    from scipy import sparse
+
+    return bool(sparse.issparse(matrix))

@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -187,24 +187,24 @@ def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) ->
 class _Compilations(event.Listener):  # type: ignore[misc]  # numba has no types
     """Counts the compilations that numba announces."""
 
-    def on_start(self, announced: Any) -> None:
+    def on_start(self, announced: object) -> None:
         CLOCK.begin()
 
-    def on_end(self, announced: Any) -> None:
+    def on_end(self, announced: object) -> None:
         CLOCK.end()
 
 
 event.register("numba:compile", _Compilations())
 
 
-def _not_kept(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+def _not_kept(function: Callable[..., object], settings: Mapping[str, object]) -> Any:
     """Return the kernel without a cache; it says so when it is compiled."""
     kernel = numba.njit(**settings)(function)
     if numba.config.DISABLE_JIT:
         return kernel
     compile_for = kernel.compile
 
-    def compile_and_warn(signature: Any) -> Any:
+    def compile_and_warn(signature: object) -> Any:
         CLOCK.warn_not_kept()
         with collector_paused():
             return compile_for(signature)
@@ -213,7 +213,7 @@ def _not_kept(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
     return kernel
 
 
-def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+def _cached(function: Callable[..., object], settings: Mapping[str, object]) -> Any:
     """Return the kernel with the cache that numba finds for it, or None when there is none that may be loaded."""
     try:
         kernel = numba.njit(cache=True, **settings)(function)
@@ -229,7 +229,7 @@ def _cached(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
     return kernel
 
 
-def _cached_with_user(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+def _cached_with_user(function: Callable[..., object], settings: Mapping[str, object]) -> Any:
     """Return the kernel with a cache in the user's own folder, or None when that cannot be written either."""
     folder = users_folder()
     if folder is None or not make_folder(folder):

@@ -58,7 +58,7 @@ class Executor(Protocol):
     @property
     def bytes_received(self) -> int: ...
 
-    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
         ...
 
@@ -66,13 +66,13 @@ class Executor(Protocol):
         self,
         function: Callable[..., Result],
         combine: Callable[[list[Result]], Result],
-        items: Sequence[Any],
-        *shared: Any,
+        items: Sequence[object],
+        *shared: object,
     ) -> Result:
         """Return all ``function(item, *shared)`` combined, a few at a time; `combine` is associative."""
         ...
 
-    def everywhere(self, function: Callable[..., None], *values: Any) -> None:
+    def everywhere(self, function: Callable[..., None], *values: object) -> None:
         """Call ``function(*values)`` in each process that works on items; one that ends meanwhile is left out."""
         ...
 
@@ -96,10 +96,10 @@ class Sequential:
     def __init__(self, n_threads: int = 1) -> None:
         self.n_workers = resolve_threads(n_threads)
 
-    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
 
-        def one(item: Any) -> Result:
+        def one(item: object) -> Result:
             return function(item, *shared)
 
         return map_blocks(one, items, n_threads=self.n_workers)
@@ -108,8 +108,8 @@ class Sequential:
         self,
         function: Callable[..., Result],
         combine: Callable[[list[Result]], Result],
-        items: Sequence[Any],
-        *shared: Any,
+        items: Sequence[object],
+        *shared: object,
     ) -> Result:
         """Return all ``function(item, *shared)`` combined; at most a few results are held at a time."""
         results: list[Result] = []
@@ -119,7 +119,7 @@ class Sequential:
                 results = [combine(results)]
         return combine(results)
 
-    def everywhere(self, function: Callable[..., None], *values: Any) -> None:
+    def everywhere(self, function: Callable[..., None], *values: object) -> None:
         """Call ``function(*values)``."""
         function(*values)
 
@@ -155,7 +155,7 @@ class CsrFiles:
         return csr_over(data, indices, starts, (starts.size - 1, self.n_columns))
 
 
-def opened(value: Any) -> Any:
+def opened(value: object) -> Any:
     """Return the array that a stand-in for files stands for, anything else as it is."""
     return value.open() if isinstance(value, ArrayFile | CsrFiles) else value
 
@@ -167,23 +167,30 @@ class TablePlace(Protocol):
     are given arrays.
     """
 
-    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
         ...
 
-    def add(self, function: Callable[..., Any], items: Sequence[Any], *shared: Any) -> Any:
+    def add(self, function: Callable[..., object], items: Sequence[object], *shared: object) -> Any:
         """Return the sum of all ``function(item, *shared)``, whole numbers, which add up in any order."""
         ...
 
-    def table(self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any) -> Any:
+    def table(
+        self,
+        function: Callable[..., object],
+        blocks: Sequence[slice],
+        width: int,
+        dtype: npt.DTypeLike,
+        *shared: object,
+    ) -> Any:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
         ...
 
-    def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: Any) -> Any:
+    def rows(self, function: Callable[..., object], blocks: Sequence[slice], *shared: object) -> Any:
         """Return the csr array whose rows of each block are ``function(block, *shared)``."""
         ...
 
-    def keep(self, array: Any) -> Any:
+    def keep(self, array: object) -> Any:
         """Return an array, dense or csr, as functions are to be given it."""
         ...
 
@@ -198,19 +205,26 @@ class InMemory:
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = resolve_threads(n_threads)
 
-    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
 
-        def one(item: Any) -> Result:
+        def one(item: object) -> Result:
             return function(item, *shared)
 
         return map_blocks(one, items, n_threads=min(self.n_threads, max(1, len(items))))
 
-    def add(self, function: Callable[..., Any], items: Sequence[Any], *shared: Any) -> Any:
+    def add(self, function: Callable[..., object], items: Sequence[object], *shared: object) -> Any:
         """Return the sum of all ``function(item, *shared)``."""
         return functools.reduce(operator.add, self.map(function, items, *shared))
 
-    def table(self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any) -> Any:
+    def table(
+        self,
+        function: Callable[..., object],
+        blocks: Sequence[slice],
+        width: int,
+        dtype: npt.DTypeLike,
+        *shared: object,
+    ) -> Any:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
         whole = np.empty((blocks[-1].stop if blocks else 0, width), dtype)
 
@@ -220,11 +234,11 @@ class InMemory:
         share_blocks(one, blocks, n_threads=self.n_threads)
         return whole
 
-    def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: Any) -> Any:
+    def rows(self, function: Callable[..., object], blocks: Sequence[slice], *shared: object) -> Any:
         """Return the csr array whose rows are ``function(block, *shared)``: those of all blocks at once."""
         return function(slice(0, blocks[-1].stop if blocks else 0), *shared)
 
-    def keep(self, array: Any) -> Any:
+    def keep(self, array: object) -> Any:
         """Return the array."""
         return array
 
@@ -241,16 +255,16 @@ class InFiles:
     executor: Executor
     folder: Path
 
-    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
         return self.executor.map(call_opened, items, function, *shared)
 
-    def add(self, function: Callable[..., Any], items: Sequence[Any], *shared: Any) -> Any:
+    def add(self, function: Callable[..., object], items: Sequence[object], *shared: object) -> Any:
         """Return the sum of all ``function(item, *shared)``, added where they are made."""
         return self.executor.reduce(call_opened, added, items, function, *shared)
 
     def table(
-        self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: Any, *shared: Any
+        self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: npt.DTypeLike, *shared: Any
     ) -> ArrayFile:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
         whole = self.empty_table(blocks[-1].stop if blocks else 0, width, dtype)
@@ -264,7 +278,7 @@ class InFiles:
         reserve_table(path, (n_rows, width), dtype)
         return ArrayFile(str(path))
 
-    def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: Any) -> CsrFiles:
+    def rows(self, function: Callable[..., object], blocks: Sequence[slice], *shared: object) -> CsrFiles:
         """Return the csr array whose rows of each block are ``function(block, *shared)``."""
         with self.for_a_while() as inner:
             pieces = list(self.executor.map(write_piece, blocks, str(inner.folder), function, *shared))
@@ -295,7 +309,7 @@ class InFiles:
         return self.folder / f"table-{uuid.uuid4().hex[:12]}{ending}"
 
 
-def call_opened(item: Any, function: Callable[..., Result], *shared: Any) -> Result:
+def call_opened(item: object, function: Callable[..., Result], *shared: object) -> Result:
     """Call a function with arrays in place of their stand-ins, and return its result."""
     return function(item, *map(opened, shared))
 
@@ -306,7 +320,7 @@ def added(parts: list[Any]) -> Any:
 
 
 def fill_rows(
-    block: slice, path: str, dtype: np.dtype[Any], width: int, function: Callable[..., Any], *shared: Any
+    block: slice, path: str, dtype: np.dtype[Any], width: int, function: Callable[..., object], *shared: object
 ) -> None:
     """Write some rows of a table into their place in its file."""
     rows = np.ascontiguousarray(call_opened(block, function, *shared), dtype)

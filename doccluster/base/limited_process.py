@@ -75,7 +75,7 @@ class LimitedProcess:
         return self._process is not None
 
     def pieces(
-        self, function: str, arguments: Any, body: bytes = b"", *, allowance: Allowance | None = None
+        self, function: str, arguments: object, body: bytes = b"", *, allowance: Allowance | None = None
     ) -> Iterator[Piece]:
         """Yield the results of ``module:function(arguments, body)`` in the process.
 
@@ -150,7 +150,7 @@ if hasattr(os, "register_at_fork"):
 
 def pieces_of_work(
     function: str,
-    arguments: Any,
+    arguments: object,
     body: bytes = b"",
     *,
     allowance: Allowance | None = None,

@@ -143,7 +143,7 @@ class CodedColumn(MadeItems[Item]):
         self.values, self._codes = values, codes
 
     @classmethod
-    def of(cls, items: Sequence[Any]) -> CodedColumn[Any]:
+    def of(cls, items: Sequence[object]) -> CodedColumn[Any]:
         """Return a column of items, those that come again once; strings are packed."""
         numbers: dict[Any, int] = {}
         codes = np.fromiter((numbers.setdefault(item, len(numbers)) for item in items), np.int32, len(items))
@@ -204,7 +204,7 @@ def _pieces(numbers: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
     return (numbers[first : first + AT_A_TIME] for first in range(0, numbers.size, AT_A_TIME))
 
 
-def _same_items(items: Sequence[Any], compared: object) -> bool:
+def _same_items(items: Sequence[object], compared: object) -> bool:
     if not isinstance(compared, Sequence) or isinstance(compared, str) or len(items) != len(compared):
         return False
     return all(a == b for a, b in zip(items, compared, strict=True))

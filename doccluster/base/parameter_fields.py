@@ -83,7 +83,7 @@ class Parameter:
         words = [*map(repr, self.choices), *(["a number"] if self.choices and ends else [])]
         return " ".join(filter(None, (one_of(words), " and ".join(ends))))
 
-    def check_value(self, name: str, value: Any) -> None:
+    def check_value(self, name: str, value: object) -> None:
         """Raise InputError unless a value is one of the words, or a number in the range."""
         if self.choices and (isinstance(value, str) or not self.has_range):
             if not isinstance(value, str) or value not in self.choices:
@@ -94,7 +94,7 @@ class Parameter:
         elif self.has_range and not (value is None and self.default is None):
             self._check_number(name, value)
 
-    def _check_number(self, name: str, value: Any) -> None:
+    def _check_number(self, name: str, value: object) -> None:
         is_whole = isinstance(self.default, int)
         if _is_number(value, is_whole=is_whole) and self._holds(value):
             return
@@ -124,7 +124,7 @@ def parameters_of(kind: Any) -> dict[str, Parameter]:
     return {item.name: item.metadata[KEY] for item in fields(kind) if KEY in item.metadata}
 
 
-def check_parameters(parameters: Any) -> None:
+def check_parameters(parameters: object) -> None:
     """Raise InputError for the first parameter of a dataclass that is none of its words, or out of its range."""
     for name, parameter in parameters_of(parameters).items():
         parameter.check_value(name, getattr(parameters, name))
@@ -161,7 +161,7 @@ def at_the_door(function: F, name: str | None = None) -> F:
     call = f"{called}({', '.join(shown)})"
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **keywords: Any) -> Any:
+    def checked(*arguments: object, **keywords: Any) -> Any:
         check_names(() if takes_any else keywords, parameters, f"{called}()")
         try:
             values = signature.bind(*arguments, **keywords).arguments
@@ -178,7 +178,7 @@ def at_the_door(function: F, name: str | None = None) -> F:
     return cast(F, checked)
 
 
-def described_by(kind: Any) -> Callable[[T], T]:
+def described_by(kind: object) -> Callable[[T], T]:
     """Return a decorator that puts the section Parameters of a dataclass into the docstring of a class or function."""
 
     def describe(target: T) -> T:
@@ -191,7 +191,7 @@ def described_by(kind: Any) -> Callable[[T], T]:
     return describe
 
 
-def with_section(text: str, kind: Any) -> str:
+def with_section(text: str, kind: object) -> str:
     """Return a docstring with the parameters of a dataclass before its first section, or behind those it has."""
     lines = text.split("\n")
     sections = [place - 1 for place, line in enumerate(lines) if line and not line.strip("-") and place]

@@ -15,6 +15,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from doccluster.base.arrays import Matrix
 from doccluster.errors import InputError, shown
 
 MOST_CHARACTERS = 300  # about three lines of a terminal
@@ -40,7 +41,7 @@ class ShortRepr:
         return cut(f"{type(self).__name__}({', '.join(parts)})")
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """Return a value in a few words: numbers and short texts as they are, of the rest the kind and the size.
 
     >>> short("harbour"), short(1 / 3), short(("a", "b")), short({"seed": 7}), short(list(range(2000)))
@@ -70,7 +71,7 @@ def cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2] + "…)"
 
 
-def listed(names: Collection[Any], max_names: int = _MOST_OF_PARTS) -> str:
+def listed(names: Collection[object], max_names: int = _MOST_OF_PARTS) -> str:
     """Return the first names of many, with commas between them.
 
     >>> listed(["a", "b", "c", "d"]), listed([])
@@ -130,7 +131,7 @@ def format_size(n_bytes: float, *, up: bool = False) -> str:
     return f"{number:.{digits}f} {_UNITS[power]}"
 
 
-def jsonable(value: Any) -> Any:
+def jsonable(value: object) -> Any:
     """Return a value as JSON can hold it: arrays as lists, what is not a number as None, anything else as its text.
 
     >>> jsonable({"mean": float("nan"), 2: (1, float("inf"))})
@@ -162,12 +163,12 @@ def checksum(parts: Iterable[str | bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def matrix_checksum(matrix: Any, **parameters: Any) -> str:
+def matrix_checksum(matrix: Matrix, **parameters: Any) -> str:
     """Return the checksum of a csr or dense matrix and of parameters, of which each needs a faithful repr."""
     return checksum([repr((tuple(matrix.shape), sorted(parameters.items()))), *_contents(matrix)])
 
 
-def _contents(matrix: Any) -> Iterator[memoryview]:
+def _contents(matrix: Matrix) -> Iterator[memoryview]:
     import numpy as np  # the help of the command line needs this module, and no arrays
 
     arrays = (matrix,) if isinstance(matrix, np.ndarray) else (matrix.indptr, matrix.indices, matrix.data)
@@ -234,7 +235,7 @@ _LISTS = (Sequence, Iterable, Collection, list, set, frozenset)
 _SHOWN = 40  # characters of a wrong value in a message
 
 
-def read_as(kind: type[T], value: Any, place: str = "it") -> T:
+def read_as(kind: type[T], value: object, place: str = "it") -> T:
     """Return a value of JSON as a value of `kind`: a dataclass, a type of a field, or a union of such.
 
     Lists become tuples, objects become dataclasses or stay mappings. An object may not have names that its dataclass
@@ -271,7 +272,7 @@ def _convert(kind: Any, value: Any, place: str) -> Any:
     return _convert_single(kind, value, place)
 
 
-def _convert_single(kind: Any, value: Any, place: str) -> Any:
+def _convert_single(kind: object, value: Any, place: str) -> Any:
     if kind is bool or kind is str:
         return _expect(type(value) is kind, value, place, _name(kind))
     if kind is int:
@@ -288,7 +289,7 @@ def _is_small(value: int) -> bool:
     return type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER
 
 
-def _convert_union(kind: Any, value: Any, place: str) -> Any:
+def _convert_union(kind: object, value: object, place: str) -> Any:
     for choice in get_args(kind):
         try:
             return _convert(choice, value, place)
@@ -340,7 +341,7 @@ def _convert_object(kind: Any, value: Any, place: str) -> Any:
     return kind(**{name: _convert(hints[name], item, f"{place}.{name}") for name, item in value.items()})
 
 
-def _plain(value: Any, place: str, depth: int) -> Any:
+def _plain(value: object, place: str, depth: int) -> Any:
     """Return any JSON value whose numbers are not too large and that is not nested too deep."""
     if depth == 0:
         raise ValueError(f"{place[:_SHOWN]} is nested more than {DEEPEST} deep")
@@ -353,17 +354,17 @@ def _plain(value: Any, place: str, depth: int) -> Any:
 
 
 @cache
-def _field_types(kind: Any) -> dict[str, Any]:
+def _field_types(kind: object) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _expect(fits: bool, value: Any, place: str, expected: str) -> Any:
+def _expect(fits: bool, value: object, place: str, expected: str) -> Any:
     if not fits:
         raise ValueError(f"{place} is {_shown(value)}, expected {expected}")
     return value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
     if isinstance(value, dict):

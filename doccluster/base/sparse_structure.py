@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray, Matrix, is_sparse
 from doccluster.errors import InputError, MemoryLimitError
 
 MOST_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
@@ -40,7 +41,7 @@ class Csr(NamedTuple):
     data: npt.NDArray[Any]
 
     @classmethod
-    def of(cls, matrix: Any) -> Csr:
+    def of(cls, matrix: CsrArray) -> Csr:
         """Return the arrays of a scipy matrix, copied only where they are of another type."""
         return cls(matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data)
 
@@ -49,7 +50,7 @@ class Csr(NamedTuple):
         return Csr(self.indptr[rows.start : rows.stop + 1], self.indices, self.data)
 
 
-def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool]:
+def checked_csr(matrix: CsrArray, *, name: str = "X") -> tuple[sparse.csr_array, bool]:
     """Return any sparse matrix as a csr array whose every index is sound, and whether it is in canonical form.
 
     Canonical form: the columns of each row ascend and none is repeated. A csr matrix keeps its arrays, any other format
@@ -73,13 +74,13 @@ def checked_csr(matrix: Any, *, name: str = "X") -> tuple[sparse.csr_array, bool
     return rows, is_canonical
 
 
-def document_frequencies(matrix: Any) -> npt.NDArray[np.int64]:
+def document_frequencies(matrix: Matrix) -> npt.NDArray[np.int64]:
     """Return how many entries each column of a csr or dense matrix has, int64 array of shape (n_columns,).
 
     >>> document_frequencies(sparse.csr_array([[1.0, 2.0, 0.0], [0.0, 3.0, 0.0]])).tolist()
     [1, 2, 0]
     """
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return np.asarray(np.count_nonzero(matrix, axis=0), np.int64)
     n_columns = matrix.shape[1]
     counts = np.zeros(n_columns, np.int64)
@@ -141,7 +142,7 @@ def _memory_of_machine() -> int | None:
         return None
 
 
-def _before_conversion(matrix: Any, name: str) -> Any:
+def _before_conversion(matrix: CsrArray, name: str) -> Any:
     """Return a matrix whose conversion to csr is safe, and worth the memory of its row starts."""
     if matrix.format == "csc":
         _check_lines(matrix, name)
@@ -161,7 +162,7 @@ def _before_conversion(matrix: Any, name: str) -> Any:
     return matrix
 
 
-def _check_blocks(matrix: Any) -> None:
+def _check_blocks(matrix: CsrArray) -> None:
     """Raise ValueError if the starts of block rows do not fit the blocks; conversion repeats rows by their steps."""
     starts = np.asarray(matrix.indptr, dtype=np.int64)
     n_blocks = min(len(matrix.indices), len(matrix.data))
@@ -169,7 +170,7 @@ def _check_blocks(matrix: Any) -> None:
         raise ValueError(f"the starts of its block rows do not fit its {n_blocks} blocks")
 
 
-def _check_lines(matrix: Any, name: str) -> bool:
+def _check_lines(matrix: CsrArray, name: str) -> bool:
     """Check a csr or csc matrix; returns whether the indices within each line ascend without repetition."""
     lines, cross = ("row", "column") if matrix.format == "csr" else ("column", "row")
     n_lines, width = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
@@ -188,7 +189,7 @@ def _check_lines(matrix: Any, name: str) -> bool:
     return True
 
 
-def _check_starts(value: Any, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
+def _check_starts(value: object, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
     starts = _integers(value, f"the {lines} starts of {name}")
     if starts.size != n_lines + 1:
         raise InputError(
@@ -221,7 +222,7 @@ def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
         )
 
 
-def _check_coordinates(matrix: Any, name: str) -> int:
+def _check_coordinates(matrix: CsrArray, name: str) -> int:
     n_values = _values(matrix.data, 1, name).size
     for numbers, width, cross in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
         indices = _integers(numbers, f"the {cross} numbers of {name}")
@@ -231,7 +232,7 @@ def _check_coordinates(matrix: Any, name: str) -> int:
     return n_values
 
 
-def _check_lists(matrix: Any, name: str) -> None:
+def _check_lists(matrix: CsrArray, name: str) -> None:
     lengths = [list(map(len, lists)) for lists in (matrix.rows, matrix.data)]
     if lengths[0] != lengths[1] or len(lengths[0]) != matrix.shape[0]:
         raise InputError(
@@ -239,14 +240,14 @@ def _check_lists(matrix: Any, name: str) -> None:
         )
 
 
-def _integers(value: Any, what: str) -> Integers:
+def _integers(value: object, what: str) -> Integers:
     array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(f"{what} are {array.dtype} of {array.ndim} dimension(s), expected a vector of integers.")
     return array
 
 
-def _values(value: Any, n_dimensions: int, name: str) -> npt.NDArray[Any]:
+def _values(value: object, n_dimensions: int, name: str) -> npt.NDArray[Any]:
     if np.ma.is_masked(value):
         raise masked(name)
     array = np.asarray(value)
@@ -264,7 +265,7 @@ def masked(name: str) -> InputError:
     return InputError(f"{name} has masked values", remedy="fill them in or leave those documents out")
 
 
-def _signed(matrix: Any) -> Any:
+def _signed(matrix: CsrArray) -> Any:
     """Return a checked csr matrix with index arrays of the two types that scipy computes with."""
     if all(array.dtype.type in (np.int32, np.int64) for array in (matrix.indices, matrix.indptr)):
         return matrix

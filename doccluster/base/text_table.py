@@ -269,7 +269,7 @@ _FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
 _UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
 
 
-def safe_cell(value: Any) -> Any:
+def safe_cell(value: object) -> Any:
     """Return a text without control characters, and with ``'`` before it where a spreadsheet would run it.
 
     >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
@@ -310,7 +310,7 @@ def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) ->
     writer.writerows([_csv_cell(value) for value in row] for row in itertools.chain([names], rows))
 
 
-def _csv_cell(value: Any) -> Any:
+def _csv_cell(value: object) -> Any:
     return safe_cell(value) if isinstance(value, str) or not is_missing(value) else ""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix, MatrixLike, is_sparse
 from doccluster.base.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.base.sparse_structure import checked_csr, masked, wrong_dimensions
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
@@ -25,7 +26,7 @@ MAX_STARTS = 10_000
 UNIT_TOLERANCE = 1e-5  # float32 rows normalised elsewhere are off by a few 1e-7
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a value is missing: None, NaN, or a missing value of pandas.
 
     >>> [is_missing(value) for value in (None, float("nan"), 0.0, "")]
@@ -55,7 +56,7 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
     )
 
 
-def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str = "X") -> Any:
+def check_matrix(matrix: MatrixLike, *, dtype: npt.DTypeLike | None = None, name: str = "X") -> Any:
     """Return `matrix` as a csr array in canonical form or as a dense 2-D array, float32 or float64, all values finite.
 
     The caller's arrays are never changed: what has to be converted is copied.
@@ -85,7 +86,7 @@ def check_matrix(matrix: Any, *, dtype: npt.DTypeLike | None = None, name: str =
     return result
 
 
-def _dense(matrix: Any, name: str) -> npt.NDArray[Any]:
+def _dense(matrix: Matrix, name: str) -> npt.NDArray[Any]:
     try:
         result = np.asarray(matrix)
     except (ValueError, OverflowError, RecursionError) as error:
@@ -97,14 +98,14 @@ def _dense(matrix: Any, name: str) -> npt.NDArray[Any]:
     return result
 
 
-def _check_finite(matrix: Any, name: str) -> None:
-    values = matrix.data if sparse.issparse(matrix) else matrix
+def _check_finite(matrix: Matrix, name: str) -> None:
+    values = matrix.data if is_sparse(matrix) else matrix
     pieces = np.array_split(values, -(-values.size // BLOCK_ENTRIES) or 1)
     if not all(np.isfinite(piece).all() for piece in pieces):
         raise InputError("contains NaN or infinity", argument=name, remedy="remove or replace those values")
 
 
-def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
+def _as_float(matrix: Matrix, dtype: npt.DTypeLike | None, name: str) -> Any:
     if matrix.dtype.kind == "c":
         raise InputError(f"{name} is complex. Complex data not supported: give real numbers.")
     target = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
@@ -117,9 +118,9 @@ def _as_float(matrix: Any, dtype: npt.DTypeLike | None, name: str) -> Any:
         raise InputError(f"is not numeric: {error}", argument=name) from error
 
 
-def compact_indices(matrix: Any) -> Any:
+def compact_indices(matrix: Matrix) -> Any:
     """Return a csr array with 32-bit index arrays where they suffice; scikit-learn's estimators take no others."""
-    if not sparse.issparse(matrix) or max(matrix.nnz, *matrix.shape) >= 2**31:
+    if not is_sparse(matrix) or max(matrix.nnz, *matrix.shape) >= 2**31:
         return matrix
     indices, indptr = (array.astype(np.int32, copy=False) for array in (matrix.indices, matrix.indptr))
     compact = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
@@ -127,14 +128,14 @@ def compact_indices(matrix: Any) -> Any:
     return compact
 
 
-def row_norms(matrix: Any) -> npt.NDArray[np.float64]:
+def row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
     """Return the Euclidean length of each row, accumulated in float64."""
     return np.sqrt(squared_row_norms(matrix))
 
 
-def squared_row_norms(matrix: Any) -> npt.NDArray[np.float64]:
+def squared_row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
     """Return the squared Euclidean length of each row, accumulated in float64."""
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         norms: npt.NDArray[np.float64] = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
         return norms
     sums = np.zeros(matrix.shape[0])
@@ -147,7 +148,7 @@ def squared_row_norms(matrix: Any) -> npt.NDArray[np.float64]:
     return sums
 
 
-def within_range(matrix: Any) -> Any:
+def within_range(matrix: Matrix) -> Any:
     """Return a checked matrix with rows whose squares could overflow or vanish scaled to a largest value of about one.
 
     Only for what ignores the length of rows. The factors are powers of two, so no digit changes; where there is no such
@@ -159,16 +160,16 @@ def within_range(matrix: Any) -> Any:
     if np.all(np.abs(exponents) <= EXPONENTS):
         return matrix
     shifts = np.where(np.abs(exponents) <= EXPONENTS, 0, -exponents)
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return np.ldexp(matrix, shifts[:, None])
     data = np.ldexp(matrix.data, np.repeat(shifts, np.diff(matrix.indptr)))
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _largest_values(matrix: Any) -> npt.NDArray[np.float64]:
+def _largest_values(matrix: Matrix) -> npt.NDArray[np.float64]:
     """Return the largest absolute value of each row."""
     largest = np.zeros(matrix.shape[0])
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         np.maximum(matrix.max(axis=1), -matrix.min(axis=1), out=largest)
         return largest
     filled = np.flatnonzero(np.diff(matrix.indptr))
@@ -180,7 +181,7 @@ def _largest_values(matrix: Any) -> npt.NDArray[np.float64]:
     return largest
 
 
-def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
+def unit_rows(matrix: Matrix, *, warn: bool = True, name: str = "X") -> Any:
     """Return `matrix` with rows of length one (zero rows stay zero); a copy, with one warning, if they were not.
 
     Warns
@@ -206,7 +207,7 @@ def unit_rows(matrix: Any, *, warn: bool = True, name: str = "X") -> Any:
     return (matrix * scale[:, None]).astype(matrix.dtype)
 
 
-def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
+def check_choice(value: object, choices: Iterable[str], name: str) -> str:
     """Return `value` if it is one of `choices`, or raise InputError."""
     allowed = list(choices)
     if value not in allowed:
@@ -225,7 +226,7 @@ def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return result
 
 
-def check_positive_int(value: Any, name: str) -> int:
+def check_positive_int(value: object, name: str) -> int:
     """Return `value` as an int >= 1, or raise InputError."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
         raise InputError(
@@ -234,7 +235,7 @@ def check_positive_int(value: Any, name: str) -> int:
     return int(value)
 
 
-def check_n_init(n_init: Any) -> int:
+def check_n_init(n_init: object) -> int:
     """Return a number of starts between 1 and `MAX_STARTS`, or raise InputError."""
     number = check_positive_int(n_init, "n_init")
     if number > MAX_STARTS:
@@ -247,7 +248,7 @@ def check_n_init(n_init: Any) -> int:
     return number
 
 
-def check_n_clusters(n_clusters: Any, n_documents: int) -> int:
+def check_n_clusters(n_clusters: object, n_documents: int) -> int:
     """Return `n_clusters` as an int between 1 and `n_documents`, or raise InputError."""
     number = check_positive_int(n_clusters, "n_clusters")
     if number > n_documents:

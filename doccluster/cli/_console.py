@@ -87,12 +87,12 @@ def plain(text: str) -> str:
     return _ACTING.sub(" ", text)
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """Print one JSON document; undefined numbers are null."""
     write_out(_as_json(content) + "\n")
 
 
-def print_json_lists(content: Mapping[str, Any], lists: Mapping[str, Iterable[Any]]) -> None:
+def print_json_lists(content: Mapping[str, object], lists: Mapping[str, Iterable[Any]]) -> None:
     """Print what `print_json` prints of both together, but each item of the lists as it comes, so that none is kept.
 
     Parameters
@@ -112,7 +112,7 @@ def print_json_lists(content: Mapping[str, Any], lists: Mapping[str, Iterable[An
     write_out("\n}\n")
 
 
-def _as_json(value: Any, *, depth: int = 0) -> str:
+def _as_json(value: object, *, depth: int = 0) -> str:
     """Return a value as JSON, indented by `depth` steps."""
     # JSON is UTF-8 or, with escapes, ASCII, whatever the terminal takes
     text = json.dumps(jsonable(value), ensure_ascii=not is_unicode(sys.stdout), indent=2, allow_nan=False)

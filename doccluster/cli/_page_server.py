@@ -66,7 +66,7 @@ class LoopbackServer(ThreadingHTTPServer):
         except (OSError, OverflowError) as error:
             raise InputError(f"port {port} cannot be used", remedy="leave --port out, or give another") from error
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Say in a line that an answer failed; a client that went away gets none."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
@@ -128,7 +128,7 @@ class LoopbackRequests(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.FORBIDDEN, "open the address that doccluster has printed")
         return False
 
-    def log_message(self, format: str, *arguments: Any) -> None:
+    def log_message(self, format: str, *arguments: object) -> None:
         """Say nothing of each request."""
 
     @contextmanager

@@ -111,7 +111,7 @@ def spelling_of(command: click.Command) -> Spelling:
     return spelled
 
 
-def as_typed(value: Any) -> str:
+def as_typed(value: object) -> str:
     """Return a value as it is typed: a word without quotes, the ends of a range with a hyphen.
 
     >>> as_typed("none"), as_typed("two words"), as_typed((1, 2)), as_typed(range(2, 21)), as_typed(0.5)
@@ -178,7 +178,7 @@ def checked(check: Callable[[Any], Any]) -> Callback:
     What `check` returns is dropped: the library converts, and refuses the same things, when it gets the text itself.
     """
 
-    def callback(_context: click.Context, option: click.Parameter, value: Any) -> Any:
+    def callback(_context: click.Context, option: click.Parameter, value: object) -> Any:
         for item in value if isinstance(value, tuple) else [value]:
             try:
                 if item is not None:
@@ -337,7 +337,7 @@ JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON do
 def store_verb(name: str, short_help: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes a verb of `stream`: with `--store` before its options, `--json` after them."""
 
-    def decorate(function: Callable[..., Any]) -> click.Command:
+    def decorate(function: Callable[..., object]) -> click.Command:
         command = click.command(name, cls=Verb, short_help=short_help, **attributes)(function)
         arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
         options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +177,7 @@ def browse_command(
     serve: bool,
     port: int | None,
     language: str | list[str],
-    reader: dict[str, Any],
+    reader: Mapping[str, object],
     n_threads: int | None,
 ) -> None:
     """Browse documents, or those of the folder of a run, without a query (Scatter/Gather).

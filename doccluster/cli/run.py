@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -230,7 +230,7 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
 @click.option("--parquet", is_flag=True, help="Write the assignments as Parquet parts too.")
 @json_option
 def run_command(
-    sources: tuple[str, ...], settings: dict[str, Any], output: str, options: dict[str, Any], as_json: bool
+    sources: tuple[str, ...], settings: Mapping[str, object], output: str, options: Mapping[str, object], as_json: bool
 ) -> None:
     """Turn documents into clusters with names, explanations and scores, in one command.
 

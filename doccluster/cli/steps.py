@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,9 @@ if TYPE_CHECKING:
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @json_option
-def cluster_command(matrix: str, settings: dict[str, Any], output: str, options: dict[str, Any], as_json: bool) -> None:
+def cluster_command(
+    matrix: str, settings: Mapping[str, object], output: str, options: Mapping[str, object], as_json: bool
+) -> None:
     """Cluster a matrix file: CLUTO .mat, Matrix Market .mtx, .npz or .npy.
 
     Whole numbers are taken as counts and weighted; fractions are taken as they are.
@@ -207,7 +210,7 @@ def _record(algorithm: Algorithm) -> dict[str, Any]:
 @click.argument("sources", nargs=-1, required=True, metavar="SRC...")
 @reader_options
 @json_option
-def inspect_command(sources: tuple[str, ...], reader: dict[str, Any], as_json: bool) -> None:
+def inspect_command(sources: tuple[str, ...], reader: Mapping[str, object], as_json: bool) -> None:
     """Describe what is in a source: documents, lengths, languages, dates, labels, and what would be skipped and why."""
     from doccluster.pipeline.inspecting import inspect_source
 

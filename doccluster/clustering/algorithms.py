@@ -79,7 +79,7 @@ class Algorithm:
 
         return fit_estimator(self.make(), task, _loaded(self.rule) if self.rule else None)
 
-    def check_options(self, named_options: Mapping[str, Any]) -> None:
+    def check_options(self, named_options: Mapping[str, object]) -> None:
         """Raise InputError if an option that was given is unknown, or its value cannot be used."""
         options = self.options if named_options else {}
         for name, value in named_options.items():

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.arrays import Matrix, MatrixLike
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
@@ -16,7 +17,7 @@ from doccluster.geometry import as_documents
 from doccluster.geometry.sums import sums_by_label
 
 
-def check_columns(estimator: Any, X: Any) -> None:
+def check_columns(estimator: object, X: MatrixLike) -> None:
     """Raise InputError when `X`, a checked matrix or the table it was made from, has other columns than were fitted."""
     try:
         validate_data(estimator, X, skip_check_array=True, reset=False)
@@ -32,7 +33,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
 
     n_threads: int | None
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> npt.NDArray[np.int64]:
         """Return the nearest centroid of each row, lowest index on ties.
 
         For the documents of the fit that need not be their label, which other things than centroids decide.
@@ -42,7 +43,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
         check_columns(self, X)
         return nearest_centroids(documents, self.centroids_, n_threads=self.n_threads).astype(np.int64)
 
-    def _unit_rows(self, X: Any) -> Any:
+    def _unit_rows(self, X: MatrixLike) -> Any:
         """Return checked rows, unit, with one warning if they were not; csr or dense."""
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True)
@@ -54,7 +55,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
         return tags
 
 
-def sum_directions(rows: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def sum_directions(rows: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
     """Return the unit directions of the sums of the rows of each cluster; zero for a cluster without documents.
 
     `rows`: csr or dense array of shape (n_documents, n_terms). `labels`: int array of shape (n_documents,),

@@ -176,7 +176,7 @@ class Edges:
         return Edges(*join_nodes(self.starts, self.neighbours, self.weights, labels, int(labels.max()) + 1))
 
 
-def communities(graph: Any, resolution: float = 1.0, *, rng: np.random.Generator) -> Labels:
+def communities(graph: object, resolution: float = 1.0, *, rng: np.random.Generator) -> Labels:
     """Return the community of each node, numbered in the order in which they occur.
 
     `graph`: symmetric csr array of shape (n_nodes, n_nodes), weights > 0, or its `Edges`. `resolution`: 1 is

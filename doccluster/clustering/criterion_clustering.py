@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import MatrixLike
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.progress import silent
@@ -80,7 +81,7 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
         Raises

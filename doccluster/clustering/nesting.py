@@ -7,13 +7,13 @@ all groups, loses least: |s_a| + |s_b| - |s_a + s_b| (Zhao & Karypis 2004, Machi
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import Flags, Floats, Labels
+from doccluster.base.arrays import Flags, Floats, Labels, Matrix
 from doccluster.base.validation import unit_rows
 from doccluster.geometry.sums import sums_by_label
 
@@ -30,7 +30,7 @@ class Merge(NamedTuple):
     loss: float
 
 
-def products_of_sums(rows: Any, labels: Labels, n_clusters: int) -> Floats:
+def products_of_sums(rows: Matrix, labels: Labels, n_clusters: int) -> Floats:
     """Return the products of the sums of the rows of clusters, array of shape (k, k); rows are dense or csr."""
     sums = sums_by_label(rows, labels, n_clusters)
     with threadpool_limits(1, user_api="blas"):  # the same sums for any number of threads
@@ -164,7 +164,7 @@ def majority_groups(labels: Labels, coarse: Labels, n_clusters: int) -> Labels:
     return groups
 
 
-def nested_labels(rows: Any, labels: Labels, fine: Labels, is_counted: Flags | None = None) -> Labels:
+def nested_labels(rows: Matrix, labels: Labels, fine: Labels, is_counted: Flags | None = None) -> Labels:
     """Return a finer partition that nests in `labels`, made of one that was found freely.
 
     A fine cluster belongs to the cluster that has most of its documents. Its other documents, and those of none (-1),

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import parameter
 from doccluster.base.plain_values import ShortRepr
@@ -47,7 +48,7 @@ class LinearRule(ShortRepr):
     on_counts: bool = False  # whether x are the counts of the terms, or the unit rows
     max_length: float = np.inf  # rows of a larger sum are scaled to it first; infinity for none
 
-    def labels(self, matrix: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
+    def labels(self, matrix: Matrix, *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
         """Return the cluster of each row, int64 array of shape (n_documents,)."""
 
         def decide(block: slice) -> npt.NDArray[np.int64]:
@@ -57,16 +58,16 @@ class LinearRule(ShortRepr):
         parts = map_blocks(decide, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
         return np.concatenate(list(parts))
 
-    def scores(self, matrix: Any) -> npt.NDArray[np.float64]:
+    def scores(self, matrix: Matrix) -> npt.NDArray[np.float64]:
         """Return the scores of each row, float64 array of shape (n_documents, n_scores)."""
         rows = capped(matrix, self.max_length) if np.isfinite(self.max_length) else matrix
         n_weights = self.weights.shape[0] * self.weights.shape[1]
-        is_many = sparse.issparse(rows) and TERMS_PER_ENTRY * rows.nnz >= self.weights.shape[0]
+        is_many = is_sparse(rows) and TERMS_PER_ENTRY * rows.nnz >= self.weights.shape[0]
         products = rows @ (self._table if is_many and n_weights <= MAX_TABLE else self.weights)
-        scores: npt.NDArray[np.float64] = np.asarray(products.toarray() if sparse.issparse(products) else products)
+        scores: npt.NDArray[np.float64] = np.asarray(products.toarray() if is_sparse(products) else products)
         return scores + self.offsets
 
-    def memberships(self, matrix: Any, n_clusters: int, *, n_largest: int = 3) -> Any:
+    def memberships(self, matrix: Matrix, n_clusters: int, *, n_largest: int = 3) -> Any:
         """Return the probability of the likeliest clusters of each row, where the scores are log-posteriors.
 
         csr array of shape (n_rows, n_clusters) with the `n_largest` entries of each row; none for a row without terms.
@@ -105,7 +106,7 @@ class LinearRule(ShortRepr):
 
 
 def decide(
-    rule: LinearRule | None, rows: Any, counts: Any | None, centroids: Any, *, n_threads: int | None = None
+    rule: LinearRule | None, rows: Matrix, counts: CsrArray | None, centroids: Matrix, *, n_threads: int | None = None
 ) -> npt.NDArray[np.int64]:
     """Return the cluster of each new document by a rule, without one that of the nearest centroid.
 
@@ -126,7 +127,7 @@ def decide(
     return rule.labels(counts, n_threads=n_threads)
 
 
-def capped(matrix: Any, max_length: float) -> Any:
+def capped(matrix: Matrix, max_length: float) -> Any:
     """Return rows in float64, those of a larger sum than `max_length` scaled to that sum, in whole steps."""
     rows = sparse.csr_array(matrix, dtype=np.float64)
     sums = np.asarray(rows.sum(axis=1)).ravel()
@@ -175,7 +176,11 @@ def leave_one_out_similarity(
 
 
 def learn_threshold(
-    labels: Any, similarity: Any, *, counted: npt.NDArray[np.bool_] | None = None, share: float = SHARE_BELOW
+    labels: npt.ArrayLike,
+    similarity: npt.ArrayLike,
+    *,
+    counted: npt.NDArray[np.bool_] | None = None,
+    share: float = SHARE_BELOW,
 ) -> float | None:
     """Return the cosine below which a new document fits no cluster: a low quantile of `leave_one_out_similarity`.
 
@@ -274,7 +279,7 @@ Decide = Callable[[Any], LinearRule]
 
 
 def fit_estimator(
-    estimator: Any, task: ClusteringTask, decide: Decide | None = None, *, matrix: Any = None
+    estimator: Any, task: ClusteringTask, decide: Decide | None = None, *, matrix: Matrix | None = None
 ) -> ClusteringResult:
     """Fit an estimator and return its clusters; `decide` makes the rule for new documents of it.
 
@@ -308,7 +313,7 @@ def fit_estimator(
     return ClusteringResult(labels_of(estimator, matrix), rule=None if decide is None else decide(estimator))
 
 
-def labels_of(fitted: Any, matrix: Any) -> npt.NDArray[np.int64]:
+def labels_of(fitted: Any, matrix: Matrix) -> npt.NDArray[np.int64]:
     """Return the labels of the rows that an estimator was fitted to."""
     labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
     return np.asarray(labels, dtype=np.int64)

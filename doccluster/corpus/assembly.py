@@ -176,7 +176,7 @@ def joined_rows(parts: Sequence[ReadRows]) -> ReadRows:
     )
 
 
-def joined_columns(parts: Sequence[tuple[int, Mapping[str, Any]]], missing: Any) -> dict[str, CodedColumn[Any]]:
+def joined_columns(parts: Sequence[tuple[int, Mapping[str, Any]]], missing: object) -> dict[str, CodedColumn[Any]]:
     """Join the columns of several parts, of `n_rows` rows each; a part may lack columns that others have."""
     joined = {}
     for name in dict.fromkeys(name for _, columns in parts for name in columns):
@@ -277,7 +277,7 @@ class CorpusBuilder:
         listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
         rows_kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
 
-        def pick(columns: Mapping[str, Any]) -> dict[str, Any]:
+        def pick(columns: Mapping[str, object]) -> dict[str, Any]:
             return {name: _pick(column, rows_kept) for name, column in columns.items()}
 
         numbers = rows.numbers if rows_kept is None else np.asarray(rows.numbers)[rows_kept]

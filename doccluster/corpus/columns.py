@@ -53,7 +53,7 @@ def plain_name(name: str) -> str:
     return "_".join(name.strip().lower().split())
 
 
-def value_at(row: Mapping[str, Any], name: str) -> Any:
+def value_at(row: Mapping[str, object], name: str) -> Any:
     """Return the value of a column, which may lie in an object, or in each object of a list; None without one.
 
     >>> row = {"content": {"body": "Rain."}, "parts": [{"text": "a"}, {"text": "b"}]}
@@ -88,7 +88,7 @@ def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[
     return list(leaves)
 
 
-def _paths(value: Any, name: str, levels: int) -> Iterator[str]:
+def _paths(value: object, name: str, levels: int) -> Iterator[str]:
     if isinstance(value, Mapping) and levels:
         for key, inner in value.items():
             yield from _paths(inner, f"{name}.{key}", levels - 1)
@@ -96,7 +96,7 @@ def _paths(value: Any, name: str, levels: int) -> Iterator[str]:
         yield name
 
 
-def prose_length(values: Sequence[Any]) -> float:
+def prose_length(values: Sequence[object]) -> float:
     """Return the mean number of characters of the texts among cells, each text counted once.
 
     Links, dates, numbers, objects and JSON are not texts; an identifier or a single word counts as one character.
@@ -113,7 +113,7 @@ def is_like_its_cells(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     return prose_length([name]) >= max(SHORTEST_PROSE, prose_length([row.get(name) for row in rows]) / 2)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return " ".join(value)
     if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
@@ -130,7 +130,7 @@ def _prose_of(text: str) -> int:
     return 0 if len(text) < 40 and iso_date(text) else len(text)
 
 
-def is_json_source(value: Any) -> bool:
+def is_json_source(value: object) -> bool:
     """Say whether a cell is an object, or the source of an object or of a list of objects or lists (or Python's).
 
     >>> is_json_source('{"a": 1}'), is_json_source('["a"]'), is_json_source("[sic]")
@@ -147,7 +147,7 @@ def _text_keys(value: Mapping[Any, Any]) -> list[Any]:
     return [by_name[name] for name in (*TEXT_NAMES, *_WRAPPED) if name in by_name]
 
 
-def text_in(value: Any) -> Any:
+def text_in(value: object) -> Any:
     """Return the text in an object, or those in a list of objects; other cells as they are. None without one."""
     if isinstance(value, Mapping):
         return next((text_in(value[key]) for key in _text_keys(value)), None)
@@ -364,7 +364,7 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(shown)} and {n_more} more" if n_more else ", ".join(shown) or "none"
 
 
-def row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, where: str) -> Draft:
+def row_draft(row: Mapping[str, object], columns: Columns, options: ReadOptions, where: str) -> Draft:
     """Return one row as a document; missing cells are empty, never the word nan, and an object is not a text.
 
     Raises ReadFailure if its text is an object, and no field in it is named like a text.
@@ -396,21 +396,21 @@ def kept_name(name: str) -> str:
     return f"source.{name}" if name in OWN_COLUMNS else name
 
 
-def _cell(row: Mapping[str, Any], name: str | None) -> str:
+def _cell(row: Mapping[str, object], name: str | None) -> str:
     return cell_text(_value(row, name)) if name is not None else ""
 
 
-def _value(row: Mapping[str, Any], name: str) -> Any:
+def _value(row: Mapping[str, object], name: str) -> Any:
     return _unwrapped(row[name] if name in row else value_at(row, name))
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrapped(value: object) -> Any:
     """Return the text in an object, or those in a list of objects; what holds none as it is."""
     text = value if isinstance(value, str) else text_in(value)
     return value if text is None else text
 
 
-def _text(row: Mapping[str, Any], name: str) -> str:
+def _text(row: Mapping[str, object], name: str) -> str:
     value = _value(row, name)
     if isinstance(value, Mapping):
         inner = listed(leaf_names([name], [row]))
@@ -418,7 +418,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
     return cell_text(value)
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """Return a cell as text: lists joined by spaces, whole floats without .0, missing values as nothing.
 
     >>> cell_text(3.0), cell_text(float("nan")), cell_text(["a", "b"]), cell_text("NaN")
@@ -464,7 +464,7 @@ def typed_value(cell: str | None, kind: type) -> Any:
     return cell.lower() == "true" if kind is bool else kind(cell)
 
 
-def cell_labels(value: Any, separator: str | None = None) -> tuple[str, ...]:
+def cell_labels(value: object, separator: str | None = None) -> tuple[str, ...]:
     """Return the labels in a cell: none, one, or several (a list, a list written as JSON, or text cut at `separator`).
 
     >>> cell_labels(["earn", "acq"]), cell_labels("a;b", ";"), cell_labels(None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from doccluster.corpus.dates import DAY, LONGEST_DATE, MONTH, OPEN, date_value, read_date
 
@@ -74,7 +73,7 @@ class DateTally:
     orders: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     unread: list[str] = field(default_factory=list)
 
-    def take(self, value: Any, column: str) -> str:
+    def take(self, value: object, column: str) -> str:
         """Return a date as ISO 8601 text, behind a mark if it is open, "" where it cannot be read."""
         value = date_value(value)
         reading = read_date(value)

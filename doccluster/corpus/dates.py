@@ -73,7 +73,7 @@ def disbelief(day: dt.date, today: dt.date) -> str:
     return "more than a year from now" if day > today + dt.timedelta(days=366) else ""
 
 
-def iso_date(value: Any) -> str:
+def iso_date(value: object) -> str:
     """Return a date, time stamp or text as ISO 8601 text, "" when it is missing, not understood whole, or open.
 
     Dates without a time stay without one. ``03/04/2024`` can be March or April: other dates of its column decide.
@@ -114,14 +114,14 @@ def as_moment(date: str) -> int | None:
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
-def date_value(value: Any) -> Any:
+def date_value(value: object) -> Any:
     """Return the value that stands for a date; None for NaN, NaT and blanks."""
     while isinstance(value, Mapping) and len(value) == 1:  # {"$date": {"$numberLong": ...}}, as MongoDB writes JSON
         value = next(iter(value.values()))
     return None if is_missing(value) or (isinstance(value, str) and not value.strip()) else value
 
 
-def read_date(value: Any, *, first: str = "", languages: Collection[str] = ()) -> DateReading:
+def read_date(value: object, *, first: str = "", languages: Collection[str] = ()) -> DateReading:
     """Return the reading of a date.
 
     `first`: DAY or MONTH, for a date that can begin with either. `languages`: those of the collection, which decide on

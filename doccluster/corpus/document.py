@@ -10,6 +10,7 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import cut, listed, short
@@ -147,7 +148,7 @@ class Corpus:
     @overload
     def __getitem__(self, rows: slice | Iterable[int] | Iterable[str] | Iterable[bool]) -> Corpus: ...
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Matrix) -> Any:
         """Return one document, by its row or its id; or a corpus, by a slice, a mask, or a list of rows or ids.
 
         The name of a column, or a list of them, gives what `to_pandas` has there: ``corpus["title"]``.
@@ -173,7 +174,7 @@ class Corpus:
         """Return the documents of these rows, in this order; nothing is listed as skipped."""
         picked = [self._row_of(row) for row in rows]
 
-        def pick(values: Sequence[Any]) -> tuple[Any, ...]:
+        def pick(values: Sequence[object]) -> tuple[Any, ...]:
             return tuple(values[row] for row in picked)
 
         labels = {column: pick(labels_of_column) for column, labels_of_column in self.labels.items()}

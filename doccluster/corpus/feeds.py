@@ -162,12 +162,12 @@ FEED = Format(
 )
 
 
-def is_json_feed(content: Any) -> bool:
+def is_json_feed(content: object) -> bool:
     """Say whether decoded JSON is a feed."""
     return isinstance(content, Mapping) and "jsonfeed.org/version" in str(content.get("version", ""))
 
 
-def read_json_feed(content: Mapping[str, Any], file: InputFile) -> Iterator[Draft | Skipped]:
+def read_json_feed(content: Mapping[str, object], file: InputFile) -> Iterator[Draft | Skipped]:
     """Return one document for each item: its title and its content, tags as labels."""
     items = content.get("items")
     if not isinstance(items, list) or not items:
@@ -182,7 +182,7 @@ def read_json_feed(content: Mapping[str, Any], file: InputFile) -> Iterator[Draf
             yield record(where, _item_draft, item, where, feed_title, home)
 
 
-def _item_draft(item: Mapping[str, Any], where: str, feed_title: str, home: str) -> Draft:
+def _item_draft(item: Mapping[str, object], where: str, feed_title: str, home: str) -> Draft:
     title = strip_markup(cell_text(item.get("title")))
     body = cell_text(item.get("content_text")) or strip_markup(cell_text(item.get("content_html")))
     body = body or cell_text(item.get("summary"))

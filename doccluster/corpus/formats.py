@@ -223,6 +223,6 @@ def _some_at_a_time(items: Iterator[Found]) -> Iterator[Piece]:
         yield [{field.name: _as_json(getattr(item, field.name)) for field in fields(item)} for item in batch], b""
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: object) -> Any:
     """Return the value of a field of a document; a moment is written as a date."""
     return value if isinstance(value, str | int | float | dict | tuple) else iso_date(value)

@@ -37,7 +37,7 @@ class Records(NamedTuple):
     first_rows: Callable[[], Rows] | None = None  # where a few rows cost less than asking for all
 
 
-def query_in(source: Any) -> tuple[str, Path, str] | None:
+def query_in(source: object) -> tuple[str, Path, str] | None:
     """Return the kind of database, its file and the query of an address; None if the source is none.
 
     >>> query_in("sqlite:///news.db?SELECT title, body FROM articles")[::2]
@@ -47,7 +47,7 @@ def query_in(source: Any) -> tuple[str, Path, str] | None:
     return None if match is None else (match[1].lower(), Path(match[2]), match[3])
 
 
-def read_in_memory(source: Any, options: ReadOptions) -> Iterator[Draft | Skipped]:
+def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the documents of a table, or texts. Raises InputError if the source is neither."""
     query = query_in(source)
     if query is not None:
@@ -206,7 +206,7 @@ def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skippe
         yield draft
 
 
-def _read_texts(texts: Iterable[Any]) -> Iterator[Draft | Skipped]:
+def _read_texts(texts: Iterable[object]) -> Iterator[Draft | Skipped]:
     """Return texts as documents numbered from 1; None and NaN are empty documents.
 
     Raises InputError if something is neither text nor missing.

@@ -173,7 +173,7 @@ def why_not_json(error: Exception) -> str:
     return "nested too deep" if isinstance(error, RecursionError) else "a number of too many digits"
 
 
-def records_in(content: Any, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
+def records_in(content: object, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
     """Yield the records of a JSON value, the keys above them as columns; texts and other leaves as they are."""
     table = _rows_of_table(content, options) if level <= _MOST_LEVELS else None
     if level > _MOST_LEVELS:
@@ -192,7 +192,7 @@ def records_in(content: Any, options: ReadOptions, keys: tuple[str, ...] = (), l
         yield from _below(content, options, keys, level + 1)
 
 
-def _below(content: Mapping[str, Any], options: ReadOptions, keys: tuple[str, ...], level: int) -> Iterator[Any]:
+def _below(content: Mapping[str, object], options: ReadOptions, keys: tuple[str, ...], level: int) -> Iterator[Any]:
     """Yield the records that lie in an object that is none itself."""
     nested = {key: value for key, value in content.items() if isinstance(value, list | Mapping)}
     lists = [value for value in nested.values() if isinstance(value, list) and value]
@@ -210,7 +210,7 @@ def _below(content: Mapping[str, Any], options: ReadOptions, keys: tuple[str, ..
         yield _with_keys(content, keys)
 
 
-def _holds_records(value: Any, options: ReadOptions, levels: int) -> bool:
+def _holds_records(value: object, options: ReadOptions, levels: int) -> bool:
     """Say whether a value is a list of records, or an object that is one or holds some."""
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], Mapping)
@@ -220,7 +220,7 @@ def _holds_records(value: Any, options: ReadOptions, levels: int) -> bool:
     return inner or has_text_column(value, options)
 
 
-def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
+def _with_keys(value: object, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
     """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
     if not keys or not isinstance(value, Mapping):
         return value
@@ -228,7 +228,7 @@ def _with_keys(value: Any, keys: tuple[str, ...], *, is_named: bool = True) -> A
     return {**key_columns, "id": "/".join(keys), **value} if is_named else {**key_columns, **value}
 
 
-def _rows_of_table(content: Any, options: ReadOptions) -> Iterator[dict[str, Any]] | None:
+def _rows_of_table(content: object, options: ReadOptions) -> Iterator[dict[str, Any]] | None:
     """Return the rows of a table that is written as lists of cells or as columns; None for anything else."""
     if isinstance(content, list):
         return _rows_of_lists(content, options)
@@ -269,7 +269,7 @@ def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, 
     return (dict(zip(names, row, strict=True)) for row in rows[has_header:])
 
 
-def _row(key: Any, names: Sequence[Any], cells: Sequence[Any]) -> dict[str, Any]:
+def _row(key: object, names: Sequence[object], cells: Sequence[object]) -> dict[str, Any]:
     """Return a row by its columns, with the key of the row, if it has one, as its id unless a column holds that."""
     row = dict(zip(map(str, names), cells, strict=False))
     has_id = key is None or any(plain_name(name) in ID_COLUMNS for name in row)

@@ -198,7 +198,7 @@ class _CountedStream(io.RawIOBase):
         return filled
 
 
-def counted_stream(source: Any, *, budget: Budget | None = None, broken: str = "unreadable") -> io.BufferedReader:
+def counted_stream(source: object, *, budget: Budget | None = None, broken: str = "unreadable") -> io.BufferedReader:
     """Return a buffered stream over `source` whose failures are `ReadFailure` with the reason `broken`."""
     return io.BufferedReader(_CountedStream(source, budget, broken), HEAD_SIZE)
 

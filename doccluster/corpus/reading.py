@@ -36,7 +36,7 @@ _TOLD_EVERY = 500  # documents between two calls of progress
 @described_by(ReadOptions)
 @at_the_door
 def read_corpus(
-    source: Any,
+    source: object,
     *,
     format: str | None = None,
     text_column: str | Sequence[str] | None = None,
@@ -125,13 +125,13 @@ def read_corpus(
     return source if isinstance(source, Corpus) else _read(source, options, progress)
 
 
-def read_to_disk(source: Any, folder: Path, **reader: Any) -> Corpus:
+def read_to_disk(source: object, folder: Path, **reader: Any) -> Corpus:
     """Return the documents that `read_corpus` returns; their texts are files of a folder, which must stay as long."""
     writer = TextWriter(folder, "texts", characters=2**21)
     return source if isinstance(source, Corpus) else _read(source, ReadOptions(**reader), silent, writer)
 
 
-def _read(source: Any, options: ReadOptions, progress: Progress, writer: TextWriter | None = None) -> Corpus:
+def _read(source: object, options: ReadOptions, progress: Progress, writer: TextWriter | None = None) -> Corpus:
     options = replace(options, format=check_format(options.format)).checked()
     labels = None if options.labels_file is None else LabelFile.read(Path(options.labels_file), options)
     reading = Reading(options, progress, writer)
@@ -200,7 +200,7 @@ class Reading:
         self.builder = CorpusBuilder(max_length=options.max_document_length, writer=writer)
         self.remarks = Remarks()
 
-    def run(self, source: Any) -> None:
+    def run(self, source: object) -> None:
         """Read whatever kind of source it is."""
         paths = as_paths(source)
         if paths is not None:
@@ -307,7 +307,7 @@ class Reading:
             self.progress("read", len(self.builder))
 
 
-def as_paths(source: Any) -> list[Path] | None:
+def as_paths(source: object) -> list[Path] | None:
     """Return the paths that `source` means, or None when it holds the texts themselves."""
     if isinstance(source, str) and not source:
         raise InputError("the source is an empty name", remedy="give a file or a folder; . is this one")

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import CsrArray, Floats, Matrix
 from doccluster.base.compiled import jit
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import check_choice
@@ -173,7 +173,7 @@ def moves_bytes(n_terms: int, n_entries: int, n_clusters: int) -> int:
 
 def refine_by_moves(
     criterion: str,
-    rows: Any,
+    rows: Matrix,
     labels: npt.ArrayLike,
     n_clusters: int,
     *,
@@ -202,7 +202,7 @@ def refine_by_moves(
     return refined
 
 
-def _state(rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[Clusters, Floats]:
+def _state(rows: CsrArray, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[Clusters, Floats]:
     """Return the clusters of some rows, and the product of each row with the sum of all."""
     sums: Floats = sums_by_label(rows, labels, n_clusters).T.toarray(order="C")  # (used terms, clusters)
     sizes = np.bincount(labels[np.diff(rows.indptr) > 0], minlength=n_clusters).astype(np.float64)
@@ -210,7 +210,7 @@ def _state(rows: Any, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[C
     return Clusters(sums, sizes, np.einsum("tr,tr->r", sums, sums), total @ sums), np.asarray(rows @ total)
 
 
-def _used_terms(rows: Any) -> Any:
+def _used_terms(rows: Matrix) -> Any:
     """Return rows in float64 without the columns that no row uses."""
     matrix = sparse.csr_array(rows)
     terms, columns = np.unique(matrix.indices, return_inverse=True)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import Floats, Matrix, is_sparse
 from doccluster.base.plain_values import METRICS, ShortRepr, matrix_checksum
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import (
@@ -76,14 +76,14 @@ class Rows(TermMatrix):
     is_unit: bool  # whether rows count as unit
 
     @classmethod
-    def of_directions(cls, matrix: Any, true_norms: npt.NDArray[np.float64]) -> Rows:
+    def of_directions(cls, matrix: Matrix, true_norms: npt.NDArray[np.float64]) -> Rows:
         """Return rows as the cosine sees them: unit, whatever their squared lengths `true_norms` are."""
         zero = true_norms == 0
         scale = np.divide(1.0, np.sqrt(true_norms), out=np.zeros_like(true_norms), where=~zero)
         return cls(matrix, scale, np.where(zero, 0.0, 1.0), True)
 
     @classmethod
-    def of_points(cls, matrix: Any, true_norms: npt.NDArray[np.float64]) -> Rows:
+    def of_points(cls, matrix: Matrix, true_norms: npt.NDArray[np.float64]) -> Rows:
         """Return rows as the Euclidean metrics see them: as they are, or exactly unit where all of them are unit or
         zero within rounding."""
         tolerance = UNIT_TOLERANCE if matrix.dtype == np.float32 else 1e-9
@@ -92,7 +92,7 @@ class Rows(TermMatrix):
         return cls(matrix, np.ones(len(true_norms)), true_norms, False)
 
     @classmethod
-    def as_they_are(cls, matrix: Any) -> Rows:
+    def as_they_are(cls, matrix: Matrix) -> Rows:
         """Return rows to be summed alone: of any length, unscaled, their squared lengths not computed (nan)."""
         return cls(matrix, np.ones(matrix.shape[0]), np.full(matrix.shape[0], np.nan), False)
 
@@ -229,7 +229,7 @@ class Documents(TermMatrix, ShortRepr):
         return Documents(self.matrix[rows])
 
 
-def as_documents(matrix: Any, *, name: str = "X") -> Documents:
+def as_documents(matrix: object, *, name: str = "X") -> Documents:
     """Return the given rows as documents: the door. Documents pass unchanged.
 
     Parameters
@@ -257,13 +257,13 @@ def as_documents(matrix: Any, *, name: str = "X") -> Documents:
     return carried if isinstance(carried, Documents) else Documents(check_matrix(matrix, name=name))
 
 
-def count_distinct_rows(matrix: Any) -> int:
+def count_distinct_rows(matrix: Matrix) -> int:
     """Return the number of different rows of a csr or dense array: no clustering has more clusters that differ.
 
     >>> count_distinct_rows(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     2
     """
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return len({row.tobytes() for row in np.asarray(matrix)})
     ends = zip(matrix.indptr[:-1].tolist(), matrix.indptr[1:].tolist(), strict=True)
     return len({(matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes()) for a, b in ends})

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import CsrArray, Matrix, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
@@ -86,7 +87,7 @@ class JoinedGraph(ShortRepr):
 
 def joined_graph(
     graph: NeighbourGraph,
-    rows: Any,
+    rows: Matrix,
     *,
     weight: float = 1.0,
     cells: Cells | None = None,
@@ -127,7 +128,7 @@ class Cells:
 
 
 def nearest_neighbours(
-    matrix: Any,
+    matrix: Matrix,
     n_neighbors: int = 10,
     *,
     fold: float | None = FOLDED_FROM,
@@ -190,7 +191,7 @@ def nearest_neighbours(
     return NeighbourGraph(*lists, families, first)
 
 
-def neighbour_edges(rows: Any, n_neighbors: int = 10, *, n_threads: int | None = None) -> Any:
+def neighbour_edges(rows: Matrix, n_neighbors: int = 10, *, n_threads: int | None = None) -> Any:
     """Return the graph with an edge where either end has the other among its nearest; weights are cosines.
 
     `rows` of shape (n_documents, n_terms): the work for dense ones grows with the square of the number of documents.
@@ -204,7 +205,7 @@ def neighbour_edges(rows: Any, n_neighbors: int = 10, *, n_threads: int | None =
            [0.8, 0. , 0.6],
            [0. , 0.6, 0. ]])
     """
-    if sparse.issparse(rows) and rows.nnz and rows.data.min() < 0:  # the search needs one sign
+    if is_sparse(rows) and rows.nnz and rows.data.min() < 0:  # the search needs one sign
         rows = sparse.csr_array(sparse.hstack([rows.maximum(0), (-rows).maximum(0)]))
     return nearest_neighbours(rows, n_neighbors, fold=None, n_threads=n_threads).symmetric()
 
@@ -222,7 +223,7 @@ def _families(
     return np.asarray(groups, dtype=np.int64)
 
 
-def _to_be_searched(matrix: Any, place: TablePlace) -> tuple[Any, int, Callable[..., Lists]]:
+def _to_be_searched(matrix: Matrix, place: TablePlace) -> tuple[Any, int, Callable[..., Lists]]:
     """Return the rows as they are searched, how many there are, and what searches them."""
     is_stored = isinstance(matrix, ArrayFile | CsrFiles)
     table = opened(matrix) if is_stored else as_documents(matrix, name="matrix")
@@ -236,7 +237,7 @@ def _to_be_searched(matrix: Any, place: TablePlace) -> tuple[Any, int, Callable[
     return place.rows(rare_terms_first, row_blocks(n_rows, WIDE_ROWS), rows, place.keep(rank)), n_rows, _search_sparse
 
 
-def _search_sparse(place: TablePlace, rows: Any, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
+def _search_sparse(place: TablePlace, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
     """Return the lists of the families `queries` of csr rows."""
     names = place.keep(first)
     if cells is None:
@@ -247,7 +248,7 @@ def _search_sparse(place: TablePlace, rows: Any, first: Names, cells: Cells | No
     return _nearest_of_all(queries, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
 
 
-def _search_dense(place: TablePlace, rows: Any, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
+def _search_dense(place: TablePlace, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
     """Return the lists of the families `queries` of dense rows, those with a product above 0."""
     names, (n_rows, width) = place.keep(first), opened(rows).shape
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
@@ -292,12 +293,12 @@ def _joined(parts: Iterable[Lists]) -> Lists:
 # what a place is given to do with a block of rows, or with those who ask in a cell
 
 
-def frequencies_of(block: slice, rows: Any) -> npt.NDArray[np.int64]:
+def frequencies_of(block: slice, rows: Matrix) -> npt.NDArray[np.int64]:
     """Return in how many of some rows each term is."""
     return document_frequencies(rows[block])
 
 
-def rare_terms_first(block: slice, rows: Any, rank: npt.NDArray[np.int32]) -> Any:
+def rare_terms_first(block: slice, rows: CsrArray, rank: npt.NDArray[np.int32]) -> Any:
     """Return some unit rows in float32 whose columns are numbered from the rarest term to the most common."""
     entries = rows[block]
     if entries.nnz and entries.data.min() < 0:
@@ -313,7 +314,7 @@ def rare_terms_first(block: slice, rows: Any, rank: npt.NDArray[np.int32]) -> An
     return renumbered
 
 
-def nearest_by_terms(part: Part, rows: Any, names: Names, lists: Any, k: int) -> Lists:
+def nearest_by_terms(part: Part, rows: Matrix, names: Names, lists: object, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside; all, by the lists given, for None."""
     inside, queries = part
     if inside is None:
@@ -324,12 +325,12 @@ def nearest_by_terms(part: Part, rows: Any, names: Names, lists: Any, k: int) ->
     return neighbours, similarity
 
 
-def rows_of_names(block: slice, rows: Any, names: Names) -> Any:
+def rows_of_names(block: slice, rows: Matrix, names: Names) -> Any:
     """Return the rows that stand for some families."""
     return rows[names[block]]
 
 
-def nearest_by_products(part: Part, rows: Any, names: Names, k: int) -> Lists:
+def nearest_by_products(part: Part, rows: Matrix, names: Names, k: int) -> Lists:
     """Return the nearest families to those that ask, among those inside, all for None, by their products."""
     inside, queries = part
     every = np.arange(names.size) if inside is None else inside

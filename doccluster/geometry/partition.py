@@ -55,7 +55,7 @@ class Partition:
         return Partition, (self.labels, self.names)
 
     @classmethod
-    def from_labels(cls, labels: Iterable[Any], *, name: str = "labels") -> Partition:
+    def from_labels(cls, labels: Iterable[object], *, name: str = "labels") -> Partition:
         """Return the partition given by one hashable label per document; only labels that occur count.
 
         Raises
@@ -132,7 +132,7 @@ def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _as_plain_array(labels: Any) -> npt.NDArray[Any] | None:
+def _as_plain_array(labels: object) -> npt.NDArray[Any] | None:
     """Return labels that are one-dimensional integers, booleans or text, which need no look at each; else None."""
     if hasattr(labels, "to_numpy"):  # pandas Series and Index
         labels = labels.to_numpy()
@@ -157,7 +157,7 @@ def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray
     return codes.astype(np.int64), names
 
 
-def label_list(labels: Iterable[Any], name: str) -> list[Any]:
+def label_list(labels: Iterable[object], name: str) -> list[Any]:
     """Return labels, one per document, as a list; raise InputError if they are not a sequence."""
     if isinstance(labels, str | bytes):
         raise InputError("is a single string", argument=name, expected="one label per document")

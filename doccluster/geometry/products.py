@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.base.progress import Progress
 from doccluster.geometry.documents import Rows
@@ -212,7 +212,7 @@ def gather_readings(
 DENSE_ROWS = 4096
 
 
-def documents_together(matrix: Any, lists: Sequence[Integers], *, n_threads: int | None = None) -> list[Integers]:
+def documents_together(matrix: Matrix, lists: Sequence[Integers], *, n_threads: int | None = None) -> list[Integers]:
     """Return for each list of terms in how many rows each two of them are above 0, int64 arrays of shape (T, T).
 
     The diagonal says in how many rows each term is. One pass over the matrix, whose rows are read in pieces.
@@ -225,7 +225,7 @@ def documents_together(matrix: Any, lists: Sequence[Integers], *, n_threads: int
     """
     columns = np.unique(np.concatenate(lists)) if len(lists) else np.empty(0, np.int64)
     places = [np.searchsorted(columns, terms) for terms in lists]
-    pieces = entry_blocks(matrix.indptr) if sparse.issparse(matrix) else row_blocks(matrix.shape[0], DENSE_ROWS)
+    pieces = entry_blocks(matrix.indptr) if is_sparse(matrix) else row_blocks(matrix.shape[0], DENSE_ROWS)
 
     def one(rows: slice) -> list[Integers]:
         entries = _held(matrix, rows, columns)
@@ -243,9 +243,9 @@ def counts_added(parts: list[list[Integers]]) -> list[Integers]:
     return [np.asarray(np.sum(counts, axis=0)) for counts in zip(*parts, strict=True)]
 
 
-def _held(matrix: Any, rows: slice, columns: Integers) -> Any:
+def _held(matrix: Matrix, rows: slice, columns: Integers) -> Any:
     """Return which of the rows have which of the columns: 1 or 0, stored by column where the matrix is sparse."""
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return (matrix[rows][:, columns] > 0).astype(np.float64)  # exact below 2^53 documents
     starts = matrix.indptr[rows.start : rows.stop + 1]
     entries = slice(int(starts[0]), int(starts[-1]))
@@ -264,7 +264,7 @@ def _together(entries: Any) -> Integers:
     return np.asarray(np.rint(counts) if isinstance(counts, np.ndarray) else counts.toarray(), dtype=np.int64)
 
 
-def count_close(matrix: Any, labels: Integers, chosen: Sequence[Any], least: float) -> list[Integers]:
+def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[Any], least: float) -> list[Integers]:
     """Return for each cluster how many of its rows have at least some cosine to each of a few unit rows.
 
     `matrix`: csr array or dense array of shape (n_documents, n_terms), unit rows. `labels`: int64 array of shape
@@ -283,7 +283,7 @@ def count_close(matrix: Any, labels: Integers, chosen: Sequence[Any], least: flo
     return counts
 
 
-def cosines(rows: Any, columns: Any) -> npt.NDArray[np.float64]:
+def cosines(rows: CsrArray, columns: Any) -> npt.NDArray[np.float64]:
     """Return the cosines of some unit rows to a few others; dense, but only as wide as the few."""
     product = rows @ columns.T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import CsrArray, Floats, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
@@ -52,7 +52,7 @@ class SemanticSpace(ShortRepr):
     components: Floats
     singular_values: Floats
 
-    def project(self, matrix: Any, *, n_threads: int | None = None, place: TablePlace | None = None) -> Any:
+    def project(self, matrix: Matrix, *, n_threads: int | None = None, place: TablePlace | None = None) -> Any:
         """Return the coordinates of rows, float64 of shape (n_documents, n_components), where `place` keeps them."""
         rows, shape = _csr_in(matrix)
         if shape[1] != self.components.shape[1]:
@@ -69,7 +69,7 @@ class SemanticSpace(ShortRepr):
 
 
 def latent_semantic_space(
-    matrix: Any,
+    matrix: Matrix,
     n_components: int = 100,
     *,
     n_power_iterations: int = 4,
@@ -114,7 +114,7 @@ def latent_semantic_space(
             width_kept = inner.keep(table)
             return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, width_kept)
 
-        def seen_by_terms(table: Any, width: int) -> Floats:
+        def seen_by_terms(table: Matrix, width: int) -> Floats:
             columns = row_blocks(width, COLUMNS_AT_ONCE)
             shared = rows, rank, table, used_terms.size, steps
             if steps is None:
@@ -131,7 +131,7 @@ def latent_semantic_space(
             ]
             return np.ldexp(np.hstack(sums).astype(np.float64), -steps)
 
-        def orthonormal(table: Any, width: int) -> tuple[Any, int]:
+        def orthonormal(table: Matrix, width: int) -> tuple[Any, int]:
             values, vectors = _spread(table, width, n_rows, inner)
             turn = vectors / np.sqrt(values)
             return inner.table(turned_block, blocks, values.size, np.float64, table, turn), values.size
@@ -156,7 +156,7 @@ def latent_semantic_space(
     return SemanticSpace(components, lengths)
 
 
-def principal_rows(table: Any, n_components: int, place: TablePlace) -> Any:
+def principal_rows(table: Matrix, n_components: int, place: TablePlace) -> Any:
     """Return the rows of a dense table seen from the directions in which they spread most, unit, a float32 table.
 
     Where the table has no more columns than that it comes back as it is.
@@ -170,7 +170,7 @@ def principal_rows(table: Any, n_components: int, place: TablePlace) -> Any:
 
 
 def smoothed_rows(
-    rows: Any, graph: Any, *, mixing: float = 0.7, n_steps: int = 3, place: TablePlace | None = None
+    rows: Matrix, graph: object, *, mixing: float = 0.7, n_steps: int = 3, place: TablePlace | None = None
 ) -> Any:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
@@ -209,7 +209,7 @@ def smoothed_rows(
         return moved if n_steps else place.keep(opened(original))
 
 
-def unit(rows: Any) -> Floats:
+def unit(rows: Matrix) -> Floats:
     """Return dense rows of length one, in float64; zero rows stay zero."""
     dense: Floats = np.asarray(rows, dtype=np.float64)
     lengths: Floats = np.sqrt(np.einsum("ij,ij->i", dense, dense))
@@ -217,13 +217,13 @@ def unit(rows: Any) -> Floats:
     return dense / lengths[:, None]
 
 
-def _csr_in(matrix: Any, name: str = "matrix") -> tuple[Any, tuple[int, int]]:
+def _csr_in(matrix: Matrix, name: str = "matrix") -> tuple[Any, tuple[int, int]]:
     """Return a matrix as a csr array, or as what stands for one in files, and its shape."""
     csr = matrix if isinstance(matrix, CsrFiles) else sparse.csr_array(as_documents(matrix, name=name).matrix)
     return csr, opened(csr).shape
 
 
-def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
+def times_table(matrix: Matrix, table: Floats, n_threads: int) -> Floats:
     """Return a csr matrix times a dense table, both in float64; the same for any number of threads."""
     blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
     product: Floats = InMemory(n_threads).table(
@@ -235,25 +235,25 @@ def times_table(matrix: Any, table: Floats, n_threads: int) -> Floats:
 # what a place is given to do with a block of rows
 
 
-def entries_of_columns(block: slice, matrix: Any) -> npt.NDArray[np.int64]:
+def entries_of_columns(block: slice, matrix: CsrArray) -> npt.NDArray[np.int64]:
     """Return how many entries each column has in some rows."""
     columns = matrix.indices[matrix.indptr[block.start] : matrix.indptr[block.stop]]
     return np.bincount(columns, minlength=matrix.shape[1])
 
 
-def products_of_rows(block: slice, matrix: Any, rank: Any, table: Floats) -> Floats:
+def products_of_rows(block: slice, matrix: Matrix, rank: object, table: Floats) -> Floats:
     """Return some rows times a table; `rank` says which row of the table each column of the matrix has."""
     return np.asarray(rows_times_table(_block_of(matrix, block, rank), table))
 
 
-def largest_value(block: slice, matrix: Any) -> float:
+def largest_value(block: slice, matrix: CsrArray) -> float:
     """Return the largest value of some rows, by its size."""
     values = matrix.data[matrix.indptr[block.start] : matrix.indptr[block.stop]]
     return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def products_of_terms(
-    part: tuple[slice, slice], matrix: Any, rank: Any, table: Floats, n_terms: int, steps: int | None
+    part: tuple[slice, slice], matrix: Matrix, rank: object, table: Floats, n_terms: int, steps: int | None
 ) -> Any:
     """Return the transpose of some rows times some columns of the table of these rows.
 
@@ -285,7 +285,7 @@ def sums_of_rows(block: slice, graph: Any) -> Floats:
     return np.asarray(graph[block].sum(axis=1)).ravel()
 
 
-def unit_block(block: slice, rows: Any) -> Floats:
+def unit_block(block: slice, rows: Matrix) -> Floats:
     """Return some rows, normalised."""
     return unit(rows[block])
 
@@ -299,7 +299,7 @@ def moved_block(block: slice, graph: Any, scale: Floats, original: Floats, moved
     return unit((1.0 - share) * original[block] + share * towards)
 
 
-def _block_of(matrix: Any, block: slice, rank: Any) -> Csr:
+def _block_of(matrix: CsrArray, block: slice, rank: Any) -> Csr:
     """Return some rows of a csr array in float64; the entries are copied only where their columns are renumbered."""
     starts = matrix.indptr[block.start : block.stop + 1].astype(np.int64)
     here = slice(int(starts[0]), int(starts[-1]))
@@ -308,7 +308,7 @@ def _block_of(matrix: Any, block: slice, rank: Any) -> Csr:
     return Csr(starts - starts[0], columns, matrix.data[here].astype(np.float64, copy=False))
 
 
-def _spread(table: Any, width: int, n_rows: int, place: TablePlace) -> tuple[Floats, Floats]:
+def _spread(table: Matrix, width: int, n_rows: int, place: TablePlace) -> tuple[Floats, Floats]:
     """Return how far the rows of a table spread, squared, in the directions in which they do, and these, descending.
 
     They are eigenvalues and eigenvectors of the products of its columns; those that are rounding are left out.

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.validation import squared_row_norms
 from doccluster.geometry.documents import Rows
@@ -54,7 +54,7 @@ class TermTable:
         lines = np.where(in_head, np.cumsum(in_head) - 1, -1)
         return cls(lines, by_term[in_head].toarray(), _only(by_term, ~in_head[np.repeat(np.arange(n_terms), n_met)]))
 
-    def products(self, rows: Any) -> Floats:
+    def products(self, rows: CsrArray) -> Floats:
         """Return the products of csr rows with every sum, array of shape (n_rows, n_clusters)."""
         lines = self.lines[rows.indices]
         in_head, in_tail = _only(rows, lines >= 0), _only(rows, lines < 0)
@@ -118,14 +118,14 @@ def _rest(low: Integers) -> Floats:
     return np.ldexp((low - (_carried(low) << LOW_BITS)).astype(np.float64), -LOW_BITS)
 
 
-def _of_values(function: Callable[[Any], Any], matrix: Any) -> Any:
+def _of_values(function: Callable[[Any], Any], matrix: Matrix) -> Any:
     """Return a matrix with a function of the values of another in their places."""
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return function(matrix)
     return sparse.csr_array((function(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def joined(parts: Sequence[Any]) -> Any:
+def joined(parts: Sequence[object]) -> Any:
     """Return the sums of all parts together."""
     return functools.reduce(operator.add, parts)
 
@@ -169,14 +169,14 @@ def _sum_piece(
     return ExactSums(high, low, steps)
 
 
-def _sum_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def _sum_by_label(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
     """Return the plain sums of the rows with each label, in the type and form of the matrix."""
     values, starts = np.ones(labels.size, matrix.dtype), np.arange(labels.size + 1)
     sums = sparse.csc_array((values, labels, starts), shape=(n_clusters, labels.size)).tocsr() @ matrix
     return sums.tocsc().tocsr() if sparse.issparse(sums) else sums  # terms ascending, faster than comparing them would
 
 
-def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def sums_by_label(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
     """Return the sums of the rows with each label, as they are, of the form of `matrix`; shape (n_clusters, n_terms).
 
     `labels`: int array of shape (n_documents,), 0..n_clusters-1.
@@ -184,7 +184,7 @@ def sums_by_label(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters:
     return sum_block(Rows.as_they_are(matrix), np.arange(labels.size), labels, n_clusters).by_cluster()
 
 
-def count_presence(matrix: Any, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> sparse.csr_array:
+def count_presence(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> sparse.csr_array:
     """Return in how many of the rows with each label each term is, a float64 csr array; rows of blocks may be counted
     by themselves."""
     rows = sparse.csr_array(matrix)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry.partition import Partition
@@ -35,7 +36,7 @@ class LabelQueries:
     ones in the order of rows.
     """
 
-    def __init__(self, rows: Any, labels: npt.NDArray[np.integer[Any]], columns: Collection[int]) -> None:
+    def __init__(self, rows: Matrix, labels: npt.NDArray[np.integer[Any]], columns: Collection[int]) -> None:
         terms = np.unique(np.fromiter(columns, dtype=np.int64, count=len(columns)))
         self.labels = labels
         self.sizes = np.bincount(labels)
@@ -43,7 +44,7 @@ class LabelQueries:
         self._weights = sparse.csc_array(rows[:, terms])
 
     @classmethod
-    def of_partition(cls, rows: Any, partition: Partition, columns: Collection[int]) -> LabelQueries:
+    def of_partition(cls, rows: Matrix, partition: Partition, columns: Collection[int]) -> LabelQueries:
         """Return the queries of a partition; of more than 50,000 documents as many evenly spaced ones."""
         n, labels = partition.n_documents, partition.labels
         if n > MAX_DOCUMENTS:
@@ -78,7 +79,7 @@ class TitleCounts(ShortRepr):
 
     @classmethod
     def of_titles(
-        cls, titles: Sequence[str], count: Callable[[list[str]], Any], labels: npt.NDArray[np.int64], n_clusters: int
+        cls, titles: Sequence[str], count: Callable[[list[str]], object], labels: npt.NDArray[np.int64], n_clusters: int
     ) -> TitleCounts:
         """Return the counts of titles; those of a cluster that are the same but for "Re:" count once."""
         firsts: dict[tuple[int, str], int] = {}

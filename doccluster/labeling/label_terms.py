@@ -12,12 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.label_phrases import LabelPhrases, LabelQueries, TitleCounts
@@ -52,7 +51,7 @@ def rank_label_terms(
     profiles: ClusterProfiles,
     names: npt.NDArray[np.object_] | None,
     *,
-    rows: Any = None,
+    rows: Matrix | None = None,
     partition: Partition | None = None,
     phrases: LabelPhrases | None = None,
     in_titles: TitleCounts | None = None,

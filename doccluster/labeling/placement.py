@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Flags, Floats
+from doccluster.base.arrays import CsrArray, Flags, Floats, Matrix
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means import assign
@@ -41,7 +41,9 @@ class Placement(ShortRepr):
         return self.similarity - self.runner_up_similarity
 
 
-def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_threads: int | None = None) -> Placement:
+def place_documents(
+    matrix: Matrix, partition: Partition, centroids: Matrix, *, n_threads: int | None = None
+) -> Placement:
     """Return how each document sits in `partition`, whose clusters have these unit `centroids`.
 
     The next best cluster is the best one that is not the document's own, also where the document is nearer to another
@@ -52,7 +54,7 @@ def place_documents(matrix: Any, partition: Partition, centroids: Any, *, n_thre
 
 
 def place_labels(
-    matrix: Any, labels: npt.NDArray[np.int64], centroids: Any, *, n_threads: int | None = None
+    matrix: Matrix, labels: npt.NDArray[np.int64], centroids: Matrix, *, n_threads: int | None = None
 ) -> Placement:
     """Return how each document sits in the cluster of its label; not every cluster need have a document."""
     best, similarity = assign.place_documents(matrix, centroids, labels, n_threads=n_threads)
@@ -102,7 +104,7 @@ def similarity_without(labels: npt.NDArray[np.int64], similarity: Floats) -> Flo
     return cosine
 
 
-def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tuple[Documents, Documents]:
+def checked_centroids(matrix: Matrix, partition: Partition, centroids: Matrix) -> tuple[Documents, Documents]:
     """Return the documents and the centroids of a partition, checked unless they were before.
 
     Raises InputError if one cannot be used, or the partition, the centroids and the documents do not fit one another.
@@ -118,7 +120,7 @@ def checked_centroids(matrix: Any, partition: Partition, centroids: Any) -> tupl
     return documents, centres
 
 
-def dense_row(matrix: Any, row: int) -> Floats:
+def dense_row(matrix: Matrix, row: int) -> Floats:
     """Return one row of a csr or dense matrix as a dense float64 array."""
     if isinstance(matrix, np.ndarray):
         return np.asarray(matrix[row], dtype=np.float64)
@@ -129,7 +131,7 @@ def dense_row(matrix: Any, row: int) -> Floats:
 
 
 def representative_documents(
-    matrix: Any,
+    matrix: Matrix,
     partition: Partition,
     similarity: npt.NDArray[np.float64],
     *,
@@ -247,9 +249,9 @@ class Contribution:
 
 
 def explain_membership(
-    matrix: Any,
+    matrix: Matrix,
     row: int,
-    centroids: Any,
+    centroids: Matrix,
     cluster: int,
     *,
     names: npt.NDArray[np.object_] | None = None,
@@ -350,7 +352,7 @@ class Contrast:
 
 
 def contrast_clusters(
-    vectors: DocumentVectors, partition: Partition, centroids: Any, first: int, second: int
+    vectors: DocumentVectors, partition: Partition, centroids: Matrix, first: int, second: int
 ) -> Contrast:
     """Compare two clusters: the terms they share, and those that separate them.
 
@@ -386,7 +388,7 @@ def _largest(vectors: DocumentVectors, parts: Any, whole: float) -> tuple[TermSh
 
 
 def _between(
-    matrix: Any, partition: Partition, first_centroid: Any, second_centroid: Any, first: int, second: int
+    matrix: CsrArray, partition: Partition, first_centroid: Any, second_centroid: Any, first: int, second: int
 ) -> tuple[Between, ...]:
     documents = []
     for cluster, centroid, next_to in (

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.blocks import entry_blocks
 from doccluster.base.plain_values import ShortRepr, cut, listed
 from doccluster.errors import InputError
@@ -169,7 +168,7 @@ class ClusterProfiles(ShortRepr):
     sizes: Integers
 
     @classmethod
-    def from_partition(cls, matrix: Any, partition: Partition) -> ClusterProfiles:
+    def from_partition(cls, matrix: Matrix, partition: Partition) -> ClusterProfiles:
         """Return the profiles of the clusters of `partition`; rows that are not of length one are made so.
 
         Raises
@@ -251,7 +250,7 @@ class ClusterProfiles(ShortRepr):
         return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)
 
 
-def checked_documents(matrix: Any, partition: Partition) -> Documents:
+def checked_documents(matrix: Matrix, partition: Partition) -> Documents:
     """Return the documents of a partition, checked unless they came through the door before.
 
     Raises InputError if the matrix cannot be used, or has another number of rows than the partition has labels.

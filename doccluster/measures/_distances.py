@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import CscArray, Floats, Integers
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.sparse_structure import document_frequencies
@@ -371,7 +371,7 @@ class SortedDocuments:
         """The number of documents."""
         return int(self.order.size)
 
-    def squared(self, places: Integers, first: int = 0, by_term: Any = None) -> Floats:
+    def squared(self, places: Integers, first: int = 0, by_term: CscArray | None = None) -> Floats:
         """Return the squared (or cosine) distances of some documents to those from `first` on; 0 within rounding.
 
         Documents without a common term are at exactly the same distance where rows are unit: their product is 0.

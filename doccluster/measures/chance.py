@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +40,7 @@ def divergence_from_random_baseline(
     measure: str = "purity",
     n_samples: int = 1000,
     random_state: RandomState = 0,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
 ) -> Values:
     """Return how far a measure is from its mean over random partitions of the same sizes."""
     record = get_measure(measure)

@@ -121,14 +121,14 @@ def score(
 
 @at_the_door
 def evaluate(
-    labels: Any,
+    labels: object,
     *,
-    truth: Any = None,
-    vectors: Any = None,
+    truth: object = None,
+    vectors: object = None,
     measures: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
     metric: str = "cosine",
-    terms: Any = None,
-    noise: Any = None,
+    terms: object = None,
+    noise: object = None,
     strict: bool = False,
     pairwise_seconds: float = PAIRWISE_SECONDS,
     evidence: ClusterEvidence | None = None,
@@ -204,7 +204,7 @@ def evaluate(
     return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped, notes=notes)
 
 
-def _of_run(labels: Any, truth: Any, vectors: Any) -> tuple[Any, Any, Any]:
+def _of_run(labels: object, truth: object, vectors: object) -> tuple[Any, Any, Any]:
     """Return labels, truth and vectors, of a run row for row."""
     return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
 
@@ -295,7 +295,7 @@ def _provenance(store: EvidenceStore) -> dict[str, Any]:
 
 
 def _one_score(
-    store: EvidenceStore, record: Measure, column: TruthColumn | None, parameters: Mapping[str, Any], *, strict: bool
+    store: EvidenceStore, record: Measure, column: TruthColumn | None, parameters: Mapping[str, object], *, strict: bool
 ) -> Score:
     if column is not None and column.truth.n_documents == 0 and not record.several_labels:
         values = undefined("no document has exactly one label")
@@ -345,11 +345,11 @@ def _on_all_clusters(result: Score, column: TruthColumn, partition: Partition) -
 
 def _prepare(
     labels: Any,
-    truth: Any,
-    vectors: Any,
+    truth: object,
+    vectors: object,
     *,
     metric: str,
-    noise: Any,
+    noise: object,
     warn: bool,
     several_labels: bool,
     evidence: ClusterEvidence | None = None,
@@ -383,7 +383,7 @@ def _prepare(
     return EvidenceStore(partition, columns, documents, metric, **options), notes
 
 
-def _has_label(partition: Partition, *labels: Any) -> npt.NDArray[np.bool_]:
+def _has_label(partition: Partition, *labels: object) -> npt.NDArray[np.bool_]:
     """Return which documents have one of some labels; a number is also what it is as text."""
     texts = set(map(str, labels))
     return np.array([name in labels or str(name) in texts for name in partition.names])[partition.labels]
@@ -412,7 +412,7 @@ def _check_evidence(evidence: ClusterEvidence, partition: Partition, metric: str
         )
 
 
-def _check_vectors(vectors: Any, n_documents: int) -> Documents:
+def _check_vectors(vectors: object, n_documents: int) -> Documents:
     documents = as_documents(vectors, name="vectors")
     if documents.n_documents != n_documents:
         raise InputError(

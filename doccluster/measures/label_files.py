@@ -115,7 +115,7 @@ def _first_record(text: str, lines: Sequence[str]) -> Mapping[str, Any] | None:
 
 
 def _read_records(
-    place: Path, record: Mapping[str, Any], columns: Sequence[str], label_separator: str | None
+    place: Path, record: Mapping[str, object], columns: Sequence[str], label_separator: str | None
 ) -> ForeignLabels:
     """Return the labels of JSON records, with the ids that `read_corpus`, and so a run, gives their documents."""
     from doccluster.corpus import read_corpus

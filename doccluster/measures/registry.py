@@ -182,7 +182,7 @@ class Measure:
         arguments = list(inspect.signature(self.function).parameters.values())[1:]
         return {a.name: self.parameters.get(a.name, a.default) for a in arguments if a.kind is a.KEYWORD_ONLY}
 
-    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def check_parameters(self, parameters: Mapping[str, object]) -> None:
         """Raise InputError if the measure does not take one of `parameters`, or not such a value.
 
         Checked here is what several measures have in common; its function checks the rest.
@@ -194,7 +194,7 @@ class Measure:
         for name, value in parameters.items():
             _check_value(name, value, self.options[name])
 
-    def compute(self, evidence: Any, **parameters: Any) -> Values:
+    def compute(self, evidence: object, **parameters: Any) -> Values:
         """Return the value of this measure on the evidence.
 
         Raises
@@ -207,7 +207,7 @@ class Measure:
         return result if isinstance(result, Values) else Values(float(result))
 
 
-def _check_value(name: str, value: Any, default: Any) -> None:
+def _check_value(name: str, value: Any, default: object) -> None:
     if isinstance(default, bool):
         if not isinstance(value, bool | np.bool_):
             raise InputError("is not known", argument=name, received=value, expected="True or False")

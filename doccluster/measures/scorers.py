@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.arrays import MatrixLike
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.measures.judging import score
@@ -30,7 +31,7 @@ class Scorer:
     metric: str = "cosine"
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
+    def __call__(self, estimator: object, X: MatrixLike, y: object = None) -> float:
         """Return the measure of the clusters that a fitted estimator gives X, negated where less is better.
 
         Raises InputError if the measure compares with a truth and there is no `y`, or the estimator cannot say clusters
@@ -82,7 +83,7 @@ def make_scorer(name: str, *, metric: str = "cosine", **parameters: Any) -> Scor
     return Scorer(name, metric, parameters)
 
 
-def _labels(estimator: Any, X: Any) -> Any:
+def _labels(estimator: object, X: MatrixLike) -> Any:
     if hasattr(estimator, "predict"):
         return estimator.predict(X)
     labels = getattr(estimator, "labels_", None)
@@ -94,7 +95,7 @@ def _labels(estimator: Any, X: Any) -> Any:
     return labels
 
 
-def _vectors(estimator: Any, X: Any) -> Any:
+def _vectors(estimator: Any, X: MatrixLike) -> Any:
     """Return the matrix that is clustered: what the steps of a pipeline before the last make of X, else X."""
     steps = getattr(estimator, "steps", None)
     return estimator[:-1].transform(X) if steps is not None and len(steps) > 1 else X

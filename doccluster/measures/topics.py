@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.plain_values import METRICS
 from doccluster.base.validation import check_choice, check_matrix, check_positive_int
 from doccluster.errors import InputError, NotComputable
@@ -39,7 +39,7 @@ class TopicWords:
     [[0, 1], [2]]
     """
 
-    def __init__(self, geometry: ClusterEvidence, *, terms: Any = None, reference: Any = None) -> None:
+    def __init__(self, geometry: ClusterEvidence, *, terms: object = None, reference: Matrix | None = None) -> None:
         self.geometry = geometry
         self._terms = None if terms is None else _checked_terms(terms, geometry)
         matrix = geometry.rows.matrix if reference is None else check_matrix(reference, name="reference")
@@ -108,7 +108,7 @@ class TopicWords:
         return np.asarray(terms[np.lexsort((terms, run))][:number], dtype=np.int64)
 
 
-def _checked_terms(terms: Any, geometry: ClusterEvidence) -> list[Integers]:
+def _checked_terms(terms: object, geometry: ClusterEvidence) -> list[Integers]:
     lists = list(terms) if isinstance(terms, Iterable) and not isinstance(terms, str | bytes) else []
     if len(lists) != geometry.n_clusters:
         raise InputError(

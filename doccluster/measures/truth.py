@@ -97,7 +97,7 @@ def truth_columns(
 
 
 def _usable_columns(
-    columns: Mapping[str, Any], partition: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
+    columns: Mapping[str, object], partition: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
 ) -> list[TruthColumn]:
     """Return the columns that can be used; of several, others are left out with a warning."""
     result, refused = [], []
@@ -118,7 +118,7 @@ def _usable_columns(
     return result
 
 
-def _column(name: str, labels: Any, partition: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
+def _column(name: str, labels: object, partition: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
     values = _as_array(labels, name)
     expected = partition.n_documents if keep is None else keep.size
     if values.size != expected:
@@ -144,7 +144,7 @@ def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
     return _objects(label_list(labels, name))
 
 
-def _objects(values: Sequence[Any]) -> npt.NDArray[Any]:
+def _objects(values: Sequence[object]) -> npt.NDArray[Any]:
     """Return an array of objects, each value one of them, also where the values are sequences themselves."""
     return np.fromiter(values, object, len(values))
 
@@ -165,7 +165,7 @@ def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return np.fromiter((_says_nothing(value) for value in values), np.bool_, values.size)
 
 
-def _says_nothing(value: Any) -> bool:
+def _says_nothing(value: object) -> bool:
     return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
@@ -245,7 +245,7 @@ class EvidenceStore:
         builders = {"geometry": self._geometry, "pairwise": self._pairwise, "topics": self._topics}
         return self._once(kind, builders[kind])
 
-    def _once(self, key: Any, build: Callable[[], Any]) -> Any:
+    def _once(self, key: object, build: Callable[[], object]) -> Any:
         if key not in self._built:
             self._built[key] = build()
         return self._built[key]

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import CsrArray, Floats, Integers
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.columns import kept_name
 from doccluster.errors import InputError
@@ -53,7 +53,7 @@ class AuthorTerms:
         return [[str(terms[term]) for term in self.beyond.indices[part][order]] for part, order in orders]
 
 
-def author_terms(counts: Any, authors: Integers, clusters: Integers | None = None) -> AuthorTerms:
+def author_terms(counts: CsrArray, authors: Integers, clusters: Integers | None = None) -> AuthorTerms:
     """Return the factor of each term apart from the authors, and which terms go with whom.
 
     Parameters
@@ -89,7 +89,7 @@ def author_terms(counts: Any, authors: Integers, clusters: Integers | None = Non
 
 
 def _expected_by_clusters(
-    counts: Any, authors: Integers, clusters: Integers, author: Integers, term: Integers, rate: Floats
+    counts: CsrArray, authors: Integers, clusters: Integers, author: Integers, term: Integers, rate: Floats
 ) -> Floats:
     """Return in how many of an author's documents a term is expected, by those of others in the same clusters.
 
@@ -114,7 +114,7 @@ def _expected_by_clusters(
     return remainder
 
 
-def _document_frequencies(counts: Any, groups: Integers, n_groups: int) -> tuple[Any, Integers]:
+def _document_frequencies(counts: CsrArray, groups: Integers, n_groups: int) -> tuple[Any, Integers]:
     """Return in how many documents of each group each term is, csr, and how many documents each group has."""
     rows = np.flatnonzero(groups >= 0)
     members = sparse.csr_array((np.ones(rows.size), (groups[rows], rows)), shape=(n_groups, groups.size))
@@ -124,7 +124,7 @@ def _document_frequencies(counts: Any, groups: Integers, n_groups: int) -> tuple
     return frequencies, np.bincount(groups[rows], minlength=n_groups)
 
 
-def _values_at(table: Any, rows: Integers, columns: Integers) -> Floats:
+def _values_at(table: CsrArray, rows: Integers, columns: Integers) -> Floats:
     """Return the entries of a csr array at some places; 0 where none is stored."""
     table.sort_indices()
     keys = np.repeat(np.arange(table.shape[0], dtype=np.int64), np.diff(table.indptr)) * table.shape[1] + table.indices

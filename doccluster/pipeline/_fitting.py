@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Flags
+from doccluster.base.arrays import Flags, Matrix
 from doccluster.base.packed_strings import MadeItems
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_n_clusters, unit_rows
@@ -76,7 +76,7 @@ def fit_clusters(algorithm: Algorithm, task: ClusteringTask) -> FittedClusters:
     return fit_of(algorithm.find_clusters(task), task.rows)
 
 
-def fit_of(result: ClusteringResult, rows: Any) -> FittedClusters:
+def fit_of(result: ClusteringResult, rows: Matrix) -> FittedClusters:
     """Return the result for some rows as a fit: clusters in order of size, each with its centroid."""
     for note in result.notes:
         warnings.warn(note, DocclusterWarning, stacklevel=3)
@@ -123,7 +123,7 @@ def new_numbers(order: npt.NDArray[np.int64], n_before: int) -> npt.NDArray[np.i
     return numbers
 
 
-def centroids_of(rows: Any, partition: Partition) -> Any:
+def centroids_of(rows: Matrix, partition: Partition) -> Any:
     """Return the unit directions of the sums of the rows of each cluster, csr where the rows are."""
     sums = sums_by_label(rows, partition.labels, partition.n_clusters)
     return unit_rows(sums, warn=False).astype(rows.dtype)
@@ -257,7 +257,7 @@ def fit_of_labels(vectors: DocumentVectors, names: npt.NDArray[Any], has_none: n
     return FittedClusters(Partition(labels, partition.names), centroids, None, False, None)
 
 
-def recorded_labels(labels: Any) -> str | None:
+def recorded_labels(labels: object) -> str | None:
     """Return where labels come from, as run.json has it; None without any."""
     if labels is None:
         return None

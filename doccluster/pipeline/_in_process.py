@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
+from doccluster.base.arrays import Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
@@ -38,7 +38,7 @@ from doccluster.vectors import DocumentVectors
 DIGEST_BYTES = 16
 
 
-def canonical_order(matrix: Any, *further: Any) -> npt.NDArray[np.int64]:
+def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
     """Return the rows ordered by a digest of their content, equal ones by that of their rows in others (None for none).
 
     What is equal in both keeps the order of the input.
@@ -57,7 +57,7 @@ def order_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
     return canonical_order(vectors.matrix, vectors.counts, meaning)
 
 
-def row_digests(matrix: Any, *further: Any) -> npt.NDArray[np.bytes_]:
+def row_digests(matrix: Matrix, *further: object) -> npt.NDArray[np.bytes_]:
     """Return a digest of the content of each row, and behind it those of its rows in other matrices (None for none).
 
     It is the same for whichever form and place the row has; array of shape (n_rows,), of 16 bytes for each matrix.
@@ -70,8 +70,8 @@ def row_digests(matrix: Any, *further: Any) -> npt.NDArray[np.bytes_]:
     return together.view(f"S{together.shape[1]}").ravel()
 
 
-def _contents(matrix: Any) -> Iterator[bytes]:
-    if not sparse.issparse(matrix):
+def _contents(matrix: Matrix) -> Iterator[bytes]:
+    if not is_sparse(matrix):
         yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(matrix))
         return
     for rows in entry_blocks(matrix.indptr):
@@ -103,7 +103,7 @@ class Stages:
     n_threads: int | None = None
     has_rows: ClassVar[bool] = True  # in memory, of which levels can be made
 
-    def parted(self, source: Any) -> Any:
+    def parted(self, source: object) -> Any:
         """Return a source as it is read here."""
         return source
 

@@ -33,15 +33,15 @@ OF_THE_RUN_ALONE = frozenset(
 
 def assign_documents(
     model: Run | Model | str | Path,
-    source: Any,
+    source: object,
     *,
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     as_run: bool = True,
     threshold: float | None = None,
-    embeddings: Any = None,
-    encoder: Any = None,
+    embeddings: object = None,
+    encoder: object = None,
     n_threads: int | None = None,
-    scheduler: Any = None,
+    scheduler: object = None,
     scratch: str | Path | None = None,
     announce: Announce | None = None,
     progress: Progress = silent,
@@ -122,7 +122,7 @@ def assign_documents(
         return _table(fitted, documents_read, placed, limit)
 
 
-def fitted_model(model: Any) -> Model:
+def fitted_model(model: object) -> Model:
     """Return the model of a run or in a folder. Raises InputError if it is neither."""
     if isinstance(model, Run):
         return model_of(model)

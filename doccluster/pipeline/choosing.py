@@ -181,13 +181,13 @@ def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
 
 
 def tendency_of(
-    source: Any,
+    source: object,
     *,
     max_documents: int = 1000,
     random_state: int | None = 0,
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Any = None,
+    vectorizer: object = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> list[Tendency]:

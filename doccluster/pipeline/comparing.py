@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,20 +27,23 @@ from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_result import headline, latex_summary, title_of
 from doccluster.vectors import DocumentVectors
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def compare_sources(
-    sources: Any,
+    sources: object,
     *,
     truth: str | Mapping[Any, str] | None = None,
     labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]] = (),
     n_clusters: int | None = None,
-    embeddings: Any = None,
-    encoder: Any = None,
+    embeddings: object = None,
+    encoder: object = None,
     meaning_weight: float | None = None,
     output: str | Path | None = None,
     reader: Mapping[str, Any] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Any = None,
+    vectorizer: object = None,
     progress: Progress = silent,
     **settings: Any,
 ) -> Comparison:
@@ -113,7 +116,7 @@ def compare_sources(
     return comparison
 
 
-def _named(sources: Any) -> dict[Any, Any]:
+def _named(sources: object) -> dict[Any, Any]:
     """Return the sources by name: a path is its own, others are numbered unless a mapping names them."""
     if isinstance(sources, Mapping):
         is_source = [
@@ -211,7 +214,7 @@ def _names(paths: Sequence[Path]) -> dict[Path, str]:
     return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
 
 
-def _labelled(source: Path, name: str, options: _Options, progress: Progress, content: Any) -> LabelledCorpus:
+def _labelled(source: Path, name: str, options: _Options, progress: Progress, content: object) -> LabelledCorpus:
     matrix = is_matrix(content, format=options.reader.get("format"))
     column, by_name = options.column(source)
     columns = () if column is None or (matrix and not by_name) else (column,)
@@ -295,7 +298,7 @@ def write_comparison(comparison: Comparison, folder: Path, *, figures: bool = Tr
             _draw_bars(summary[summary["measure"] == measure], measure, folder)
 
 
-def _draw_bars(means: Any, measure: str, folder: Path) -> None:
+def _draw_bars(means: pd.DataFrame, measure: str, folder: Path) -> None:
     """Draw the means of a measure as bars with their intervals, and write the figure."""
     from doccluster.report.figures import bar_chart
 

@@ -65,7 +65,7 @@ def label_cluster(run: Run | str | Path, cluster: int | Mapping[int, str], name:
     return edited
 
 
-def merge_clusters(run: Run | str | Path, *clusters: Any) -> Run:
+def merge_clusters(run: Run | str | Path, *clusters: object) -> Run:
     """Return a run with several clusters made one; clusters are numbered by size again.
 
     What changes is as for `label`. Raises InputError if there is no such run or cluster, or fewer than two.
@@ -287,7 +287,7 @@ def _described(
     return replace(before, cluster=now.cluster, borderline=now.borderline)
 
 
-def _centroids(run: Run, labels: Any, merged: int, order: list[int]) -> Any:
+def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Any:
     """Return the centroids in their new order; that of the merged cluster is the direction of its documents' sum."""
     counted = labels == merged
     if run.parameters.get("fold_copies") and run.copy_of is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
@@ -242,7 +243,7 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     return content, tuple(lines)
 
 
-def _by_meaning(run: Run, row: int, placed: Placement, rows: Any) -> tuple[dict[str, Any], list[str]]:
+def _by_meaning(run: Run, row: int, placed: Placement, rows: Matrix) -> tuple[dict[str, Any], list[str]]:
     """Return how near a document is to its cluster by meaning, and the documents of it that mean the most like it."""
     members = run.members(int(run.partition.labels[row]))
     neighbours = members[members != row]

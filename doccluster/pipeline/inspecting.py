@@ -135,9 +135,9 @@ class Inspection:
 
 
 def inspect_source(
-    source: Any,
+    source: object,
     *,
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     progress: Progress = silent,
 ) -> Inspection:
     """Count what is in a source: a path, paths, a Corpus, a DataFrame, texts, or a matrix file.
@@ -222,14 +222,14 @@ def _label_column(name: str, values: Sequence[tuple[str, ...]]) -> LabelColumn:
 
 
 def write_vectors(
-    source: Any,
+    source: object,
     output: str | Path,
     *,
     overwrite: bool = False,
     classes_from: str | None = None,
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Mapping[str, Any] | None = None,
+    vectorizer: Mapping[str, object] | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> Vectorization:

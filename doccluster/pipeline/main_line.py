@@ -268,10 +268,10 @@ def run_pipeline(
 
 
 def make_run(
-    source: Any,
+    source: object,
     settings: RunSettings,
     *,
-    scheduler: Any = None,
+    scheduler: object = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
     output: str | Path | None = None,
@@ -354,7 +354,7 @@ class _Line:
         seed = settings.random_state
         self.seed = secrets.randbits(31) if seed is None else checked_seed(seed)
 
-    def run(self, source: Any, *, wants_texts: bool, command: str) -> tuple[Run, Sequence[str] | None]:
+    def run(self, source: object, *, wants_texts: bool, command: str) -> tuple[Run, Sequence[str] | None]:
         """Return the run, and the texts of its documents where it was made of texts."""
         with self.clock.stage("read"):
             documents = self.read(source, wants_texts=wants_texts)
@@ -376,7 +376,7 @@ class _Line:
             evaluation = self.judge(vectorized.documents, labeled.evidence)
         return self._record(source, documents, vectorized, copy_of, labeled, evaluation, command, apart), texts
 
-    def read(self, source: Any, *, wants_texts: bool) -> SourceDocuments:
+    def read(self, source: object, *, wants_texts: bool) -> SourceDocuments:
         """Return the documents of a source, with the labels of another program where there are such."""
         documents = read_documents(
             self.stages.parted(source), self.settings, self.clock.progress, wants_texts=wants_texts
@@ -487,7 +487,7 @@ class _Line:
 
     def _record(
         self,
-        source: Any,
+        source: object,
         documents: SourceDocuments,
         vectorized: VectorizedDocuments,
         copy_of: Rows | None,
@@ -558,7 +558,7 @@ class _Line:
         )
 
 
-def read_documents(source: Any, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> SourceDocuments:
+def read_documents(source: object, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> SourceDocuments:
     """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
     columns = settings.truth_columns
     weighting = (settings.vectorizer or {}).get("weighting")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -38,7 +37,7 @@ class Repetition(ShortRepr):
 def repeat_run(
     record: str | Path,
     *,
-    source: Any = None,
+    source: object = None,
     output: str | Path | None = None,
     overwrite: bool = False,
     n_threads: int | None = None,

@@ -100,7 +100,7 @@ class RunSettings:
             raise InputError(problem, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
 
-    def as_parameters(self, source: Any) -> dict[str, Any]:
+    def as_parameters(self, source: object) -> dict[str, Any]:
         """Return the settings as JSON values, and the source; what is in memory cannot be written down, and is None."""
         plain = {
             setting.name: _plain(getattr(self, setting.name))
@@ -156,7 +156,7 @@ class _Parameters(RunSettings):
     resolved: Mapping[str, Any] | None = None
 
 
-def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
+def recorded_run(parameters: Mapping[str, object], path: Path) -> RecordedRun:
     """Return the parameters that run.json (at `path`) holds as settings, checked.
 
     Raises SchemaError if one is unknown or of another type than it should be, or if a pattern might never come to an
@@ -180,7 +180,7 @@ def recorded_run(parameters: Mapping[str, Any], path: Path) -> RecordedRun:
     return RecordedRun(settings, recorded.source or (), recorded.directory or ".", folder)
 
 
-def _check_clustering(algorithm: str, options: Mapping[str, Any] | None) -> None:
+def _check_clustering(algorithm: str, options: Mapping[str, object] | None) -> None:
     """Raise ValueError unless `options` could be options of an algorithm; Python may give more than a file."""
     for name, value in (options or {}).items():
         if not isinstance(value, str | int | float | None):
@@ -205,7 +205,7 @@ def check_group(kind: type, options: Any, name: str) -> None:
         check_safe_pattern(options["token_pattern"])
 
 
-def checked_seed(random_state: Any) -> int:
+def checked_seed(random_state: object) -> int:
     """Return a seed that was given, or raise InputError."""
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
         raise InputError(
@@ -217,7 +217,7 @@ def checked_seed(random_state: Any) -> int:
     return int(random_state)
 
 
-def _check_number(n_clusters: Any, granularity: Any) -> None:
+def _check_number(n_clusters: object, granularity: object) -> None:
     if granularity is not None:
         check_choice(granularity, GRANULARITIES, "granularity")
     if granularity is not None and not isinstance(n_clusters, str):
@@ -244,7 +244,7 @@ def _check_weight(weight: Any) -> None:
         raise InputError("is not a weight", argument="meaning_weight", received=weight, expected="a number above 0")
 
 
-def _check_measures(measures: Any, *, has_truth: bool) -> None:
+def _check_measures(measures: object, *, has_truth: bool) -> None:
     if measures == "all" or not isinstance(measures, Collection):
         return
     records = get_measures([measures] if isinstance(measures, str) else measures)
@@ -256,14 +256,14 @@ def _check_measures(measures: Any, *, has_truth: bool) -> None:
         )
 
 
-def _plain_source(source: Any) -> list[str] | None:
+def _plain_source(source: object) -> list[str] | None:
     paths = [source] if isinstance(source, str | os.PathLike) else source
     if isinstance(paths, list | tuple) and all(isinstance(path, os.PathLike) for path in paths):
         return [os.fspath(path) for path in paths]
     return [source] if isinstance(source, str) else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple | set | frozenset):

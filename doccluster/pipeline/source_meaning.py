@@ -149,7 +149,7 @@ def language_note(encoder: Encoder, texts: Sequence[str]) -> str | None:
 def _embedded(
     source: SourceDocuments,
     embeddings: Any,
-    encoder: Any,
+    encoder: object,
     progress: Progress,
     encoded: EncodedRows,
     n_threads: int | None,
@@ -189,8 +189,8 @@ def decides_by_meaning(model: Model) -> bool:
 def meaning_like(
     model: Model,
     source: SourceDocuments,
-    embeddings: Any,
-    encoder: Any,
+    embeddings: object,
+    encoder: object,
     progress: Progress,
     n_threads: int | None = None,
     *,

@@ -73,7 +73,7 @@ class SourceDocuments(ShortRepr):
         self,
         *,
         language: str | Sequence[str] = "auto",
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
         n_threads: int | None = None,
     ) -> Vectorization:
         """Return the vectors of the documents: made of their texts, or those that were ready.
@@ -152,7 +152,7 @@ def _in_columns_of(model: Model, vectors: DocumentVectors) -> DocumentVectors:
     return vectors
 
 
-def is_matrix(source: Any, *, format: str | None = None) -> bool:
+def is_matrix(source: object, *, format: str | None = None) -> bool:
     """Return whether a source is a matrix: in memory, or in a file, by the format asked for or the end of its name."""
     if format is not None:
         return format in MATRIX_FORMATS
@@ -210,7 +210,7 @@ def read_source(
     return replace(source_documents, max_expanded_size=max_expanded_size)
 
 
-def matrix_in(source: Any) -> Any:
+def matrix_in(source: object) -> Any:
     """Return the matrix file that a folder holds with its names and classes and nothing else, else the source itself.
 
     Raises InputError if the folder holds several matrices, or a matrix beside documents.
@@ -266,7 +266,7 @@ def check_truth(truth: Sequence[str], documents: DocumentTable) -> None:
             raise InputError(f"there is no label column {column!r} to judge by", remedy=f"the source has {there}")
 
 
-def _shown(source: Any) -> str:
+def _shown(source: object) -> str:
     return str(source) if isinstance(source, str | os.PathLike) else "the source"
 
 

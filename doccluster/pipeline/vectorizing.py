@@ -57,7 +57,7 @@ class Vectorization(ShortRepr):
         return frozenset().union(*(load_stop_words(name) for name in self.languages))
 
 
-def vectorizer_options(vectorizer: Any) -> Any:
+def vectorizer_options(vectorizer: object) -> Any:
     """Return the arguments of a vectorizer: a mapping as it is, of an estimator those that are not as usual."""
     if vectorizer is None or isinstance(vectorizer, Mapping):
         return vectorizer
@@ -70,7 +70,7 @@ def vectorizer_options(vectorizer: Any) -> Any:
 
 
 def vectorize_texts(
-    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, Any], n_threads: int | None
+    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, object], n_threads: int | None
 ) -> Vectorization:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts by `choose_vectorizer`."""
     vectorizer, languages, writing = choose_vectorizer(
@@ -80,7 +80,7 @@ def vectorize_texts(
 
 
 def adopt_vectors(
-    vectors: DocumentVectors, *, language: str | Sequence[str], options: Mapping[str, Any] | None = None
+    vectors: DocumentVectors, *, language: str | Sequence[str], options: Mapping[str, object] | None = None
 ) -> Vectorization:
     """Return vectors that were ready, with the languages of their terms.
 

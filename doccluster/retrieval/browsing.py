@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Integers
+from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.plain_values import cut
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
@@ -232,7 +232,7 @@ def open_browser(
     n_clusters: int = N_CLUSTERS,
     seed: int = 0,
     language: str | Sequence[str] = "auto",
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> Browser:
@@ -268,7 +268,7 @@ def _evenly(members: Integers, count: int) -> Integers:
 
 
 def scatter(
-    rows: Any,
+    rows: Matrix,
     members: npt.ArrayLike | None = None,
     n_clusters: int = 10,
     *,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import check_positive_int, unit_rows
 from doccluster.clustering.hierarchical.agglomeration import agglomerate, cut_tree
@@ -44,7 +45,7 @@ RARE_TERMS_FROM = 20  # hits; from this number on, a term of a single hit says n
 
 
 def group_rows(
-    rows: Any,
+    rows: Matrix,
     max_groups: int = 10,
     *,
     meaning: npt.NDArray[np.float32] | None = None,

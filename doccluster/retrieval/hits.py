@@ -92,7 +92,7 @@ def read_hits(path: str | Path) -> tuple[SearchHit, ...]:
     return tuple(map(_as_hit, records))
 
 
-def as_hits(results: Iterable[Any]) -> tuple[SearchHit, ...]:
+def as_hits(results: Iterable[object]) -> tuple[SearchHit, ...]:
     """Return hits given as `SearchHit`, mappings with its fields, documents, texts, a table, or an engine's answer.
 
     >>> as_hits(["Jaguar cars", {"title": "Jaguar", "snippet": "A large cat"}])[1].snippet
@@ -148,7 +148,7 @@ def _hits_in(answer: Any) -> list[Any]:
     return hits
 
 
-def _lists_in(value: Any, levels: int) -> Iterator[list[Any]]:
+def _lists_in(value: object, levels: int) -> Iterator[list[Any]]:
     if isinstance(value, list) and value and all(isinstance(record, Mapping) for record in value):
         yield value
     elif levels and isinstance(value, Mapping):
@@ -171,17 +171,17 @@ def _as_hit(record: Mapping[str, Any]) -> SearchHit:
     return SearchHit(**values)
 
 
-def _plain(name: Any) -> str:
+def _plain(name: object) -> str:
     return _OF_SOLR.sub("", str(name).lower())
 
 
-def _rank(record: Mapping[str, Any]) -> float | None:
+def _rank(record: Mapping[str, object]) -> float | None:
     rank = record.get("rank")
     is_number = not isinstance(rank, bool) and _NUMBER.fullmatch(str(rank)) is not None
     return float(str(rank)) if is_number else None
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: object) -> str:
     """Return a field as text; a list of texts is joined, and so is what an engine highlights in several fields."""
     if isinstance(value, Mapping):  # of Elasticsearch and Solr
         shown = (texts for name, texts in value.items() if _plain(name) not in FIELDS["title"])

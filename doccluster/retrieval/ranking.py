@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import CsrArray, Floats, Matrix
 from doccluster.base.plain_values import without_invisible
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NothingUsable
@@ -58,7 +58,7 @@ def joined_ranks(*rankings: npt.NDArray[np.int64], n_documents: int) -> npt.NDAr
     return scores
 
 
-def as_query(query: Any, n_terms: int) -> sparse.csr_array:
+def as_query(query: object, n_terms: int) -> sparse.csr_array:
     """Return the counts of a query as a csr array of shape (1, n_terms), or raise InputError."""
     counts = sparse.csr_array(check_matrix(query, name="query"))
     if counts.shape != (1, n_terms):
@@ -107,7 +107,9 @@ class Bm25Index:
         return cls.from_counts(vectorizer.fit_transform(texts), vectorizer, k1=k1, b=b)
 
     @classmethod
-    def from_counts(cls, counts: Any, vectorizer: TfidfVectorizer, *, k1: float = 1.2, b: float = 0.75) -> Bm25Index:
+    def from_counts(
+        cls, counts: CsrArray, vectorizer: TfidfVectorizer, *, k1: float = 1.2, b: float = 0.75
+    ) -> Bm25Index:
         """Return the index of documents that were counted already.
 
         Parameters
@@ -195,7 +197,7 @@ def smooth_scores(scores: Floats, graph: NeighbourGraph, *, weight: float = 0.5,
 
 def rerank(
     scores: Floats,
-    rows: Any,
+    rows: Matrix,
     *,
     n_reranked: int = N_RERANKED,
     weight: float = WEIGHT,

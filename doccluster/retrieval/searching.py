@@ -107,13 +107,13 @@ class SearchIndex(ShortRepr):
 
 def search(
     query: str,
-    source: Any,
+    source: object,
     *,
     n_hits: int = N_HITS,
     max_groups: int = MAX_GROUPS,
     ranked_by: RankedBy = "neighbours",
     language: str | Sequence[str] = "auto",
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> GroupedHits:
@@ -161,7 +161,7 @@ def open_search(
     source: Any,
     *,
     language: str | Sequence[str] = "auto",
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> SearchIndex:

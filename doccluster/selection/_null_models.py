@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix, is_sparse
 from doccluster.base.validation import check_choice, unit_rows
 from doccluster.errors import Argument, InputError
 
@@ -19,7 +20,7 @@ MAX_SHARE_LOST = 1e-3  # of the entries that are left out because their document
 
 
 def sample_null(
-    matrix: Any, *, model: NullModel = "deal", random_state: np.random.Generator, keep_unit_rows: bool = True
+    matrix: Matrix, *, model: NullModel = "deal", random_state: np.random.Generator, keep_unit_rows: bool = True
 ) -> Any:
     """Return one data set of the same shape drawn under a null hypothesis of no clusters.
 
@@ -42,12 +43,12 @@ def sample_null(
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
 
 
-def dealt_terms(matrix: Any, random_state: np.random.Generator) -> Any:
+def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Any:
     """Return the matrix with its terms dealt out again, document lengths and document frequencies kept.
 
     A dense array has no terms to deal: its columns are permuted.
     """
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return permuted_columns(matrix, random_state)
     n_terms = matrix.shape[1]
     lengths = np.diff(matrix.indptr)
@@ -68,7 +69,7 @@ def dealt_terms(matrix: Any, random_state: np.random.Generator) -> Any:
     return sparse.coo_array((weights[is_first], (rows[is_first], terms[is_first])), shape=matrix.shape).tocsr()
 
 
-def permuted_columns(matrix: Any, random_state: np.random.Generator) -> Any:
+def permuted_columns(matrix: Matrix, random_state: np.random.Generator) -> Any:
     """Return the matrix with the entries of each column dealt to rows drawn without replacement."""
     if not sparse.issparse(matrix):
         return random_state.permuted(matrix, axis=0)
@@ -106,7 +107,7 @@ def _is_first(column: npt.NDArray[np.int64], rows: npt.NDArray[np.integer[Any]],
     return first
 
 
-def uniform_box(matrix: Any, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
+def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
     """Return points uniform in the box between the smallest and the largest value of each dimension."""
     n, d = matrix.shape
     if n * d > MAX_DENSE_CELLS:
@@ -118,7 +119,7 @@ def uniform_box(matrix: Any, random_state: np.random.Generator) -> npt.NDArray[n
     return low + (high - low) * random_state.random((n, d))
 
 
-def column_ranges(matrix: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def column_ranges(matrix: Matrix) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the least and the largest value of each column, implicit zeros included."""
     low, high = matrix.min(axis=0), matrix.max(axis=0)
     if sparse.issparse(matrix):

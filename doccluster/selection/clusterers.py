@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.validation import check_choice
 from doccluster.clustering import DocumentClustering
 from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
@@ -84,7 +85,7 @@ def in_spaces(clusterers: Sequence[Contender], spaces: str | Iterable[str]) -> l
 
 
 def fit_labels(
-    estimator: Any, matrix: Any, *, n_clusters: int, seed: int, weights: npt.NDArray[np.float64] | None = None
+    estimator: object, matrix: Matrix, *, n_clusters: int, seed: int, weights: npt.NDArray[np.float64] | None = None
 ) -> npt.NDArray[np.int64]:
     """Return the labels that a clone of an estimator gives the rows, asked for `n_clusters` where it can be asked.
 
@@ -113,7 +114,7 @@ def fit_labels(
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
-def _as_clusterer(algorithm: Any, name: str | None) -> Contender:
+def _as_clusterer(algorithm: object, name: str | None) -> Contender:
     if isinstance(algorithm, str):
         return _of_text(algorithm, name or algorithm)
     if isinstance(algorithm, type) or not (hasattr(algorithm, "fit") and hasattr(algorithm, "get_params")):

@@ -90,7 +90,7 @@ def compare(
     *,
     algorithms: Iterable[Any] | Mapping[str, Any] = ("spherical-k-means", "k-means"),
     seeds: Iterable[int] = range(10),
-    measures: Any = None,
+    measures: object = None,
     checkpoint: str | Path | None = None,
     spaces: str | Iterable[str] = "both",
     n_threads: int | None = None,
@@ -247,7 +247,7 @@ def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: in
         return {"labels": labels.tolist(), "seconds": time.perf_counter() - started}
 
 
-def file_name(*parts: Any) -> str:
+def file_name(*parts: object) -> str:
     """Return a name for a file from texts of any kind: readable, and different for different texts."""
     text = "-".join(map(str, parts))
     readable = "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)[:80]
@@ -260,7 +260,7 @@ def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any
     return {score.name: score.value for score in judged if np.ndim(score.value) == 0}
 
 
-def _judged_elsewhere(corpus: LabelledCorpus, measures: Any, clusterers: Sequence[Contender]) -> list[Row]:
+def _judged_elsewhere(corpus: LabelledCorpus, measures: object, clusterers: Sequence[Contender]) -> list[Row]:
     """Return the measures of clusterings made elsewhere, which have neither seed nor seconds."""
     rows: list[Row] = []
     for name, labels in corpus.labels.items():
@@ -308,7 +308,7 @@ class Checkpoint:
         except json.JSONDecodeError as error:
             raise SchemaError(f"{path} is damaged ({error})", remedy="delete it to do that piece again") from error
 
-    def save(self, name: str, piece: Any) -> None:
+    def save(self, name: str, piece: object) -> None:
         """Keep a finished piece; it appears whole or not at all."""
         if self._folder is None:
             return

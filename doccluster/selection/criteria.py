@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from doccluster.base.arrays import Labels
+from doccluster.base.arrays import Labels, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import CRITERIA, ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -72,11 +72,11 @@ class CriteriaOverK(ShortRepr):
 
 
 def criteria_over_k(
-    vectors: Any,
+    vectors: object,
     *,
     ks: Iterable[int],
     criteria: Iterable[str] | str = "all",
-    algorithm: Any = "spherical-k-means",
+    algorithm: object = "spherical-k-means",
     n_init: int = 5,
     n_null: int = 10,
     null: NullModel = "deal",
@@ -371,10 +371,10 @@ def krzanowski_lai(rss: Mapping[int, float], *, n_terms: int) -> Curve:
 
 
 def stability(
-    matrix: Any,
+    matrix: Matrix,
     *,
     ks: Iterable[int],
-    algorithm: Any = "spherical-k-means",
+    algorithm: object = "spherical-k-means",
     n_samples: int = 20,
     method: Resampling = "bootstrap",
     measure: str = "adjusted_rand",
@@ -510,7 +510,7 @@ def _labels_of_sample(
     return labels
 
 
-def as_contender(algorithm: Any, *, n_init: int) -> Contender:
+def as_contender(algorithm: object, *, n_init: int) -> Contender:
     """Return the algorithm of a name, with or without parameters, or of an estimator.
 
     An algorithm given by its name alone starts `n_init` times in each fit.

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Labels
+from doccluster.base.arrays import Labels, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -229,7 +229,7 @@ def draw_rows(n_rows: int, max_rows: int, rng: np.random.Generator) -> Labels:
 
 
 def find_both(
-    rows: Any,
+    rows: Matrix,
     smoothed: SmoothedRows | None,
     rng: np.random.Generator,
     *,
@@ -272,7 +272,7 @@ def _usual(
     return sorted(starts, key=n_chosen)[n_starts // 2]
 
 
-def sharpened(common: Graph, points: Any, *, n_threads: int | None = None) -> Any:
+def sharpened(common: Graph, points: Matrix, *, n_threads: int | None = None) -> Any:
     """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
     Documents of one subtopic share neighbours besides terms, so their smoothed rows are nearer than those of two
@@ -321,7 +321,7 @@ class Structure:
         return self.p_value <= 1 / (N_SHUFFLES + 1) and is_enough
 
 
-def find_structure(matrix: Any, rng: np.random.Generator, *, n_threads: int | None = None) -> Structure:
+def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int | None = None) -> Structure:
     """Return how far two halves of the terms agree; unit rows of shape (n_documents, n_terms), none of them zero."""
     first, second, filled = split_terms(matrix, rng)
     if filled.size < 3:
@@ -362,7 +362,7 @@ def against_shuffles(
     return Structure(float(values[0].max()), float(deviations.max()), p_value)
 
 
-def split_terms(matrix: Any, rng: np.random.Generator) -> tuple[Any, Any, npt.NDArray[np.int64]]:
+def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, npt.NDArray[np.int64]]:
     """Return the unit rows of two halves of the columns, and the rows that have something in both.
 
     Of each two columns of about equal weight one goes to either half, so that the halves say about as much.
@@ -377,8 +377,8 @@ def split_terms(matrix: Any, rng: np.random.Generator) -> tuple[Any, Any, npt.ND
     return halves[0][filled], halves[1][filled], filled
 
 
-def _column_weights(matrix: Any) -> npt.NDArray[np.float64]:
-    if not sparse.issparse(matrix):
+def _column_weights(matrix: Matrix) -> npt.NDArray[np.float64]:
+    if not is_sparse(matrix):
         weights: npt.NDArray[np.float64] = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
         return weights
     squares = np.square(matrix.data, dtype=np.float64)

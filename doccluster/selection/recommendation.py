@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Labels
+from doccluster.base.arrays import CsrArray, Labels, Matrix
 from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
@@ -179,16 +179,16 @@ def _counted(number: int, name: str) -> str:
     return f"1 {name.removesuffix('s')}" if number == 1 else f"{number:,} {name}"
 
 
-def _readable(value: Any) -> str:
+def _readable(value: object) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 def choose_k(
-    matrix: Any,
+    matrix: Matrix,
     *,
-    counts: Any | None = None,
+    counts: CsrArray | None = None,
     granularity: str | None = None,
     subtopics_because: str | None = None,
     ks: Iterable[int] | None = None,
@@ -295,8 +295,8 @@ class _Sample:
 
 
 def _sample_of(
-    matrix: Any,
-    counts: Any | None,
+    matrix: Matrix,
+    counts: CsrArray | None,
     meaning: Meaning | None,
     smoothed: SmoothedRows | None,
     max_documents: int | None,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import Floats, Matrix, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -91,7 +91,7 @@ class Tendency(ShortRepr):
 
 
 def tendency(
-    vectors: Any, *, max_documents: int = 1000, random_state: RandomState = None, progress: Progress = silent
+    vectors: object, *, max_documents: int = 1000, random_state: RandomState = None, progress: Progress = silent
 ) -> list[Tendency]:
     """Return three tests of whether documents have clusters at all: Hopkins, pair distances, spatial histogram.
 
@@ -137,10 +137,10 @@ def tendency(
 
 
 def hopkins(
-    matrix: Any,
+    matrix: Matrix,
     *,
     sample: npt.ArrayLike,
-    reference: Any,
+    reference: Matrix,
     power: float | Literal["dimension"] = "dimension",
     metric: Metric = "euclidean",
 ) -> float:
@@ -186,7 +186,7 @@ def hopkins(
 
 
 def _hopkins(
-    matrix: Any, rows: npt.NDArray[Any], reference: Any, power: float | Literal["dimension"], metric: Metric
+    matrix: Matrix, rows: npt.NDArray[Any], reference: Matrix, power: float | Literal["dimension"], metric: Metric
 ) -> float:
     exponent = float(matrix.shape[1] if power == "dimension" else power)
     log_within = _log_power_sum(nearest_distances(matrix[rows], matrix, metric=metric, own_rows=rows), exponent)
@@ -202,7 +202,7 @@ def _log_power_sum(distances: Floats, exponent: float) -> float:
 
 
 def hopkins_test(
-    matrix: Any,
+    matrix: Matrix,
     *,
     n_samples: int = 50,
     sample_size: int | None = None,
@@ -235,7 +235,7 @@ def hopkins_test(
     if n_documents < 3:
         raise InputError(f"{n_documents} document(s) are too few for the Hopkins statistic", remedy="give at least 3")
 
-    def statistic(points: Any, reference: Any) -> float:
+    def statistic(points: Matrix, reference: Matrix) -> float:
         sample = rng.choice(points.shape[0], size, replace=False)
         sampled_rows = rng.choice(reference.shape[0], size, replace=False)
         return _hopkins(points, sample, reference[sampled_rows], power, metric)
@@ -245,7 +245,7 @@ def hopkins_test(
 
 
 def distance_distribution_test(
-    matrix: Any,
+    matrix: Matrix,
     *,
     bins: int = 25,
     n_samples: int = 20,
@@ -269,7 +269,7 @@ def distance_distribution_test(
         )
     rng = as_generator(random_state)
 
-    def divergence(points: Any, reference: Any) -> float:
+    def divergence(points: Matrix, reference: Matrix) -> float:
         ranges = [_pair_distance_range(rows, metric) for rows in (points, reference)]
         if shared_bins:
             ranges = [(0.0, max(high for _, high in ranges))] * 2
@@ -286,7 +286,7 @@ def distance_distribution_test(
 
 
 def spatial_histogram_test(
-    matrix: Any,
+    matrix: Matrix,
     *,
     bins: int = 5,
     n_samples: int = 100,
@@ -356,7 +356,7 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
     return float(np.sum(p[counted] * np.log(p[counted] / q[counted])) / math.log(base))
 
 
-def pair_distances(matrix: Any, *, metric: Metric) -> Iterator[Floats]:
+def pair_distances(matrix: Matrix, *, metric: Metric) -> Iterator[Floats]:
     """Yield the distances of all pairs of rows i < j, a block of rows i at a time, flat."""
     columns = np.arange(matrix.shape[0])
     for rows, distances in _distance_blocks(matrix, matrix, metric):
@@ -364,7 +364,7 @@ def pair_distances(matrix: Any, *, metric: Metric) -> Iterator[Floats]:
 
 
 def nearest_distances(
-    queries: Any, matrix: Any, *, metric: Metric = "cosine", own_rows: npt.NDArray[np.integer[Any]] | None = None
+    queries: Any, matrix: Matrix, *, metric: Metric = "cosine", own_rows: npt.NDArray[np.integer[Any]] | None = None
 ) -> Floats:
     """Return the distance of each query to the nearest row, leaving out the query's own row (by number) if given."""
     nearest = np.empty(queries.shape[0])
@@ -375,7 +375,7 @@ def nearest_distances(
     return nearest
 
 
-def _distance_blocks(queries: Any, matrix: Any, metric: Metric) -> Iterator[tuple[slice, Floats]]:
+def _distance_blocks(queries: Any, matrix: Matrix, metric: Metric) -> Iterator[tuple[slice, Floats]]:
     """Yield (rows, distances of those queries to every row), float64 of shape (block, n_documents).
 
     "cosine" is 1 - x.y and expects unit or zero rows; "euclidean" takes rows as they are. A distance whose square is
@@ -387,7 +387,7 @@ def _distance_blocks(queries: Any, matrix: Any, metric: Metric) -> Iterator[tupl
     for rows in row_blocks(queries.shape[0], max(1, MAX_BLOCK_DISTANCES // max(1, matrix.shape[0]))):
         block = queries[rows].astype(np.float64, copy=False)
         products = block @ transposed
-        products = products.toarray() if sparse.issparse(products) else np.asarray(products)
+        products = products.toarray() if is_sparse(products) else np.asarray(products)
         if metric == "cosine":
             distances = np.subtract(1.0, products)
             distances[distances <= rounding] = 0.0
@@ -399,14 +399,14 @@ def _distance_blocks(queries: Any, matrix: Any, metric: Metric) -> Iterator[tupl
         yield rows, distances
 
 
-def _pair_distance_range(matrix: Any, metric: Metric) -> tuple[float, float]:
+def _pair_distance_range(matrix: Matrix, metric: Metric) -> tuple[float, float]:
     ranges = [(block.min(), block.max()) for block in pair_distances(matrix, metric=metric) if block.size]
     return float(min(low for low, _ in ranges)), float(max(high for _, high in ranges))
 
 
 def _beside_null(
     statistic: Callable[[Any, Any], float],
-    data: Any,
+    data: object,
     null: NullModel,
     n_samples: int,
     rng: np.random.Generator,
@@ -422,7 +422,7 @@ def _beside_null(
     return values, null_values
 
 
-def _measurable(matrix: Any, metric: Metric, *, name: str = "X") -> Any:
+def _measurable(matrix: Matrix, metric: Metric, *, name: str = "X") -> Any:
     """Return a checked matrix whose squared distances are numbers; the cosine does not see that rows are scaled."""
     data = check_matrix(matrix, name=name)
     if metric == "cosine":
@@ -435,7 +435,7 @@ def _measurable(matrix: Any, metric: Metric, *, name: str = "X") -> Any:
     return data
 
 
-def _few_dimensions(matrix: Any, n_components: int | None, rng: np.random.Generator) -> Floats:
+def _few_dimensions(matrix: Matrix, n_components: int | None, rng: np.random.Generator) -> Floats:
     if not sparse.issparse(matrix) and n_components is None and matrix.shape[1] <= 5:
         return np.asarray(matrix, dtype=np.float64)
     from sklearn.decomposition import TruncatedSVD  # only this test needs it

@@ -151,7 +151,7 @@ def _ending(place: Path, endings: tuple[str, ...]) -> str:
     raise InputError(f"{shown_path(place)} does not end in {', '.join(endings)}", remedy="choose a name that does")
 
 
-def _write_all(place: Path, contents: dict[Path, Content], parameters: Mapping[str, Any]) -> list[Path]:
+def _write_all(place: Path, contents: dict[Path, Content], parameters: Mapping[str, object]) -> list[Path]:
     """Write all files under temporary names, the record last, then rename them; on any failure remove them."""
     record = place.with_name(RECORD)
     files: dict[Path, Content] = {**contents, record: _record_text(record, place.name, parameters)}
@@ -177,7 +177,7 @@ def _write_all(place: Path, contents: dict[Path, Content], parameters: Mapping[s
     return list(files)
 
 
-def _record_text(record: Path, name: str, parameters: Mapping[str, Any]) -> str:
+def _record_text(record: Path, name: str, parameters: Mapping[str, object]) -> str:
     """Return the record of a folder with the entry of one file added or replaced."""
     entries: dict[str, Any] = {}
     if record.exists():
@@ -195,7 +195,7 @@ def _record_text(record: Path, name: str, parameters: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def toml_value(value: Any) -> str:
+def toml_value(value: object) -> str:
     """Return a text, number, truth value or list of them as TOML.
 
     >>> toml_value(["a", 1, 0.5, True])

@@ -48,7 +48,7 @@ MAX_DIMENSIONS = 100_000  # the special functions are tested up to here
 WEIGHT_TOLERANCE = 1e-6
 
 
-def check_dimensions(n_terms: Any, name: str = "n_terms") -> int:
+def check_dimensions(n_terms: object, name: str = "n_terms") -> int:
     """Return the number of dimensions, 2..100,000, or raise InputError."""
     number = check_positive_int(n_terms, name)
     if not 2 <= number <= MAX_DIMENSIONS:
@@ -61,7 +61,7 @@ def check_dimensions(n_terms: Any, name: str = "n_terms") -> int:
     return number
 
 
-def check_concentrations(kappa: Any, n_clusters: int) -> Floats:
+def check_concentrations(kappa: object, n_clusters: int) -> Floats:
     """Return one concentration per cluster from a number or one number per cluster, or raise InputError."""
     kappas = _numbers(kappa, "kappa")
     if kappas.ndim == 0:
@@ -81,7 +81,7 @@ def check_concentrations(kappa: Any, n_clusters: int) -> Floats:
     return kappas
 
 
-def check_weights(weights: Any, n_clusters: int) -> Floats:
+def check_weights(weights: object, n_clusters: int) -> Floats:
     """Return the shares of the clusters, which sum to one (None: equal shares), or raise InputError."""
     if weights is None:
         return np.full(n_clusters, 1.0 / n_clusters)
@@ -98,7 +98,7 @@ def check_weights(weights: Any, n_clusters: int) -> Floats:
     return shares / total
 
 
-def check_direction(mean: Any) -> Floats:
+def check_direction(mean: object) -> Floats:
     """Return a unit vector in float64 with its rounding removed, or raise InputError."""
     direction = _numbers(mean, "mean")
     if direction.ndim != 1:
@@ -112,7 +112,7 @@ def check_direction(mean: Any) -> Floats:
     return direction / length
 
 
-def check_share(value: Any, name: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
+def check_share(value: object, name: str, *, lowest: float = 0.0, highest: float = 1.0) -> float:
     """Return a number between `lowest` and `highest`, or raise InputError."""
     number = _numbers(value, name)
     if number.ndim != 0 or not lowest <= float(number) <= highest:
@@ -136,7 +136,7 @@ def _size(values: Floats) -> str:
     return "1 number" if values.size == 1 else f"{values.size} numbers"
 
 
-def _numbers(values: Any, name: str) -> Floats:
+def _numbers(values: object, name: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

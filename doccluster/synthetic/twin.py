@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import CsrArray, Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
@@ -114,7 +114,7 @@ def fit_corpus_model(
     return _describe(matrix, fit.labels_, fit.centroids_.shape[0])
 
 
-def _describe(matrix: Any, labels: npt.NDArray[np.int32], k: int) -> CorpusModel:
+def _describe(matrix: CsrArray, labels: npt.NDArray[np.int32], k: int) -> CorpusModel:
     n, n_terms = matrix.shape
     sizes = np.bincount(labels, minlength=k)
     occurs = sparse.csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -6,7 +6,7 @@ algorithm is from what can be had, and nothing about text: the rows are dense an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ class VmfMixture:
     """
 
     def __init__(
-        self, means: Floats, kappas: Floats, weights: Floats, rows: VmfRows, parameters: dict[str, Any]
+        self, means: Floats, kappas: Floats, weights: Floats, rows: VmfRows, parameters: Mapping[str, object]
     ) -> None:
         self.means = means
         self.kappas = kappas

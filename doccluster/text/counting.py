@@ -14,7 +14,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -239,7 +238,7 @@ class CounterPool:
         for number in range(len(self.counters)):
             self._free.put(number)
 
-    def count(self, documents: Iterable[Any], *, block_characters: int = BLOCK_CHARACTERS) -> Iterator[CountedBlock]:
+    def count(self, documents: Iterable[object], *, block_characters: int = BLOCK_CHARACTERS) -> Iterator[CountedBlock]:
         """Yield the counts of `documents` in blocks of about `block_characters`, in order."""
         blocks = text_blocks(documents, block_characters)
         yield from map_blocks(self._count_block, blocks, n_threads=len(self.counters))
@@ -265,7 +264,7 @@ class CounterPool:
         return block
 
 
-def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[list[str]]:
+def text_blocks(documents: Iterable[object], block_characters: int) -> Iterator[list[str]]:
     """Yield lists of consecutive documents of about `block_characters` characters; missing documents become empty.
 
     Raises InputError if `documents` is one string, is not iterable, or holds something that is neither text nor
@@ -289,7 +288,7 @@ def text_blocks(documents: Iterable[Any], block_characters: int) -> Iterator[lis
         yield block
 
 
-def as_text(document: Any, number: int) -> str:
+def as_text(document: object, number: int) -> str:
     """Return `document` as a string: missing values (None, NaN, NA) are empty, bytes are read as UTF-8."""
     if isinstance(document, str):
         return str(document)

@@ -44,7 +44,7 @@ ALPHABETS = {name: frozenset(language["letters"].replace("a-z", ascii_lowercase)
 _NAME_OF_CODE = {code: name for name, code in STOP_WORD_LANGUAGES.items()} | {"nb": "norwegian", "nn": "norwegian"}
 
 
-def language_name(language: Any) -> Any:
+def language_name(language: object) -> Any:
     """Return the English name of a language in lower case, also where its code is given; anything but text as it is."""
     name = language.lower() if isinstance(language, str) else language
     return _NAME_OF_CODE.get(name, name) if isinstance(name, str) else name

@@ -306,7 +306,7 @@ class WordTable:
     `know`: returns the row of a word. `row`: the shape of a row.
     """
 
-    def __init__(self, know: Callable[[str], Any], dtype: npt.DTypeLike, row: tuple[int, ...] = ()) -> None:
+    def __init__(self, know: Callable[[str], object], dtype: npt.DTypeLike, row: tuple[int, ...] = ()) -> None:
         self._numbers = _Numbers()
         self._rows = np.zeros((1 << 10, *row), dtype=dtype)
         self._know = know

@@ -117,7 +117,7 @@ def fetch_model(name: str) -> None:
         _folder(kind, place, downloads=True)
 
 
-def _kind_and_place(name: Any) -> tuple[str, str]:
+def _kind_and_place(name: object) -> tuple[str, str]:
     """Return the kind of a model and its folder or name; two empty strings where the name tells neither."""
     kind, _, place = (MINILM if name == "minilm" else name).partition(":") if isinstance(name, str) else ("", "", "")
     return (kind, place) if place and kind in ("sentence-transformers", *FILES) else ("", "")

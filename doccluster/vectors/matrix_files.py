@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import io, sparse
 
+from doccluster.base.arrays import CsrArray, Matrix, is_sparse
 from doccluster.base.packed_strings import unpack_strings
 from doccluster.base.sparse_structure import check_sparsity, checked_csr
 from doccluster.errors import DocclusterError, InputError, SchemaError
@@ -248,10 +249,10 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     )
 
 
-def _counts(file: Any, matrix: Any, path: Path) -> npt.NDArray[Any]:
+def _counts(file: Any, matrix: Matrix, path: Path) -> npt.NDArray[Any]:
     """Return the counts of the entries of a weighted csr array, whole numbers from 0 up."""
     counts = file["counts"]
-    if not sparse.issparse(matrix) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":
+    if not is_sparse(matrix) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":
         raise InputError(f"{path} has counts of {counts.dtype} and shape {counts.shape}; write it again.")
     if not np.array_equal(file["indices"], matrix.indices):
         raise InputError(f"{path} has counts, and columns that are not in order; write it again.")
@@ -267,7 +268,7 @@ def _csr(file: Any, path: Path) -> sparse.csr_array:
     return _in_file(sparse.csr_array((file["data"], file["indices"], file["indptr"]), shape=shape.tolist()), path)
 
 
-def _in_file(matrix: Any, path: Path) -> sparse.csr_array:
+def _in_file(matrix: CsrArray, path: Path) -> sparse.csr_array:
     """Return a sparse matrix from a file as a csr array, once its parts and its shape are believed."""
     if len(matrix.shape) == 2:
         check_sparsity(matrix.shape, matrix.nnz, str(path))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.blocks import row_blocks
 from doccluster.base.executors import ArrayFile, InMemory, TablePlace, opened
 from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFailure, doubled, pieces_of_work
@@ -78,7 +79,7 @@ class Meaning(ShortRepr):
         """Return the meaning of these documents, in this order."""
         return replace(self, rows=self.rows[rows])
 
-    def beside(self, words: Any) -> Any:
+    def beside(self, words: object) -> Any:
         """Return unit rows that hold words and meaning side by side, csr where the rows of words are.
 
         The cosine of two of them is the weighted mean of the cosines in the two spaces.
@@ -97,7 +98,7 @@ def beside(words: Any, meaning: Floats, weight: float) -> Any:
 
 
 def meaning_of(
-    rows: Any,
+    rows: Matrix,
     *,
     model: str = "given",
     digest: str | None = None,
@@ -144,19 +145,19 @@ def meaning_of(
     return Meaning(centred, centre, model, digest, weight)
 
 
-def rows_from(centre: Floats, rows: Any, place: TablePlace) -> Any:
+def rows_from(centre: Floats, rows: Matrix, place: TablePlace) -> Any:
     """Return the directions of rows from a centre, where `place` keeps them."""
     n_rows, width = opened(rows).shape
     return place.table(block_seen_from, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, place.keep(rows), centre)
 
 
-def sum_of_directions(block: slice, rows: Any) -> tuple[npt.NDArray[np.float64], int]:
+def sum_of_directions(block: slice, rows: Matrix) -> tuple[npt.NDArray[np.float64], int]:
     """Return the sum of some rows after normalising them, and how many of them are not zero."""
     unit = unit_rows(rows[block], warn=False).astype(np.float32)
     return unit.sum(axis=0, dtype=np.float64), int(unit.any(axis=1).sum())
 
 
-def block_seen_from(block: slice, rows: Any, centre: Floats) -> Floats:
+def block_seen_from(block: slice, rows: Matrix, centre: Floats) -> Floats:
     """Return the directions of some rows from a centre."""
     return seen_from(centre, unit_rows(rows[block], warn=False))
 
@@ -173,7 +174,7 @@ def usual_weight(n_words: float) -> float:
     return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 1.0))
 
 
-def seen_from(centre: Floats, rows: Any) -> Floats:
+def seen_from(centre: Floats, rows: Matrix) -> Floats:
     """Return the unit directions of rows from a centre; zero rows, and those at the centre, are zero."""
     unit = unit_rows(np.asarray(rows, dtype=np.float32), warn=False)
     moved = np.where(unit.any(axis=1)[:, None], unit - centre, np.float32(0))

@@ -289,7 +289,7 @@ def joined_statistics(parts: Iterable[TermStatistics]) -> TermStatistics:
 
 
 def count_terms(
-    documents: Iterable[Any],
+    documents: Iterable[object],
     analysis: Analysis,
     *,
     vocabulary: Mapping[str, int] | None = None,

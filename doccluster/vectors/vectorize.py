@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
@@ -100,14 +101,14 @@ def _rows(vectorizer: Any, texts: Any) -> tuple[Any, Any | None]:
     return weigh_counts(counts, vectorizer), counts
 
 
-def weigh_counts(counts: Any, vectorizer: TfidfVectorizer) -> Any:
+def weigh_counts(counts: CsrArray, vectorizer: TfidfVectorizer) -> Any:
     """Return the weighted rows of counts, csr array, by a fitted vectorizer."""
     matrix = with_values(counts, counts.data.copy())
     vectorizer.weigh(matrix)
     return matrix
 
 
-def unknown_term_shares(texts: Sequence[Any], vectorizer: TfidfVectorizer) -> npt.NDArray[np.float64]:
+def unknown_term_shares(texts: Sequence[object], vectorizer: TfidfVectorizer) -> npt.NDArray[np.float64]:
     """Return the share of the distinct terms of each text that a vectorizer has no column for; nan without terms.
 
     >>> vectorizer = TfidfVectorizer().fit(["oil prices rise", "oil prices fall"])
@@ -122,7 +123,7 @@ def unknown_term_shares(texts: Sequence[Any], vectorizer: TfidfVectorizer) -> np
     return shares
 
 
-def _check_known(options: dict[str, Any]) -> None:
+def _check_known(options: Mapping[str, object]) -> None:
     parameters = TfidfVectorizer().get_params(deep=False)
     unknown = sorted(set(options) - set(parameters))
     if unknown:
@@ -131,7 +132,7 @@ def _check_known(options: dict[str, Any]) -> None:
         )
 
 
-def _is_fitted(vectorizer: Any) -> bool:
+def _is_fitted(vectorizer: object) -> bool:
     if isinstance(vectorizer, TfidfVectorizer):
         return hasattr(vectorizer, "vocabulary_")
     from sklearn.exceptions import NotFittedError
@@ -208,7 +209,7 @@ def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:
     return main if len(languages) == 1 else None
 
 
-def _even_terms_of(texts: Sequence[str], settings: Mapping[str, Any], n_threads: int | None) -> tuple[str, ...]:
+def _even_terms_of(texts: Sequence[str], settings: Mapping[str, object], n_threads: int | None) -> tuple[str, ...]:
     sample = texts[:: -(-len(texts) // N_SAMPLED) or 1]
     fixed_options: dict[str, Any] = {name: settings.get(name) for name in ("analyzer", "stop_words", "stemming")}
     vectorizer = TfidfVectorizer(**fixed_options, min_df=min(2, len(sample)), n_threads=n_threads)
@@ -219,7 +220,7 @@ def _even_terms_of(texts: Sequence[str], settings: Mapping[str, Any], n_threads:
     return tuple(vectorizer.display_terms_[even_terms(counts)].tolist())
 
 
-def even_terms(counts: Any) -> npt.NDArray[np.bool_]:
+def even_terms(counts: CsrArray) -> npt.NDArray[np.bool_]:
     """Return which terms of counts (csr) are spread evenly over documents with nothing else in common.
 
     Such are function words, in a language without a list too, and what a collection has around its texts ("writes" and

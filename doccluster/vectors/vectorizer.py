@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import CsrArray
 from doccluster.base.parameter_fields import described_by
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.text.analysis import Analysis, analysis_of
@@ -141,12 +142,12 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     ((3, 3), 'float32')
     """
 
-    def fit(self, documents: Iterable[Any], y: Any = None) -> TfidfVectorizer:
+    def fit(self, documents: Iterable[object], y: object = None) -> TfidfVectorizer:
         """Learn the terms and their document frequencies; returns self."""
         self._fit(documents)
         return self
 
-    def fit_transform(self, documents: Iterable[Any], y: Any = None, **fit_params: Any) -> Any:
+    def fit_transform(self, documents: Iterable[object], y: object = None, **fit_params: Any) -> Any:
         """Learn the terms of `documents` and return their rows, a csr array of shape (n_documents, n_terms).
 
         Parameters
@@ -165,7 +166,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self.weigh(matrix)
         return matrix
 
-    def fit_counts(self, documents: Iterable[Any]) -> Any:
+    def fit_counts(self, documents: Iterable[object]) -> Any:
         """Learn the terms of `documents` and return how often each occurs, a csr array; `weigh` makes rows of it."""
         return self._fit(documents)
 
@@ -177,7 +178,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self._checked()
         return self.fit_statistics(joined_statistics(self.count_batch(documents)[1] for documents in batches))
 
-    def count_batch(self, documents: Iterable[Any]) -> tuple[TermCounts, TermStatistics]:
+    def count_batch(self, documents: Iterable[object]) -> tuple[TermCounts, TermStatistics]:
         """Return the counts of a batch of documents, and what `fit_statistics` learns from together with others."""
         counts, statistics = self._count(documents, analysis_of(self), self._known()), TermStatistics()
         statistics.add(counts)
@@ -195,19 +196,19 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self.require_fit("vocabulary_")
         return np.fromiter((self.vocabulary_.get(term, -1) for term in terms), dtype=np.int32, count=len(terms))
 
-    def transform(self, documents: Iterable[Any]) -> Any:
+    def transform(self, documents: Iterable[object]) -> Any:
         """Return the rows of `documents` over the terms that were learned; unknown terms are ignored."""
         matrix = self.transform_counts(documents)
         self.weigh(matrix)
         return matrix
 
-    def transform_counts(self, documents: Iterable[Any]) -> Any:
+    def transform_counts(self, documents: Iterable[object]) -> Any:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit("vocabulary_")
         counts = self._count(documents, analysis_of(self), self.vocabulary_)
         return counts.rows.to_matrix(len(self.vocabulary_), dtype=dtype_of(self))
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return the term of each column, stemmed when stemming is on: object array of shape (n_terms,)."""
         self.require_fit("vocabulary_")
         names = np.empty(len(self.vocabulary_), dtype=object)
@@ -221,7 +222,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         return write_state(self)
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> TfidfVectorizer:
+    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, object]) -> TfidfVectorizer:
         """Return the fitted vectorizer that `state` described.
 
         Raises
@@ -232,7 +233,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         vectorizer: TfidfVectorizer = read_state(cls, arrays, settings)
         return vectorizer
 
-    def _fit(self, documents: Iterable[Any]) -> Any:
+    def _fit(self, documents: Iterable[object]) -> Any:
         """Learn, and return the counts of the terms that stay."""
         vocabulary, analysis = self._checked()
         counts = self._count(documents, analysis, vocabulary)
@@ -240,7 +241,9 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self._learn(counts, keep, analysis)
         return counts.matrix(keep, dtype=dtype_of(self))
 
-    def _count(self, documents: Iterable[Any], analysis: Analysis, vocabulary: Mapping[str, int] | None) -> TermCounts:
+    def _count(
+        self, documents: Iterable[object], analysis: Analysis, vocabulary: Mapping[str, int] | None
+    ) -> TermCounts:
         return count_terms(documents, analysis, vocabulary=vocabulary, binary=self.binary, n_threads=self.n_threads)
 
     def _checked(self) -> tuple[dict[str, int] | None, Analysis]:
@@ -294,7 +297,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         elif hasattr(self, "idf_"):
             del self.idf_
 
-    def weigh(self, counts: Any) -> None:
+    def weigh(self, counts: CsrArray) -> None:
         """Turn counts of the terms that were learned into weighted rows, in place."""
         weigh_rows(
             counts,
@@ -305,7 +308,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         )
 
 
-def frequency_bound(value: Any, name: str, n_documents: int) -> float:
+def frequency_bound(value: object, name: str, n_documents: int) -> float:
     """Return `min_df` or `max_df` as a number of documents: a whole number counts them, a fraction is a share.
 
     >>> frequency_bound(0.5, "max_df", 30), frequency_bound(2, "min_df", 30)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.sparse_structure import checked_csr
@@ -130,7 +131,7 @@ def _plus_one(
 
 
 def weigh_rows(
-    matrix: Any,
+    matrix: Matrix,
     factors: npt.NDArray[Any] | None,
     *,
     weighting: Weighting,
@@ -159,7 +160,7 @@ def weigh_rows(
         matrix.data[entries] = values
 
 
-def _checked_counts(matrix: Any, factors: npt.NDArray[Any] | None) -> Any:
+def _checked_counts(matrix: Matrix, factors: npt.NDArray[Any] | None) -> Any:
     """Return counts whose indices are sound, over the same values: these are changed in place."""
     if getattr(matrix, "format", None) != "csr":
         raise InputError("is not a csr array", argument="counts", remedy="give counts.tocsr()")
@@ -248,7 +249,7 @@ def weighting_of(vectorizer: Any) -> Weighting:
     )
 
 
-def given_vocabulary(vocabulary: Any, *, lowercase: bool) -> dict[str, int]:
+def given_vocabulary(vocabulary: object, *, lowercase: bool) -> dict[str, int]:
     """Return the caller's vocabulary as term -> column, the columns being 0..n_terms-1.
 
     Raises InputError if a term or a column is repeated, or a column is missing. Raises NothingUsable if it is empty.
@@ -316,7 +317,7 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
     return arrays, settings
 
 
-def read_state(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Any:
+def read_state(cls: object, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, object]) -> Any:
     """Return the fitted vectorizer of class `cls` that `write_state` described."""
     if settings.get("schema") not in _READABLE:
         raise SchemaError(
@@ -329,7 +330,7 @@ def read_state(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mappi
         raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy="save the model again") from error
 
 
-def parameters_of_state(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def parameters_of_state(parameters: Mapping[str, object]) -> dict[str, Any]:
     """Return the parameters of a saved vectorizer. Raises SchemaError if its columns are those of a hash."""
     if parameters.get("n_features") is not None:
         raise SchemaError(

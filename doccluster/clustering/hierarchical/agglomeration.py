@@ -13,12 +13,13 @@ neighbours).
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.plain_values import format_size, parse_size
@@ -137,7 +138,7 @@ LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}
 
 
 def agglomerate(
-    rows: Any,
+    rows: Matrix,
     linkage: str = "average",
     *,
     max_memory: str | int = "2G",
@@ -190,7 +191,7 @@ def cut_tree(joins: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.
 
 
 def _distances(
-    rows: Any, linkage: str, max_memory: str | int, n_threads: int, progress: Progress
+    rows: Matrix, linkage: str, max_memory: str | int, n_threads: int, progress: Progress
 ) -> npt.NDArray[np.float32]:
     n = rows.shape[0]
     needed = 4 * (n * (n - 1) // 2)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from doccluster.base.arrays import MatrixLike
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
 from doccluster.base.validation import check_n_clusters
@@ -55,7 +56,7 @@ class AgglomerativeClustering(AgglomerativeParameters, CentroidEstimator):
     (array([0, 0, 1, 1]), array([0, 0, 1, 2]))
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
         Raises

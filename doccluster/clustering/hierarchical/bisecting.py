@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix, MatrixLike
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import silent
@@ -159,7 +160,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
         Raises
@@ -195,7 +196,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
             )
         return self
 
-    def _grown(self, rows: Any, n_clusters: int, rng: np.random.Generator) -> BisectionTree:
+    def _grown(self, rows: Matrix, n_clusters: int, rng: np.random.Generator) -> BisectionTree:
         """Return the tree of as many divisions as are wanted, or as can be made."""
         progress = self.progress or silent
         leaf_of = np.zeros(rows.shape[0], dtype=np.int64)
@@ -220,7 +221,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
         progress("divide", n_clusters - 1, n_clusters - 1)
         return BisectionTree(np.array(divided, dtype=np.int64), leaf_of)
 
-    def _worth(self, rows: Any, members: Members, halves: tuple[Members, Members] | None) -> float:
+    def _worth(self, rows: Matrix, members: Members, halves: tuple[Members, Members] | None) -> float:
         """Return how much a leaf asks to be divided."""
         if self.split == "largest":
             return float(members.size)
@@ -230,7 +231,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
             return -np.inf
         return sum(_length_of_sum(rows, half) for half in halves) - _length_of_sum(rows, members)
 
-    def _bisected(self, rows: Any, members: Members, rng: np.random.Generator) -> tuple[Members, Members] | None:
+    def _bisected(self, rows: Matrix, members: Members, rng: np.random.Generator) -> tuple[Members, Members] | None:
         """Return the two parts of a cluster, or None if its documents are alike."""
         member_rows = rows[members]
         if members.size < 2 or not sparse.csr_array(member_rows).count_nonzero():
@@ -243,5 +244,5 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
         return members[labels == 0], members[labels == 1]
 
 
-def _length_of_sum(rows: Any, members: Members) -> float:
+def _length_of_sum(rows: Matrix, members: Members) -> float:
     return float(np.linalg.norm(np.asarray(rows[members].sum(axis=0, dtype=np.float64))))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import CsrArray, Floats, Matrix
 from doccluster.base.blocks import row_blocks
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
@@ -21,7 +21,7 @@ from doccluster.errors import Argument, InputError
 from doccluster.geometry.projection import times_table
 
 
-def check_mixture_init(init: Any, n_documents: int, n_clusters: int) -> None:
+def check_mixture_init(init: object, n_documents: int, n_clusters: int) -> None:
     """Raise InputError unless `init` is a known word or one label 0..n_clusters-1 for each document."""
     if isinstance(init, str):
         if init not in ("k-means", "random"):
@@ -45,7 +45,7 @@ def check_mixture_init(init: Any, n_documents: int, n_clusters: int) -> None:
 
 
 def seed_labels(
-    rows: Any, n_clusters: int, init: Any, generator: np.random.Generator, n_threads: int | None
+    rows: Matrix, n_clusters: int, init: object, generator: np.random.Generator, n_threads: int | None
 ) -> npt.NDArray[np.int64]:
     """Return one label per document to start from; fewer than `n_clusters` occur if there are fewer distinct rows."""
     if not isinstance(init, str):
@@ -115,7 +115,7 @@ class UnitRows:
         return np.asarray(np.diff(self.rows.indptr) == 0)
 
 
-def unit_blocks(matrix: Any, n_clusters: int) -> list[UnitRows]:
+def unit_blocks(matrix: Matrix, n_clusters: int) -> list[UnitRows]:
     """Return unit rows, csr or dense, in the blocks that are worked on together for this many clusters."""
     rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     rows.eliminate_zeros()
@@ -170,7 +170,7 @@ def _nothing_found(documents: list[UnitRows], n_clusters: int, *, with_sums: boo
     return Expectation(np.empty(n, np.int32), np.full(n, np.nan), np.full(n, np.nan), sums, np.zeros(n_clusters))
 
 
-def _product(rows: Any, table: Floats, n_threads: int) -> Floats:
+def _product(rows: CsrArray, table: Floats, n_threads: int) -> Floats:
     return times_table(rows, table, n_threads if rows.nnz * table.shape[1] > SERIAL_WORK else 1)
 
 

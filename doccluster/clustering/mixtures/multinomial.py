@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Labels
+from doccluster.base.arrays import CsrArray, Floats, Labels, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.task import LinearRule, capped
@@ -52,14 +52,14 @@ class Multinomials:
         clusters = np.arange(self.n_clusters, dtype=np.int64)
         return LinearRule(self.odds, prior, clusters, on_counts=True, max_length=self.max_length)
 
-    def scores(self, counts: Any) -> Floats:
+    def scores(self, counts: CsrArray) -> Floats:
         """Return log(weight_c) + sum_t x_t log(theta_ct / background_t), but for a constant of each document.
 
         Shape (n_documents, n_clusters); it is the log-posterior but for a constant of each document.
         """
         return self.rule.scores(counts)
 
-    def posteriors(self, counts: Any) -> Floats:
+    def posteriors(self, counts: CsrArray) -> Floats:
         """Return the probability of each cluster for each document, of shape (n_documents, n_clusters)."""
         scores = self.scores(counts)
         shares: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -82,7 +82,7 @@ class SettledMixture:
 
 
 def settle_labels(
-    counts: Any,
+    counts: CsrArray,
     labels: npt.NDArray[np.integer[Any]],
     n_clusters: int,
     *,
@@ -103,7 +103,7 @@ def settle_labels(
     rows = capped(counts, max_length)
     background = np.asarray(rows.sum(axis=0)).ravel()
 
-    def fit(shares: Any) -> Multinomials:
+    def fit(shares: object) -> Multinomials:
         return maximize(rows, shares, background, smoothing, max_length)
 
     def label(parameters: Multinomials) -> tuple[Labels, Any]:
@@ -138,7 +138,7 @@ def settle(
             return SettledMixture(parameters, now, number, settled)
 
 
-def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:
+def maximize(rows: CsrArray, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:
     """Return the parameters that fit the shares of the documents in the clusters.
 
     `rows`: csr array of shape (n_documents, n_terms), capped counts. `shares`: csr array of shape (n_documents,
@@ -150,7 +150,7 @@ def maximize(rows: Any, shares: Any, background: Floats, smoothing: float, max_l
 
 
 def multinomials_of(
-    sums: Any, weights: Floats, background: Floats, smoothing: float, max_length: float
+    sums: CsrArray, weights: Floats, background: Floats, smoothing: float, max_length: float
 ) -> Multinomials:
     """Return the parameters that fit sums of counts by cluster, csr array of shape (n_terms, n_clusters)."""
     totals = np.asarray(sums.sum(axis=0)).ravel()
@@ -162,7 +162,7 @@ def multinomials_of(
     return Multinomials(weights, odds, smoothing, max_length)
 
 
-def expect(rows: Any, parameters: Multinomials, *, soft: bool, n_threads: int | None = None) -> tuple[Labels, Any]:
+def expect(rows: Matrix, parameters: Multinomials, *, soft: bool, n_threads: int | None = None) -> tuple[Labels, Any]:
     """Return the most probable cluster of each document (the lowest on ties), and the shares that count next."""
 
     def block(part: slice) -> tuple[Labels, Any]:

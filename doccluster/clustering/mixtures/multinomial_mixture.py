@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import CsrArray, Floats, Matrix, MatrixLike
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -99,7 +99,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the mixture to counts, csr or dense, values >= 0.
 
         Raises
@@ -128,7 +128,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         self.log_likelihood_, self.n_iter_, self.converged_ = value, best.n_iter, best.converged
         return self
 
-    def _best_start(self, counts: Any, k: int) -> tuple[SettledMixture, float]:
+    def _best_start(self, counts: CsrArray, k: int) -> tuple[SettledMixture, float]:
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         n_starts = self.n_init if isinstance(self.init, str) else 1
@@ -154,10 +154,10 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         assert best is not None  # there is at least one start
         return best
 
-    def _log_likelihood(self, counts: Any, parameters: Multinomials) -> float:
+    def _log_likelihood(self, counts: CsrArray, parameters: Multinomials) -> float:
         return float(self._of_documents(counts, parameters).sum())
 
-    def _of_documents(self, counts: Any, parameters: Multinomials) -> Floats:
+    def _of_documents(self, counts: CsrArray, parameters: Multinomials) -> Floats:
         """Return the log-likelihood of each document over that of the collection's own distribution."""
         lengths = np.asarray(capped(counts, parameters.max_length).sum(axis=1)).ravel()
 
@@ -173,7 +173,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         likelihoods: Floats = np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing)
         return likelihoods
 
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> npt.NDArray[np.int64]:
         """Return the most probable cluster of each document, the lowest on ties."""
         counts = self._checked(X)
         parts = map_blocks(
@@ -183,18 +183,18 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         )
         return np.concatenate(list(parts)).astype(np.int64)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each cluster for each document, array of shape (n_documents, n_clusters)."""
         counts = self._checked(X)
         shares: Floats = self.mixture_.posteriors(counts)
         return shares
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None) -> float:
         """Return the mean log-likelihood of the documents over that of the collection's distribution, in nats."""
         counts = self._checked(X)
         return float(self._of_documents(counts, self.mixture_).mean())
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: MatrixLike) -> Any:
         check_is_fitted(self, "mixture_")
         matrix = check_matrix(X)
         check_columns(self, X)
@@ -207,7 +207,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         return tags
 
 
-def _non_negative(matrix: Any) -> Any:
+def _non_negative(matrix: Matrix) -> Any:
     counts = sparse.csr_array(matrix)
     if counts.nnz and counts.data.min() < 0:
         raise InputError("Negative values in data passed to X: a mixture of multinomials needs counts of terms >= 0.")

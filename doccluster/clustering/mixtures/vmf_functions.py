@@ -77,14 +77,14 @@ def _like(argument: Any, values: Floats) -> Any:
     return values.item() if np.ndim(argument) == 0 else values
 
 
-def mean_resultant(n_dimensions: int, kappa: Any) -> Any:
+def mean_resultant(n_dimensions: int, kappa: object) -> Any:
     """Return A_d(kappa), the expected cosine between a draw and its mean direction, in [0, 1); of a number or array."""
     kappas = np.atleast_1d(np.asarray(kappa, np.float64))
     ratios = np.minimum(kappas * _ratio_over_kappa(np.full_like(kappas, 0.5 * n_dimensions - 1.0), kappas), 1.0)
     return _like(kappa, ratios)
 
 
-def log_normalizer_plus_kappa(n_dimensions: int, kappa: Any) -> Any:
+def log_normalizer_plus_kappa(n_dimensions: int, kappa: object) -> Any:
     """Return log C_d(kappa) + kappa, the logarithm of the density at the mean direction; of a number or an array."""
     kappas = np.atleast_1d(np.asarray(kappa, np.float64))
     order, steps = np.full_like(kappas, 0.5 * n_dimensions - 1.0), np.zeros_like(kappas)
@@ -101,12 +101,12 @@ def log_normalizer_plus_kappa(n_dimensions: int, kappa: Any) -> Any:
     return _like(kappa, log_power_ratio + steps - 0.5 * n_dimensions * np.log(2.0 * np.pi))
 
 
-def log_normalizer(n_dimensions: int, kappa: Any) -> Any:
+def log_normalizer(n_dimensions: int, kappa: object) -> Any:
     """Return log C_d(kappa), the logarithm of the normalising constant of the density; of a number or an array."""
     return log_normalizer_plus_kappa(n_dimensions, kappa) - kappa
 
 
-def concentration(n_dimensions: int, resultant: Any, largest: float) -> Any:
+def concentration(n_dimensions: int, resultant: object, largest: float) -> Any:
     """Return the kappa in [0, largest] with A_d(kappa) = resultant (the nearest end where there is none).
 
     Of a number or an array. Newton's method on A_d, started at the approximation of Banerjee et al. (2005), Eq. 4.4,

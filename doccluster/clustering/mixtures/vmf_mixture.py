@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import Floats, Matrix, MatrixLike
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -131,7 +131,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the mixture to the rows of `X`, csr or dense; rows that are not unit are normalised in a copy.
 
         Raises
@@ -157,7 +157,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         self._store(self._best_start(rows, documents, n_clusters), X)
         return self
 
-    def _check_parameters(self, X: Any) -> None:
+    def _check_parameters(self, X: Matrix) -> None:
         if X.shape[1] < 2:
             raise InputError(
                 "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
@@ -165,7 +165,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         check_parameters(self)
         check_mixture_init(self.init, X.shape[0], self.n_clusters)
 
-    def _best_start(self, rows: Any, documents: list[UnitRows], n_clusters: int) -> MixtureFit:
+    def _best_start(self, rows: Matrix, documents: list[UnitRows], n_clusters: int) -> MixtureFit:
         generator = as_generator(self.random_state)
         n_starts = self.n_init if isinstance(self.init, str) else 1
         best: MixtureFit | None = None
@@ -203,7 +203,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
                 return MixtureFit(parameters, expectation, tuple(history), True)
         return MixtureFit(parameters, expectation, tuple(history), False)
 
-    def _store(self, fit: MixtureFit, matrix: Any) -> None:
+    def _store(self, fit: MixtureFit, matrix: Matrix) -> None:
         self._parameters = fit.parameters
         self.weights_ = fit.parameters.weights
         self.concentrations_ = fit.parameters.kappas
@@ -233,11 +233,11 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         """Return the labels with those of empty rows set to the cluster of the largest weight."""
         return np.where(labels >= 0, labels, np.int32(np.argmax(self.weights_))).astype(np.int32)
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: MatrixLike) -> npt.NDArray[np.int32]:
         """Return the most probable cluster of each row, the lowest on ties."""
         return self._labels(self._expected(X).labels)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each cluster for each row, array of shape (n_documents, n_clusters)."""
         documents = self._documents(X)
         shares = np.empty((documents[-1].places.stop, self.weights_.size))
@@ -245,11 +245,11 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         shares[np.concatenate([block.is_empty for block in documents])] = self.weights_
         return shares
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: MatrixLike) -> Floats:
         """Return the log density of each row under the mixture; nan for rows without values."""
         return self._expected(X).log_densities
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None) -> float:
         """Return the mean log density of the rows that have values."""
         densities = self.score_samples(X)
         return float(np.nanmean(densities)) if np.isfinite(densities).any() else float("nan")
@@ -262,21 +262,21 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         estimated = {"free": k, "shared": 1}.get(self.concentration, 0) if isinstance(self.concentration, str) else 0
         return k * (n_terms - 1) + estimated + k - 1
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: MatrixLike) -> float:
         """Return the Bayesian information criterion on `X`; lower is better (Schwarz 1978)."""
         densities = self.score_samples(X)
         n_usable = int(np.isfinite(densities).sum())
         return float(-2 * np.nansum(densities) + self.n_parameters_ * np.log(max(n_usable, 1)))
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: MatrixLike) -> float:
         """Return Akaike's information criterion on `X`; lower is better (Akaike 1974)."""
         return float(-2 * np.nansum(self.score_samples(X)) + 2 * self.n_parameters_)
 
-    def icl(self, X: Any) -> float:
+    def icl(self, X: MatrixLike) -> float:
         """Return the integrated completed likelihood on `X` as BIC plus twice the entropy (Biernacki et al. 2000)."""
         return self.bic(X) + 2 * float(np.nansum(self.entropy(X)))
 
-    def entropy(self, X: Any) -> Floats:
+    def entropy(self, X: MatrixLike) -> Floats:
         """Return the entropy of the cluster probabilities of each row, in nats; nan for rows without values."""
         return self._expected(X).entropies
 
@@ -298,13 +298,13 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         )
         return rows.draw(n_threads=self.n_threads), labels
 
-    def _documents(self, X: Any) -> list[UnitRows]:
+    def _documents(self, X: MatrixLike) -> list[UnitRows]:
         check_is_fitted(self, "means_")
         matrix = check_matrix(X)
         check_columns(self, X)
         return unit_blocks(unit_rows(matrix, warn=False), self.weights_.size)
 
-    def _expected(self, X: Any) -> Expectation:
+    def _expected(self, X: MatrixLike) -> Expectation:
         return expect(self._documents(X), self._parameters, with_sums=False, n_threads=resolve_threads(self.n_threads))
 
     def __sklearn_tags__(self) -> Any:
