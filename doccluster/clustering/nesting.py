@@ -186,7 +186,7 @@ def nested_labels(rows: Matrix, labels: Labels, fine: Labels, is_counted: Flags 
     return _numbered(nested)
 
 
-def nearest_parts(rows: Any, labels: Labels, parents: Labels, means: Any) -> Labels:
+def nearest_parts(rows: Matrix, labels: Labels, parents: Labels, means: Matrix) -> Labels:
     """Return for each row the nearest part of its cluster, by the unit mean of each; -1 where it has no parts."""
     nearest = np.full(labels.size, -1)
     for cluster in np.unique(labels).tolist():
