@@ -75,6 +75,7 @@ class LloydSteps:
         if self._keeps_sums:
             sums = self.centroids
             if not isinstance(sums, RunningSums):  # the first update: so far there are only means to begin at
+                sums = self.centroids = SparseMeans(sums.means, self.places)  # whose table is not read again
                 sums = RunningSums(self.documents, self.places, self.nearest.rows)
             movements = sums.follow(self._centroid_labels)
             if sums.has_directions():

@@ -4,9 +4,10 @@ A document that moves is taken from one sum and added to another, which changes 
 else. Nothing is divided: the cosine of a row x to the mean of a cluster is ``x . s / |s|`` with its sum s, and ``|s|``
 follows by ``|s + x|^2 = |s|^2 + 2 s.x + |x|^2``.
 
-Sums are those of the definition to the last bit, float64, members ascending. Where float64 sums of the rows are exact,
-no order counts and rows can be taken away again; elsewhere (uneven weights) a cluster that changed is summed anew.
-Rare terms have no lines of sums: what they have in the clusters is a small sparse matrix, made anew in each update.
+Where float64 sums of the rows are exact, no order counts and they are those of the definition to the last bit.
+Elsewhere (uneven weights) they are so within a billionth, which is less than the means are rounded by, and a cluster is
+summed anew, members ascending, where its exact means are asked for or rounding has added up. Rare terms have no lines
+of sums: what they have in the clusters is a small sparse matrix, made anew in each update.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ ROUNDOFF = 2.0**-53  # of float64
 IMPRECISE = 1e-9  # the share of a squared length that rounding may make before it is measured again
 FEW = 0.05  # as a share of the documents: where more move, bounds spare too little to be worth the chords
 MOVE_WORK = 100  # what moving an entry costs, in multiplications of a sweep
-TERMS_AT_ONCE = 2**10
+LONGEST, SHORTEST = DOWN, DOWN * 2.0**-30  # what a sum may measure in cells: there is room for 32 powers of two below
+HEADROOM = 2.0**-10  # of a new scale, for the sum to grow
+FARTHEST = 2.0  # the chord of opposite directions
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -51,14 +54,14 @@ def move_rows(rows, moves, scope, lines, lengths, cells):
     """Take rows, as laid out for sweeps, from one sum and add them to another, but for their rare terms.
 
     `moves`: the rows, ascending, and of all documents the labels that they leave, -1 for none, those that they join,
-    and the weights. `scope`: clusters from the first to before the last, and passes. In pass 0 `cross` becomes the
-    product of new and old sums, for which the old ones are needed; in pass 1 sums, cells and lengths change.
+    and the weights. `scope`: clusters from the first to before the last, and the first pass. In pass 0 `cross` becomes
+    the product of new and old sums, for which the old ones are needed; in pass 1 sums, cells and lengths change.
     """
     starts, terms, values, _, _, _ = rows
     moved, before, after, weights = moves
-    first_cluster, last_cluster, first_pass, last_pass = scope
+    first_cluster, last_cluster, first_pass = scope
     squares, rounding, cross, scales = lengths
-    for is_change in range(first_pass, last_pass):
+    for is_change in range(first_pass, 2):
         for row in moved:
             for joins in range(2):  # first a row leaves, then it joins
                 cluster = after[row] if joins else before[row]
@@ -111,18 +114,45 @@ def pair_cosines(matrix, number, lines, rare, lengths, pairs, is_exact):
     return cosines
 
 
+@jit
+def write_means(sums, lengths, columns, means):
+    """Write the sums of clusters divided by their lengths as rows of a csr matrix; return how many values there are.
+
+    `sums`: lines of the terms that have one, and the indptr, indices and data of the others by cluster. `columns`: of
+    the terms with a line ascending, their numbers, and the columns of the others, ascending as well.
+    """
+    lines, rare_starts, rare_terms, rare_sums = sums
+    head_columns, numbers, rare_columns = columns
+    starts, indices, data = means
+    size = 0
+    for cluster in range(lines.shape[0]):
+        rare, last, length = rare_starts[cluster], rare_starts[cluster + 1], lengths[cluster]
+        for place in range(numbers.size + 1):
+            is_common = place < numbers.size
+            while rare < last and (not is_common or rare_columns[rare_terms[rare]] < head_columns[place]):
+                indices[size], data[size] = rare_columns[rare_terms[rare]], F32(rare_sums[rare] / length)
+                size += data[size] != 0
+                rare += 1
+            if is_common and lines[cluster, numbers[place]] != 0:
+                indices[size], data[size] = head_columns[place], F32(lines[cluster, numbers[place]] / length)
+                size += data[size] != 0
+        starts[cluster + 1] = size
+    return size
+
+
 class RunningSums:
     """The sums of the documents with each label, and the table that sweeps read, which changes with them.
 
     Begin with `follow`. `labels`: int32 array of shape (n_documents,), those whose sums these are; -1 before the first.
-    `lengths`: float64 array of shape (n_clusters,), those of the sums, within a billionth.
+    `lengths`: float64 array of shape (n_clusters,), those of the sums, within a billionth. `lines`: the sums of the
+    terms that have a line, float64 array of shape (n_clusters, n_head).
     """
 
     def __init__(self, documents: UnitDocuments, places: TermPlaces, rows: SweepRows) -> None:
         k, matrix = places.n_clusters, documents.matrix
         self.documents, self.places, self.rows = documents, places, rows
         self.labels: Labels = np.full(documents.n_documents, -1, np.int32)
-        self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)
+        self.lengths, self._exact_lengths = np.zeros(k), np.zeros(k)  # exact ones are -1 where they are not known
         self.lines = np.zeros((k, places.n_head))
         self.table = SweepTable.empty(places, is_short=documents.have_short_cells(places))
         scale = DOWN / 2.0 ** np.ceil(np.log2(documents.largest_sum))  # no cell is above 2^-64
@@ -142,40 +172,34 @@ class RunningSums:
         changed[before[moved]] = changed[labels[moved]] = True  # the last is for rows that had no label
         changed, has_chords = changed[:-1], moved.size < FEW * n
         self.labels, common.cross[:] = labels, common.squares  # a sum s that becomes s + x has s.(s + x) = |s|^2 + s.x
-        if self.documents.has_exact_sums:
-            self._move(moved, before, 0 if has_chords else 1, 2)
-        else:  # the old sums are needed for `cross` before they make room for sums from nothing
-            members, nowhere = np.flatnonzero(changed[labels]), np.full(n, -1, np.int32)
-            common.cross[changed] = 0
-            if has_chords:
-                self._move(members, nowhere, 0, 1)
-            self.lines[changed], common.squares[changed], common.rounding[changed] = 0, 0, 0
-            self._move(members, nowhere, 1, 2)
+        self._move(moved, before, 0 if has_chords else 1)
         if self._rare_rows is not None:
             self._sum_rare_terms()
         self._exact_lengths[changed] = -1  # measured when they are asked for ...
         squares = common.squares + self._rare_squares
         imprecise = changed & (common.rounding > IMPRECISE * squares)
         if imprecise.any():  # ... or where the squares that follow from moves have lost too much
-            self._measure_lengths(np.flatnonzero(imprecise))
+            self._make_exact(np.flatnonzero(imprecise))
             squares = common.squares + self._rare_squares
         self.lengths = np.sqrt(np.maximum(squares, 0))
-        self._renew_table(changed)
+        self._renew_table(imprecise)
         if not has_chords:
             return None
         with np.errstate(divide="ignore", invalid="ignore"):
             # unit vectors are a chord of sqrt(2 - 2 cosine) apart; the slack is what rounding may take from its square
             cosines, slack = common.cross / np.sqrt(old * squares), 4 * common.rounding / np.minimum(old, squares)
-        return np.where(changed, np.sqrt(np.maximum(2 - 2 * cosines, 0) + slack), 0)
+        chords = np.where(changed, np.sqrt(np.maximum(2 - 2 * cosines, 0) + slack), 0)
+        chords[imprecise] = FARTHEST
+        return chords
 
-    def _move(self, rows: Integers, before: Labels, first_pass: int, last_pass: int) -> None:
-        """Move rows from the sums of the labels `before` to those of today, in some passes of `move_rows`."""
+    def _move(self, rows: Integers, before: Labels, first_pass: int) -> None:
+        """Move rows from the sums of the labels `before` to those of today."""
         documents, places, n_threads = self.documents, self.places, self.documents.n_threads
         cells = self.table.cells.reshape(places.n_head, places.n_lanes)
         ends = [places.n_clusters * number // n_threads for number in range(n_threads + 1)]
 
         def move(clusters: tuple[int, int]) -> None:
-            moves, scope = (rows, before, self.labels, documents.weights), (*clusters, first_pass, last_pass)
+            moves, scope = (rows, before, self.labels, documents.weights), (*clusters, first_pass)
             move_rows(self.rows, moves, scope, self.lines, self._common, cells)
 
         work = rows.size * documents.n_entries / documents.n_documents * MOVE_WORK
@@ -190,16 +214,15 @@ class RunningSums:
         self._rare_squares = np.asarray(np.bincount(self._rare.indices, self._rare.data**2, k), np.float64)
         self._common.cross[:] += self._rare.multiply(before).sum(axis=0)
 
-    def _renew_table(self, changed: Flags) -> None:
-        """Bring the table up to the sums: cells of clusters that were summed anew, lists, and factors of cosines."""
+    def _renew_table(self, imprecise: Flags) -> None:
+        """Bring the table up to the sums: cells that did not follow them, lists of rare terms, and factors."""
         places, table, scales = self.places, self.table, self._common.scales
         if not self.documents.has_exact_sums:  # weights may differ so much that each cluster needs a scale
-            clusters, cells = np.flatnonzero(changed), table.cells.reshape(places.n_head, places.n_lanes)
-            np.divide(DOWN, self.lengths, out=scales, where=self.lengths > 0)
-            for first in range(0, places.n_head, TERMS_AT_ONCE):
-                terms = slice(first, first + TERMS_AT_ONCE)
-                values = (self.lines[clusters, terms] * scales[clusters, None]).astype(F32)
-                cells[terms, clusters] = cells_of(values, cells.dtype).T
+            cells, sizes = table.cells.reshape(places.n_head, places.n_lanes), self.lengths * scales
+            outgrown = (sizes > LONGEST) | ((sizes < SHORTEST) & (sizes > 0))
+            scales[outgrown] = DOWN * HEADROOM / self.lengths[outgrown]
+            for cluster in np.flatnonzero(outgrown | imprecise).tolist():
+                cells[:, cluster] = cells_of((self.lines[cluster] * scales[cluster]).astype(F32), cells.dtype)
         with np.errstate(divide="ignore", invalid="ignore"):
             table.factors[: scales.size] = 1 / (self.lengths * scales * float(UP))
         if places.n_rare:
@@ -211,8 +234,10 @@ class RunningSums:
 
     def has_directions(self) -> bool:
         """Whether no sum is as short as rounding makes one whose members cancel out."""
-        weights = np.bincount(self.labels, self.documents.weights, self.lengths.size)
-        return bool(np.all(self.lengths > CANCELLED * weights))
+        weights = self.documents.weights
+        if self.lengths.min() > CANCELLED * weights.sum():  # as good as always
+            return True
+        return bool(np.all(self.lengths > CANCELLED * np.bincount(self.labels, weights, self.lengths.size)))
 
     def table_for(self, documents: UnitDocuments) -> SweepTable:
         """Return the table that sweeps of the documents read, which `follow` keeps up to date."""
@@ -221,40 +246,41 @@ class RunningSums:
     def cosines(self, documents: UnitDocuments, rows: Integers, clusters: Integers, *, is_exact: bool) -> Floats:
         """Return the cosine of each of some documents to the mean of a cluster, exact or within a few billionths."""
         if is_exact:
-            self._measure_lengths(np.flatnonzero(np.bincount(clusters)))
+            self._make_exact(np.flatnonzero(np.bincount(clusters)))
         lengths, sums = self._exact_lengths if is_exact else self.lengths, Csr.of(self._rare)
         cosines: Floats = pair_cosines(
             documents.rows, self.places.number, self.lines, sums, lengths, (rows, clusters), is_exact
         )
         return cosines
 
-    def _measure_lengths(self, clusters: Integers) -> None:
-        """Measure the exact lengths of the sums of some clusters, where they are not known."""
+    def _make_exact(self, clusters: Integers) -> None:
+        """Measure the sums of some clusters, after they are summed anew where moves have rounded them."""
+        documents, common = self.documents, self._common
         clusters = clusters[self._exact_lengths[clusters] < 0]
+        if clusters.size and not documents.has_exact_sums:
+            members, columns = np.argsort(self.labels, kind="stable"), self.places.columns[: self.places.n_head]
+            ends = np.cumsum(np.bincount(self.labels, minlength=self.places.n_clusters))
+            for cluster in clusters.tolist():
+                rows = members[ends[cluster - 1] if cluster else 0 : ends[cluster]]
+                # other threads may read a line, so it is made before it is put there
+                self.lines[cluster] = (documents.matrix[rows].T @ documents.weights[rows])[columns]
         squares = np.array([np.square(self.lines[cluster]).sum() for cluster in clusters.tolist()])
-        self._common.squares[clusters] = squares
-        self._common.rounding[clusters] = ROUNDOFF * self.places.number.size * squares
+        common.squares[clusters] = squares
+        common.rounding[clusters] = ROUNDOFF * documents.n_terms * squares
         self._exact_lengths[clusters] = np.sqrt(squares + self._rare_squares[clusters])
 
     def to_csr(self) -> sparse.csr_array:
         """Return the means, float32 csr array of shape (n_clusters, n_terms)."""
-        places, k = self.places, self.places.n_clusters
-        self._measure_lengths(np.arange(k))
-        columns = np.flatnonzero(places.number < places.n_head).astype(np.int32)  # of the terms that have a line
-        numbers = places.number[columns]
-        shape, starts, indices, data = (k, places.number.size), [0], [], []
-        # each cluster by itself: its line of sums in the order of the columns
-        for line, length in zip(self.lines, self._exact_lengths.tolist(), strict=True):
-            sums = line[numbers]
-            common = np.flatnonzero(sums != 0)
-            indices.append(columns[common])
-            data.append((sums[common] / length).astype(F32))
-            starts.append(starts[-1] + common.size)
-        means = sparse.csr_array((np.concatenate(data), np.concatenate(indices), starts), shape=shape)
-        if places.n_rare:
-            sums = self._rare.tocoo()
-            values = (sums.data / self._exact_lengths[sums.col]).astype(F32)
-            rare_columns = np.argsort(places.number)[places.n_head + sums.row]
-            means = sparse.csr_array(means + sparse.csr_array((values, (sums.col, rare_columns)), shape=shape))
-        means.eliminate_zeros()
-        return means
+        places, rare = self.places, self._rare.tocsc()
+        self._make_exact(np.arange(places.n_clusters))
+        columns = np.sort(places.columns[: places.n_head])  # of the terms that have a line
+        size = np.count_nonzero(self.lines) + rare.data.size
+        starts, indices, data = np.zeros(places.n_clusters + 1, np.int32), np.empty(size, np.int32), np.empty(size, F32)
+        size = write_means(
+            (self.lines, rare.indptr, rare.indices, rare.data),
+            self._exact_lengths,
+            (columns, places.number[columns], places.columns[places.n_head :]),
+            (starts, indices, data),
+        )
+        shape = places.n_clusters, places.number.size
+        return sparse.csr_array((data[:size], indices[:size], starts), shape=shape)

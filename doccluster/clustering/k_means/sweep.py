@@ -73,7 +73,8 @@ class Bounds(NamedTuple):
 
     labels: Any  # int32
     lower: Any  # float32, at most the cosine to the own centroid
-    upper: Any  # float32 (n_groups, n_rows), at least the cosine to every other centroid c of group c % n_groups
+    # float32 (n_groups or all clusters, n_rows), at least the cosine to every other centroid c of group c % n_groups
+    upper: Any
 
 
 @jit(inner=True)
@@ -148,7 +149,7 @@ def sweep(rows, table, row_numbers, bounds, scratch, candidates):
         for strip in range(n_groups, n_lanes, n_groups):
             for group in range(min(n_groups, n_lanes - strip)):
                 peaks[group] = max(peaks[group], keys[strip + group])
-        for group in range(n_groups):
+        for group in range(upper.shape[0]):
             peak = F32(I32(in_order(peaks[group], cells)).view(F32)) if peaks[group] > LOWEST else NOWHERE
             peak += error + cell_roundoff * max(peak, F32(0))
             upper[group, row] = peak
@@ -231,7 +232,7 @@ class NearestCentroids:
         n_groups = groups_of(places.n_lanes, n_groups)
         self.documents, self.places, self.rows = documents, places, documents.sweep_rows(places)
         self.labels: npt.NDArray[np.int32] = np.zeros(n, I32)
-        self.bounds = Bounds(self.labels, np.full(n, NOWHERE), np.full((n_groups, n), FAR))
+        self.bounds = Bounds(self.labels, np.full(n, NOWHERE), np.full((min(n_groups, places.n_clusters), n), FAR))
         is_zero = ~documents.has_value  # at cosine 0 from all: always the first
         self.bounds.lower[is_zero], self.bounds.upper[:, is_zero] = np.inf, -np.inf
         self._swept, additions = self.rows, FIXED_ADDITIONS

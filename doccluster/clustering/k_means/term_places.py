@@ -31,20 +31,26 @@ DOWN, UP = 2.0**-64, np.float32(2.0**64)  # sums are made as small as cells want
 
 @dataclass(frozen=True, eq=False)
 class TermPlaces:
-    """The number that each term has in a table, by falling frequency; those below `n_head` have a line."""
+    """The number that each term has in a table.
+
+    Terms that have a line come first, by falling frequency, and rare ones after them in the order of their columns.
+    """
 
     number: npt.NDArray[np.uint32]  # of shape (n_terms,)
+    columns: npt.NDArray[np.int32]  # of shape (n_terms,): of each number
     n_clusters: int
     n_head: int
 
     @classmethod
     def of(cls, frequencies: npt.NDArray[np.int64], n_clusters: int, n_head: int | None = None) -> TermPlaces:
         """Return the places for some clusters; `n_head` terms have a line, `head_length` by default."""
-        number = np.empty(frequencies.size, np.uint32)
+        n_head = head_length(frequencies, n_clusters) if n_head is None else n_head
         # numpy sorts 16-bit integers by their digits; which of two very common terms comes first does not matter
-        order = np.argsort(-np.minimum(frequencies, 2**15 - 1).astype(np.int16), kind="stable")
-        number[order] = np.arange(frequencies.size, dtype=np.uint32)
-        return cls(number, n_clusters, head_length(frequencies, n_clusters) if n_head is None else n_head)
+        columns = np.argsort(-np.minimum(frequencies, 2**15 - 1).astype(np.int16), kind="stable").astype(np.int32)
+        columns[n_head:].sort()
+        number = np.empty(frequencies.size, np.uint32)
+        number[columns] = np.arange(frequencies.size, dtype=np.uint32)
+        return cls(number, columns, n_clusters, n_head)
 
     @property
     def n_lanes(self) -> int:

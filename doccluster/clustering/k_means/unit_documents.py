@@ -135,7 +135,7 @@ class UnitDocuments:
         float32 values are whole multiples of the last place of the smallest.
         """
         sizes = self.matrix.data if self.is_positive else np.abs(self.matrix.data)
-        smallest = np.min(sizes, where=sizes > 0, initial=1)
+        smallest = min(np.min(sizes if np.all(sizes) else sizes[sizes > 0], initial=1), 1)
         return float(np.spacing(smallest)) * (1.0 if np.all(self.weights == 1) else FINEST_WEIGHT)
 
     @cached_property
@@ -145,8 +145,8 @@ class UnitDocuments:
         largest_value = float(max(data.max(initial=0), -data.min(initial=0))) * float(self.weights.max(initial=0))
         largest = float(self.frequencies.max(initial=0)) * largest_value
         if largest >= INTEGERS_OF_FLOAT64 * self.smallest_step:
-            sizes = np.abs(data) * np.repeat(self.weights, np.diff(self.rows.indptr))
-            largest = float(np.bincount(self.matrix.indices, sizes).max(initial=0)) * SLACK
+            sizes = self.matrix if self.is_positive else abs(self.matrix)
+            largest = float((sizes.T @ self.weights).max(initial=0)) * SLACK
         return max(1.0, largest)
 
     def take(self, rows: Integers) -> UnitDocuments:

@@ -45,7 +45,7 @@ def test_the_cosines_of_a_sweep_err_by_no_more_than_the_bound(seed, kind, length
         means[columns, 0] = values
     row = sparse.csr_array((values, columns, [0, length]), shape=(1, N_TERMS))
     documents = UnitDocuments(row, np.ones(1))
-    places = TermPlaces(rng.permutation(N_TERMS).astype(np.uint32), 2, N_HEAD)
+    places = TermPlaces.of(rng.integers(1, 9, N_TERMS), 2, N_HEAD)
     nearest, centroids = NearestCentroids(documents, places), SparseMeans(sparse.csr_array(means.T), places)
     table, scratch = (
         centroids.table_for(documents),
