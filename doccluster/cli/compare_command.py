@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from doccluster.selection import Comparison
     from doccluster.streams.store.diff import Difference
 
+SIGNIFICANT, ENOUGH_SEEDS = 0.05, 20
+NEAR_ZERO = 0.05
 MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
 
 
@@ -280,6 +282,9 @@ def print_comparison(comparison: Comparison) -> None:
         _print_means(summary[summary["corpus"] == corpus])
         _print_tests(tests[tests["corpus"] == corpus])
         _print_agreement(agreement[agreement["corpus"] == corpus])
+    coherent = summary.loc[summary["measure"] == "coherence", "mean"]
+    if len(coherent) and coherent.max() < NEAR_ZERO:
+        say("  coherence (Sharma & Sharma) is near 0 on text, whatever the algorithm")
     _print_failures(comparison)
 
 
@@ -319,26 +324,35 @@ def _print_means(summary: pd.DataFrame) -> None:
 
 
 def _print_tests(tests: pd.DataFrame) -> None:
-    """Print the paired tests of measures of quality, corrected for their number."""
+    """Print the paired tests of measures of quality, corrected for their number, and the least p of this many seeds."""
     if tests.empty:
         return
+    least, most = int(tests["n"].min()), int(tests["n"].max())
+    n_seeds = f"{most}" if least == most else f"{least} to {most}"
     say()
-    say("  Wilcoxon tests, seeds paired (p after Holm; effect +1: first always better)")
-    rows = tests.head(MOST_TESTS).to_dict("records")
-    print_table(
-        [
-            Column("measure", [str(row["measure"]) for row in rows], "left"),
-            *(Column(head, [str(row[head]) for row in rows], "left", fit="wrap") for head in ("first", "second")),
-            Column("difference", [f"{row['mean_difference']:+.3f}" for row in rows]),
-            Column("effect", [f"{row['effect']:+.2f}" for row in rows]),
-            Column("p", [f"{row['p_holm']:.3f}" for row in rows]),
-            Column("n", [str(row["n"]) for row in rows]),
-        ],
-        has_rule=False,
-        indent=2,
-    )
+    say(f"  Wilcoxon tests, {n_seeds} seeds paired (p after Holm; effect +1: first always better)")
+    for measure, group in tests.head(MOST_TESTS).groupby("measure", sort=False):
+        rows = group.to_dict("records")
+        print_table(
+            [
+                Column(str(measure).replace("_", " "), [str(row["first"]) for row in rows], "left", fit="wrap"),
+                Column("against", [str(row["second"]) for row in rows], "left", fit="wrap"),
+                Column("difference", [f"{row['mean_difference']:+.3f}" for row in rows]),
+                Column("effect", [f"{row['effect']:+.2f}" for row in rows]),
+                Column("p", [f"{row['p_holm']:.3f}" for row in rows]),
+            ],
+            has_rule=False,
+            indent=2,
+        )
     if len(tests) > MOST_TESTS:
         say(f"  and {len(tests) - MOST_TESTS} more with --json")
+    n_pairs = int(tests.groupby("measure").size().max())
+    smallest = min(1.0, n_pairs * 2.0 ** (1 - most))  # all seeds agree, and Holm multiplies by the number of pairs
+    if smallest >= SIGNIFICANT:
+        pairs = "one pair" if n_pairs == 1 else f"{n_pairs} pairs"
+        say(
+            f"  {most} seeds can show no p below {smallest:.3f} with {pairs} of algorithms; give --seeds {ENOUGH_SEEDS}"
+        )
 
 
 def _print_agreement(agreement: pd.DataFrame) -> None:

@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty
 
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
-LEADING_MEASURES = ("silhouette", "coherence", "density", "adherence")
+LEADING_MEASURES = ("silhouette", "density", "adherence")
 DIGITS = 6
 ROWS_AT_A_TIME = 20_000
 N_LABEL_SCORES = 5  # candidates for the label that are shown with their scores

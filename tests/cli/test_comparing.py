@@ -102,7 +102,7 @@ def test_own_code_is_fitted_and_what_fails_is_told_with_its_seeds(doccluster, ma
     assert done.code == 0, done.err
     told = "  failed: tests.selection.own_clusterers:Broken on blocks, seeds 1, 3: RuntimeError: no luck with odd seeds"
     assert told in done.out.splitlines()
-    assert "Wilcoxon tests, seeds paired (p after Holm" in done.out
+    assert "Wilcoxon tests, 2 seeds paired (p after Holm" in done.out
 
 
 def test_figures_and_tables_have_units_and_intervals_(doccluster, newsroom, tmp_path):
@@ -131,26 +131,17 @@ def test_the_tests_of_three_algorithms_stay_in_one_table_at_80_columns(doccluste
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert max(len(line) for line in lines if str(tmp_path) not in line) <= 80
-    (head,) = (line for line in lines if line.split()[:2] == ["measure", "first"])
-    assert head.split() == ["measure", "first", "second", "difference", "effect", "p", "n"]
-    row = re.compile(r"  (nmi|adjusted_rand) +\S.* [+-]\d\.\d{3} +[+-]\d\.\d\d +\d\.\d{3} +5$")
+    heads = [line.split() for line in lines if "against" in line.split()]
+    assert heads == [[*measure, "against", "difference", "effect", "p"] for measure in (["adjusted", "rand"], ["nmi"])]
+    row = re.compile(r"  \S+ +\S.* [+-]\d\.\d{3} +[+-]\d\.\d\d +\d\.\d{3}$")
     rows = [line for line in lines if row.match(line)]
     assert len(rows) == 6
 
 
 def test_made_corpora_are_compared_and_the_same_command_goes_on(doccluster, tmp_path):
-    call = ("benchmark", "synthetic", "-o", tmp_path / "out", "--set", "vmf-1", "--kappa", "50,500", "-d", "10,30")
-    call = (
-        *call,
-        "-k",
-        "3",
-        "-n",
-        "90",
-        "--algorithm",
-        "k-means:n_init=1",
-        "--algorithm",
-        "spherical-k-means:n_init=1",
-    )
+    grid = "--set vmf-1 --kappa 50,500 -d 10,30 -k 3 -n 90"
+    fast = "--algorithm k-means:n_init=1 --algorithm spherical-k-means:n_init=1"
+    call = ("benchmark", "synthetic", "-o", tmp_path / "out", *grid.split(), *fast.split())
     first = doccluster(*call, "--seeds", 1)
     assert first.code == 0, first.err
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "fits").rglob("*.json")}
@@ -166,3 +157,17 @@ def test_made_corpora_are_compared_and_the_same_command_goes_on(doccluster, tmp_
     told = json.loads(doccluster(*call, "--seeds", 2, "--json").out)
     assert len(told["summary"]) == len(summary) == 4 * 2 * 3
     assert doccluster("benchmark", "synthetic", "-o", tmp_path / "x", "--kappa", "a").code == 2
+
+
+def test_the_output_says_what_so_few_seeds_can_show(doccluster, newsroom, tmp_path):
+    names = ("k-means:n_init=1", "spherical-k-means:n_init=1", "bisecting-spherical-k-means")
+    fast = [*(word for name in names for word in ("--algorithm", name)), "--measures", "ari,coherence"]
+    five = doccluster("compare", newsroom, "--truth", "story", *fast, "--seeds", 5, "-o", tmp_path / "five")
+    assert "5 seeds can show no p below 0.188 with 3 pairs of algorithms; give --seeds 20\n" in five.out
+    smallest = min(
+        float(line.split()[-1]) for line in five.out.splitlines() if re.search(r"[+-][01]\.\d\d  [01]\.\d{3}$", line)
+    )
+    assert smallest == 0.188  # an algorithm that is always worse comes to the bound
+    assert "coherence (Sharma & Sharma) is near 0 on text" in five.out
+    ten = doccluster("compare", newsroom, "--truth", "story", *fast, "--seeds", 10, "-o", tmp_path / "ten")
+    assert "can show no p below" not in ten.out
