@@ -14,6 +14,8 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 SingleFloats: TypeAlias = npt.NDArray[np.float32]
 Reals: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
 Integers: TypeAlias = npt.NDArray[np.int64]
+AnyIntegers: TypeAlias = npt.NDArray[np.integer[Any]]  # of any width: labels as they come
+Array: TypeAlias = npt.NDArray[np.generic]  # of any kind
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Labels: TypeAlias = npt.NDArray[np.int64]  # the number of the cluster of each document
 

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import AnyIntegers, Array
 from doccluster.errors import InputError
 
 Item = TypeVar("Item")
@@ -55,7 +56,7 @@ def row_blocks(n_rows: int, block_size: int) -> list[slice]:
     return [slice(start, min(start + block_size, n_rows)) for start in range(0, n_rows, block_size)]
 
 
-def entry_blocks(starts: npt.NDArray[np.integer[Any]], n_entries: int = BLOCK_ENTRIES) -> list[slice]:
+def entry_blocks(starts: AnyIntegers, n_entries: int = BLOCK_ENTRIES) -> list[slice]:
     """Return consecutive slices of the rows of a csr matrix with about `n_entries` entries each, from its row starts.
 
     >>> entry_blocks(np.array([0, 2, 3, 9, 10]), 3)
@@ -165,7 +166,7 @@ def allow_open_files(n_more: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, allowed), hard))
 
 
-def write_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+def write_arrays(folder: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays as the files of a folder that appears whole or not at all.
 
     Raises InputError if there is no room, or no right to write.
@@ -186,7 +187,7 @@ def write_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def write_array(path: Path, values: npt.NDArray[Any]) -> None:
+def write_array(path: Path, values: Array) -> None:
     """Write one array as a file that appears whole or not at all; see `write_arrays` for the errors."""
     partial = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     try:
@@ -198,7 +199,7 @@ def write_array(path: Path, values: npt.NDArray[Any]) -> None:
         raise scratch_failed(path, error) from error
 
 
-def write_in_pieces(path: Path, pieces: Iterable[npt.NDArray[Any]], dtype: npt.DTypeLike, size: int) -> None:
+def write_in_pieces(path: Path, pieces: Iterable[Array], dtype: npt.DTypeLike, size: int) -> None:
     """Write arrays, one after another, as one array of `size` values; see `write_arrays` for the errors.
 
     Filling a mapped file would need no more memory, but ends the process when the disk is full.
@@ -225,7 +226,7 @@ def reserve_table(path: Path, shape: tuple[int, int], dtype: npt.DTypeLike) -> N
         raise scratch_failed(path, error) from error
 
 
-def write_rows(path: Path, first: int, rows: npt.NDArray[Any]) -> None:
+def write_rows(path: Path, first: int, rows: Array) -> None:
     """Write rows of a table into their place in its file; several processes may do so at once, each its own rows."""
     try:
         with path.open("r+b") as file:

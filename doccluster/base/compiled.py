@@ -168,7 +168,7 @@ def _line(path: Path) -> str | None:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def jit(function: F | None = None, /, *, inner: bool = False, **options: Any) -> Any:
+def jit(function: F | None = None, /, *, inner: bool = False, **options: object) -> Any:
     """Compile `function` without the interpreter lock, caching the machine code on disk.
 
     Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process. An `inner`

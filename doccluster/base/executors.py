@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray
 from doccluster.base.blocks import (
     map_blocks,
     open_array,
@@ -264,7 +265,7 @@ class InFiles:
         return self.executor.reduce(call_opened, added, items, function, *shared)
 
     def table(
-        self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: npt.DTypeLike, *shared: Any
+        self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: npt.DTypeLike, *shared: object
     ) -> ArrayFile:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
         whole = self.empty_table(blocks[-1].stop if blocks else 0, width, dtype)
@@ -314,7 +315,7 @@ def call_opened(item: object, function: Callable[..., Result], *shared: object) 
     return function(item, *map(opened, shared))
 
 
-def added(parts: list[Any]) -> Any:
+def added(parts: Sequence[object]) -> Any:
     """Return the sum of whole numbers."""
     return functools.reduce(operator.add, parts)
 
@@ -327,7 +328,7 @@ def fill_rows(
     write_rows(Path(path), block.start, rows.reshape(block.stop - block.start, width))
 
 
-def write_piece(block: slice, folder: str, function: Callable[..., Any], *shared: Any) -> CsrFiles:
+def write_piece(block: slice, folder: str, function: Callable[..., Any], *shared: object) -> CsrFiles:
     """Write the rows of a csr array that a function returns for a block."""
     rows, target = call_opened(block, function, *shared), Path(folder) / f"rows-{block.start}"
     write_arrays(target, {"data.npy": rows.data, "indices.npy": rows.indices, "starts.npy": rows.indptr})
@@ -352,7 +353,7 @@ def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:
     return CsrFiles(str(folder), shape[1])
 
 
-def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:
+def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> CsrArray:
     """Return a csr array over arrays that are mapped from disk; the columns of each row ascend.
 
     The starts get the type of the columns: else scipy would copy the columns.

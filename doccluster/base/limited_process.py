@@ -214,7 +214,7 @@ def serve() -> None:
         _send(target, _done(target, *request))
 
 
-def _done(target: Any, task: dict[str, Any], body: bytes) -> dict[str, Any]:
+def _done(target: Any, task: dict[str, Any], body: bytes) -> dict[str, object]:
     """Do a piece of work, and return how it ended."""
     module, _, name = task["function"].partition(":")
     try:

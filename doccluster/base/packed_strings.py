@@ -10,6 +10,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import AnyIntegers, Array
 from doccluster.errors import SchemaError
 
 Item = TypeVar("Item")
@@ -139,7 +140,7 @@ class CodedColumn(MadeItems[Item]):
 
     __hash__ = None  # type: ignore[assignment]  # like a list, it is equal to what has the same items
 
-    def __init__(self, values: Sequence[Item], codes: npt.NDArray[Any] | None = None) -> None:
+    def __init__(self, values: Sequence[Item], codes: Array | None = None) -> None:
         self.values, self._codes = values, codes
 
     @classmethod
@@ -177,7 +178,7 @@ class CodedColumn(MadeItems[Item]):
         """Which value each row has."""
         return np.arange(len(self.values)) if self._codes is None else self._codes
 
-    def take(self, rows: npt.NDArray[np.integer[Any]]) -> CodedColumn[Item]:
+    def take(self, rows: AnyIntegers) -> CodedColumn[Item]:
         """Return the items of some rows, in this order; no value is copied."""
         if rows.size == len(self) and np.array_equal(rows, np.arange(rows.size)):
             return self
@@ -200,7 +201,7 @@ class CodedColumn(MadeItems[Item]):
         return _same_items(self, other)
 
 
-def _pieces(numbers: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+def _pieces(numbers: Array) -> Iterator[Array]:
     return (numbers[first : first + AT_A_TIME] for first in range(0, numbers.size, AT_A_TIME))
 
 

@@ -161,7 +161,7 @@ def at_the_door(function: F, name: str | None = None) -> F:
     call = f"{called}({', '.join(shown)})"
 
     @functools.wraps(function)
-    def checked(*arguments: object, **keywords: Any) -> Any:
+    def checked(*arguments: object, **keywords: object) -> Any:
         check_names(() if takes_any else keywords, parameters, f"{called}()")
         try:
             values = signature.bind(*arguments, **keywords).arguments

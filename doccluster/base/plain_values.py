@@ -163,7 +163,7 @@ def checksum(parts: Iterable[str | bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def matrix_checksum(matrix: Matrix, **parameters: Any) -> str:
+def matrix_checksum(matrix: Matrix, **parameters: object) -> str:
     """Return the checksum of a csr or dense matrix and of parameters, of which each needs a faithful repr."""
     return checksum([repr((tuple(matrix.shape), sorted(parameters.items()))), *_contents(matrix)])
 
@@ -306,7 +306,7 @@ def _convert_union(kind: object, value: object, place: str) -> Any:
     raise ValueError(f"{place} is {_shown(value)}, expected {_name(kind)}")
 
 
-def _convert_list(kind: Any, value: Any, place: str) -> tuple[Any, ...]:
+def _convert_list(kind: Any, value: Any, place: str) -> tuple[object, ...]:
     _expect(isinstance(value, list | tuple), value, place, "a list")
     inner = get_args(kind)
     if get_origin(kind) is tuple and Ellipsis not in inner:
@@ -354,7 +354,7 @@ def _plain(value: object, place: str, depth: int) -> Any:
 
 
 @cache
-def _field_types(kind: object) -> dict[str, Any]:
+def _field_types(kind: object) -> dict[str, object]:
     return get_type_hints(kind)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Matrix, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Matrix, is_sparse
 from doccluster.errors import InputError, MemoryLimitError
 
 MOST_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
@@ -142,7 +142,7 @@ def _memory_of_machine() -> int | None:
         return None
 
 
-def _before_conversion(matrix: CsrArray, name: str) -> Any:
+def _before_conversion(matrix: CsrArray, name: str) -> CsrArray:
     """Return a matrix whose conversion to csr is safe, and worth the memory of its row starts."""
     if matrix.format == "csc":
         _check_lines(matrix, name)
@@ -247,7 +247,7 @@ def _integers(value: object, what: str) -> Integers:
     return array
 
 
-def _values(value: object, n_dimensions: int, name: str) -> npt.NDArray[Any]:
+def _values(value: object, n_dimensions: int, name: str) -> Array:
     if np.ma.is_masked(value):
         raise masked(name)
     array = np.asarray(value)
@@ -265,7 +265,7 @@ def masked(name: str) -> InputError:
     return InputError(f"{name} has masked values", remedy="fill them in or leave those documents out")
 
 
-def _signed(matrix: CsrArray) -> Any:
+def _signed(matrix: CsrArray) -> CsrArray:
     """Return a checked csr matrix with index arrays of the two types that scipy computes with."""
     if all(array.dtype.type in (np.int32, np.int64) for array in (matrix.indices, matrix.indptr)):
         return matrix

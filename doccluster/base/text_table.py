@@ -291,7 +291,7 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
+def csv_text(table: Mapping[str, Sequence[object]] | pd.DataFrame) -> str:
     r"""Return a table as csv; texts and names of columns are made safe, undefined is empty, numbers keep every digit.
 
     >>> csv_text({"title": ["=1+1", None], "value": [0.1, float("nan")]})
@@ -305,7 +305,7 @@ def csv_text(table: Mapping[str, Sequence[Any]] | pd.DataFrame) -> str:
     return text.getvalue()
 
 
-def _write(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
+def _write(names: Sequence[str], rows: Iterable[Sequence[object]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerows([_csv_cell(value) for value in row] for row in itertools.chain([names], rows))
 
@@ -314,7 +314,7 @@ def _csv_cell(value: object) -> Any:
     return safe_cell(value) if isinstance(value, str) or not is_missing(value) else ""
 
 
-def write_csv(table: Mapping[str, Sequence[Any]] | pd.DataFrame, path: Path) -> None:
+def write_csv(table: Mapping[str, Sequence[object]] | pd.DataFrame, path: Path) -> None:
     """Write `csv_text` to a file, in UTF-8."""
     write_csv_parts([table], path)
 
@@ -327,7 +327,7 @@ def write_csv_parts(tables: Iterable[Mapping[str, Sequence[Any]] | pd.DataFrame]
             file.write(text if number == 0 else text[text.index("\n") + 1 :])
 
 
-def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], path: Path) -> None:
+def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[object]], path: Path) -> None:
     """Write rows as they come, as `csv_text` writes a table, so that a long one is never in memory."""
     with path.open("w", encoding="utf-8", newline="") as file:
         _write(names, rows, file)

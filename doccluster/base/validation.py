@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Matrix, MatrixLike, is_sparse
+from doccluster.base.arrays import Array, Matrix, MatrixLike, is_sparse
 from doccluster.base.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.base.sparse_structure import checked_csr, masked, wrong_dimensions
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
@@ -86,7 +86,7 @@ def check_matrix(matrix: MatrixLike, *, dtype: npt.DTypeLike | None = None, name
     return result
 
 
-def _dense(matrix: Matrix, name: str) -> npt.NDArray[Any]:
+def _dense(matrix: Matrix, name: str) -> Array:
     try:
         result = np.asarray(matrix)
     except (ValueError, OverflowError, RecursionError) as error:
@@ -118,7 +118,7 @@ def _as_float(matrix: Matrix, dtype: npt.DTypeLike | None, name: str) -> Any:
         raise InputError(f"is not numeric: {error}", argument=name) from error
 
 
-def compact_indices(matrix: Matrix) -> Any:
+def compact_indices(matrix: Matrix) -> Matrix:
     """Return a csr array with 32-bit index arrays where they suffice; scikit-learn's estimators take no others."""
     if not is_sparse(matrix) or max(matrix.nnz, *matrix.shape) >= 2**31:
         return matrix

@@ -92,7 +92,7 @@ def print_json(content: object) -> None:
     write_out(_as_json(content) + "\n")
 
 
-def print_json_lists(content: Mapping[str, object], lists: Mapping[str, Iterable[Any]]) -> None:
+def print_json_lists(content: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> None:
     """Print what `print_json` prints of both together, but each item of the lists as it comes, so that none is kept.
 
     Parameters

@@ -210,7 +210,7 @@ class _Requests(LoopbackRequests):
             context = {"message": str(error)}
         return render_browse_page(browser.cards, browser.path, self.server.token, **context)
 
-    def _listing(self, number: int, first: int) -> dict[str, Any]:
+    def _listing(self, number: int, first: int) -> dict[str, object]:
         card, documents = self.server.browser.card(number), self.server.browser.documents
         begin = max(first, 1)
         rows = card.members[begin - 1 : begin - 1 + LISTED].tolist()

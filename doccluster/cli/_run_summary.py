@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -147,7 +147,7 @@ def say_analysis(lines: Mapping[str, str]) -> None:
         say_fact(name, line)
 
 
-def run_as_json(run: Run, output: Path | None) -> dict[str, Any]:
+def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
     """Return the screen of `print_run`, and all scores, as plain values."""
     values = per_cluster_values(run)
     overviews = overview(run)

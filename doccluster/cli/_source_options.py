@@ -84,7 +84,7 @@ def made_options(kind: Any, names: Mapping[str, OptionSpec], *, section: str) ->
     return options(*(_option(name, parameters[name], types[name], spec, section) for name, spec in names.items()))
 
 
-def _taken(typed: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _taken(typed: dict[str, Any], names: Iterable[str]) -> dict[str, object]:
     """Take options out of what was typed; return those that have a value."""
     arguments = {name: typed.pop(name, None) for name in names}
     return {name: value for name, value in arguments.items() if value is not None}
@@ -128,7 +128,7 @@ def columns_of(_context: click.Context, _option: click.Parameter, texts: Iterabl
     return {ROLES[role]: columns if role in SEVERAL else columns[0] for role, columns in columns_of_roles.items()}
 
 
-def format_given(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, Any]:
+def format_given(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, object]:
     """Return the format and its parameters, of a text such as ``csv:delimiter=;``."""
     if text is None:
         return {}
@@ -141,7 +141,7 @@ def format_given(_context: click.Context, _option: click.Parameter, text: str | 
         kind = name if name in MATRIX_FORMATS else check_format(name)
     except InputError as error:
         raise click.BadParameter(str(error).removeprefix("format=")) from error
-    arguments: dict[str, Any] = {} if kind is None else {"format": kind}
+    arguments: dict[str, object] = {} if kind is None else {"format": kind}
     takes = () if kind not in FORMATS else FORMATS[kind].parameters
     for pair in filter(None, settings.split(",")):
         parameter, equals, value = pair.partition("=")
@@ -211,12 +211,12 @@ def typed_source(sources: Sequence[str]) -> Any:
     return sources[0] if len(sources) == 1 and query_in(sources[0]) else [Path(source) for source in sources]
 
 
-def take_reader(typed: dict[str, Any]) -> dict[str, Any]:
+def take_reader(typed: dict[str, Any]) -> dict[str, object]:
     """Take the arguments of `read_corpus` and `read_matrix` out of what was typed."""
     return {**typed.pop("format", {}), **typed.pop("columns", {}), **_taken(typed, (*READER, *MATRIX))}
 
 
-def take_vectorizer(typed: dict[str, Any]) -> dict[str, Any]:
+def take_vectorizer(typed: dict[str, Any]) -> dict[str, object]:
     """Take the arguments of `TfidfVectorizer` out of what was typed."""
     if typed.get("stemming", "") is None:  # the language of the texts is stemmed; later this import would take more
         from doccluster.text.analysis import OTHER_PARTS, import_stemmers
@@ -231,7 +231,7 @@ def take_language(typed: dict[str, Any]) -> str | list[str]:
     return names[0] if len(names) == 1 else names
 
 
-def take_source(typed: dict[str, Any]) -> dict[str, Any]:
+def take_source(typed: dict[str, Any]) -> dict[str, object]:
     """Take the arguments reader, language and vectorizer of functions of sources out of what was typed."""
     return {"reader": take_reader(typed), "language": take_language(typed), "vectorizer": take_vectorizer(typed)}
 

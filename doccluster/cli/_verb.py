@@ -334,7 +334,7 @@ STORE = click.Option(
 JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document instead of text.")
 
 
-def store_verb(name: str, short_help: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
+def store_verb(name: str, short_help: str, **attributes: object) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes a verb of `stream`: with `--store` before its options, `--json` after them."""
 
     def decorate(function: Callable[..., object]) -> click.Command:

@@ -107,7 +107,7 @@ def choose_k_command(
         say(f"  {output}/{names}")
 
 
-def choice_as_json(choice: Choice) -> dict[str, Any]:
+def choice_as_json(choice: Choice) -> dict[str, object]:
     """Return a choice as JSON values."""
     recommendation = choice.recommendation
     numbers = ("k", "sections", "topics", "subtopics", "granularity", "reason", "has_structure", "p_value", "sentence")
@@ -211,7 +211,7 @@ def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json
         say(f"  {test.name}: {test.note}")
 
 
-def tendency_as_json(test: Tendency) -> dict[str, Any]:
+def tendency_as_json(test: Tendency) -> dict[str, object]:
     """Return a test of tendency as JSON values."""
     names = ("name", "mean", "sd", "null_mean", "null_interval", "p_value", "note")
     return {name: getattr(test, name) for name in names}

@@ -168,7 +168,7 @@ def benchmark_command() -> None:
 def _numbers(kind: type) -> Callable[..., Any]:
     """Return a callback that makes numbers of a text with commas."""
 
-    def parse(context: click.Context, option: click.Parameter, value: str | None) -> list[Any] | None:
+    def parse(context: click.Context, option: click.Parameter, value: str | None) -> list[object] | None:
         try:
             return None if value is None else [kind(part) for part in value.split(",")]
         except ValueError as error:
@@ -255,7 +255,7 @@ def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None,
     return by_source
 
 
-def _as_json(comparison: Comparison) -> dict[str, Any]:
+def _as_json(comparison: Comparison) -> dict[str, object]:
     from doccluster.selection.comparison_result import headline
 
     tables = {
@@ -296,7 +296,7 @@ def _print_failures(comparison: Comparison) -> None:
         say(f"  failed: {algorithm} on {corpus}, seed{'' if len(group) == 1 else 's'} {seeds}: {kind}: {message}")
 
 
-def _print_corpus(row: Mapping[Any, Any]) -> None:
+def _print_corpus(row: Mapping[object, object]) -> None:
     """Print the size of a corpus, and which column was the truth."""
     column, columns = row.get("truth"), row.get("label_columns")
     truth = f"truth: {column}" if isinstance(column, str) else "no truth"

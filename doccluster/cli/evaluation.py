@@ -125,14 +125,14 @@ def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -
 
 def _truth(
     label_file: Any, path: str, columns: tuple[str, ...], separator: str | None, keep: list[int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     from doccluster.measures.label_files import read_labels, rows_of
 
     truth = read_labels(path, columns=columns, label_separator=separator)
     rows = rows_of(label_file, truth.ids, truth.n_documents, truth.path, may_lack=True)[keep]
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
     for name, cells in truth.columns.items():
-        classes: list[Any] = [cells[row] if row >= 0 else "" for row in rows]
+        classes: list[object] = [cells[row] if row >= 0 else "" for row in rows]
         result[name] = classes if separator is None else [_cut(cell, separator) for cell in classes]
     return result
 
@@ -198,7 +198,7 @@ def measures_command(family: Any, source: str | None, as_json: bool) -> None:
 def _record(record: Measure) -> dict[str, Any]:
     """Return a record as data; a variant or an alias says of what, so that what has neither can be counted."""
     fields = ("name", "title", "family", "source", "direction", "range", "cost", "formula", "meaning", "edges")
-    result: dict[str, Any] = {name: getattr(record, name) for name in fields}
+    result: dict[str, object] = {name: getattr(record, name) for name in fields}
     result["parts"] = list(record.parts)
     result["also_called"] = list(record.also_called)
     result["metrics"] = list(record.metrics)

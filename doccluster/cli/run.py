@@ -180,7 +180,7 @@ meaning_options = options(
 )
 
 
-def take_settings(typed: dict[str, Any]) -> dict[str, Any]:
+def take_settings(typed: dict[str, Any]) -> dict[str, object]:
     """Take the settings of a run out of what was typed: the fields of `RunSettings`, and what stands for some."""
     from doccluster.pipeline.run_settings import RunSettings
 

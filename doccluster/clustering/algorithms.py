@@ -115,7 +115,7 @@ def is_algorithm(name: str) -> bool:
     return spelled(name) in _BY_SPELLING
 
 
-def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
+def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, object]]:
     """Return the algorithm that a text names, and the parameters that follow the name.
 
     Raises InputError if there is no such algorithm, or a parameter has no value.
@@ -134,7 +134,7 @@ def parse_algorithm(text: str) -> tuple[Algorithm, dict[str, Any]]:
     return algorithm, parameters
 
 
-def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algorithm, dict[str, Any]]:
+def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algorithm, dict[str, object]]:
     """Return the algorithm of a name or a quality, and its options; the default where neither is given.
 
     Raises InputError if both are given, or one is not known.
@@ -148,7 +148,7 @@ def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algori
     return parse_algorithm(algorithm if algorithm is not None else QUALITIES[quality or "default"])
 
 
-def algorithm_of(estimator: Any) -> tuple[str, dict[str, Any]]:
+def algorithm_of(estimator: Any) -> tuple[str, dict[str, object]]:
     """Return the name of the algorithm that an estimator is, and the parameters that are not as usual.
 
     Raises InputError if it is none of the table.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import Matrix, MatrixLike
+from doccluster.base.arrays import AnyIntegers, Matrix, MatrixLike
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
@@ -43,7 +43,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
         check_columns(self, X)
         return nearest_centroids(documents, self.centroids_, n_threads=self.n_threads).astype(np.int64)
 
-    def _unit_rows(self, X: MatrixLike) -> Any:
+    def _unit_rows(self, X: MatrixLike) -> Matrix:
         """Return checked rows, unit, with one warning if they were not; csr or dense."""
         matrix = check_matrix(X)
         validate_data(self, X, skip_check_array=True)
@@ -55,7 +55,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
         return tags
 
 
-def sum_directions(rows: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def sum_directions(rows: Matrix, labels: AnyIntegers, n_clusters: int) -> Matrix:
     """Return the unit directions of the sums of the rows of each cluster; zero for a cluster without documents.
 
     `rows`: csr or dense array of shape (n_documents, n_terms). `labels`: int array of shape (n_documents,),

@@ -67,7 +67,7 @@ class LinearRule(ShortRepr):
         scores: npt.NDArray[np.float64] = np.asarray(products.toarray() if is_sparse(products) else products)
         return scores + self.offsets
 
-    def memberships(self, matrix: Matrix, n_clusters: int, *, n_largest: int = 3) -> Any:
+    def memberships(self, matrix: Matrix, n_clusters: int, *, n_largest: int = 3) -> CsrArray:
         """Return the probability of the likeliest clusters of each row, where the scores are log-posteriors.
 
         csr array of shape (n_rows, n_clusters) with the `n_largest` entries of each row; none for a row without terms.

@@ -79,7 +79,7 @@ def parsed_json(text: str) -> Any:
         return None
 
 
-def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Return the columns, and in place of those that hold objects the columns in these."""
     leaves: dict[str, None] = {}
     for name in names:
@@ -108,7 +108,7 @@ def prose_length(values: Sequence[object]) -> float:
     return sum(map(_prose_of, texts)) / max(len(values), 1)
 
 
-def is_like_its_cells(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+def is_like_its_cells(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
     """Say whether the name of a column is as much of a text as its cells are: then it may well be one of them."""
     return prose_length([name]) >= max(SHORTEST_PROSE, prose_length([row.get(name) for row in rows]) / 2)
 
@@ -141,7 +141,7 @@ def is_json_source(value: object) -> bool:
     return value.lstrip()[:1] in ("{", "[") and _JSON_SOURCE.fullmatch(value) is not None
 
 
-def _text_keys(value: Mapping[Any, Any]) -> list[Any]:
+def _text_keys(value: Mapping[object, object]) -> list[object]:
     """Return the keys of an object that are named like a text, the likeliest first."""
     by_name = {plain_name(str(key)): key for key in reversed(value)}
     return [by_name[name] for name in (*TEXT_NAMES, *_WRAPPED) if name in by_name]
@@ -157,7 +157,7 @@ def text_in(value: object) -> Any:
 
 
 def choose_text(
-    names: Sequence[str], rows: Sequence[Mapping[str, Any]], unavailable: Collection[str]
+    names: Sequence[str], rows: Sequence[Mapping[str, object]], unavailable: Collection[str]
 ) -> tuple[str, ...]:
     """Return the columns that hold the text; none where nothing says which.
 
@@ -205,7 +205,7 @@ def _place_among_names(name: str, *, is_inner: bool) -> tuple[int, int] | None:
     return None
 
 
-def _is_structured(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _is_structured(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
     """Say whether a column holds objects or their source in JSON, and nothing else."""
     values = [value for row in rows if (value := value_at(row, name)) not in (None, "")]
     return bool(values) and all(map(is_json_source, values))
@@ -312,7 +312,7 @@ def choose_columns(
 
 
 def _kept_columns(
-    leaves: Sequence[str], rows: Sequence[Mapping[str, Any]], needed: Sequence[str], options: ReadOptions
+    leaves: Sequence[str], rows: Sequence[Mapping[str, object]], needed: Sequence[str], options: ReadOptions
 ) -> tuple[str, ...]:
     """Return the columns to keep as they are: those that were named, and all short ones without another role."""
     keep = dict.fromkeys(options.kept_columns)
@@ -325,7 +325,7 @@ def _kept_columns(
     return tuple(keep)
 
 
-def _is_short(name: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _is_short(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
     """Say whether a column holds values, neither objects nor texts of more than 200 characters in the median."""
     values = [value for row in rows if (value := value_at(row, name)) not in (None, "")]
     if any(is_json_source(value) or isinstance(value, bytes) for value in values):

@@ -97,7 +97,7 @@ class Corpus:
         ids: Sequence[str],
         texts: Sequence[str],
         labels: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
-        metadata: Mapping[str, Sequence[Any]] | pd.DataFrame | None = None,
+        metadata: Mapping[str, Sequence[object]] | pd.DataFrame | None = None,
         skipped: tuple[Skipped, ...] = (),
         stripped_html: bool = False,
         skipped_after: tuple[int, ...] = (),
@@ -109,7 +109,7 @@ class Corpus:
         self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
         self._dates, self.guessed_encodings = dates, guessed_encodings or {}
         self._metadata: Any = {} if metadata is None else metadata
-        self._columns: dict[str, Sequence[Any]] = {}
+        self._columns: dict[str, Sequence[object]] = {}
 
     @cached_property
     def metadata(self) -> pd.DataFrame:
@@ -192,7 +192,7 @@ class Corpus:
         fields = {name: getattr(self, name) for name in (*shared, "guessed_encodings", "dates")}
         return Corpus(texts=texts, metadata=self._metadata, **fields)
 
-    def select(self, condition: Callable[[Document], bool] | None = None, **columns: Any) -> Corpus:
+    def select(self, condition: Callable[[Document], bool] | None = None, **columns: object) -> Corpus:
         """Return the documents for which all conditions hold.
 
         Parameters
@@ -231,7 +231,7 @@ class Corpus:
         """
         import pandas as pd
 
-        columns: dict[str, Any] = {"text": self.texts, **{str(name): self._values(name) for name in self._metadata}}
+        columns: dict[str, object] = {"text": self.texts, **{str(name): self._values(name) for name in self._metadata}}
         for name, labels_of_rows in self.labels.items():
             columns[name] = [labels if len(labels) > 1 else "".join(labels) for labels in labels_of_rows]
         return pd.DataFrame(columns, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
@@ -258,14 +258,14 @@ class Corpus:
         columns = ("id", *filled, *self.labels, "text")
         return html_table(columns, rows, caption=f"{len(self):,} documents{skipped}{remark}")
 
-    def _values(self, name: str) -> Sequence[Any]:
+    def _values(self, name: str) -> Sequence[object]:
         """Return a column of the metadata, made a tuple once."""
         if name not in self._columns:
             values = self._metadata[name]
             self._columns[name] = values if isinstance(values, CodedColumn) else tuple(values)
         return self._columns[name]
 
-    def _labels_or_values(self, name: str) -> Sequence[tuple[Any, ...]]:
+    def _labels_or_values(self, name: str) -> Sequence[tuple[object, ...]]:
         if name in self.labels:
             return self.labels[name]
         if name in self._metadata:
@@ -289,7 +289,7 @@ class Corpus:
             raise IndexError(f"there is no row {row} in a corpus of {len(self):,} documents")
         return row % len(self)
 
-    def _rows(self, selection: list[Any]) -> list[int]:
+    def _rows(self, selection: Sequence[object]) -> list[int]:
         if not selection or any(type(item).__name__ not in ("bool", "bool_") for item in selection):
             return [self._row_of(item) for item in selection]
         if len(selection) != len(self):

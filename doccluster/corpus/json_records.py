@@ -173,7 +173,7 @@ def why_not_json(error: Exception) -> str:
     return "nested too deep" if isinstance(error, RecursionError) else "a number of too many digits"
 
 
-def records_in(content: object, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[Any]:
+def records_in(content: object, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[object]:
     """Yield the records of a JSON value, the keys above them as columns; texts and other leaves as they are."""
     table = _rows_of_table(content, options) if level <= _MOST_LEVELS else None
     if level > _MOST_LEVELS:
@@ -192,7 +192,7 @@ def records_in(content: object, options: ReadOptions, keys: tuple[str, ...] = ()
         yield from _below(content, options, keys, level + 1)
 
 
-def _below(content: Mapping[str, object], options: ReadOptions, keys: tuple[str, ...], level: int) -> Iterator[Any]:
+def _below(content: Mapping[str, object], options: ReadOptions, keys: tuple[str, ...], level: int) -> Iterator[object]:
     """Yield the records that lie in an object that is none itself."""
     nested = {key: value for key, value in content.items() if isinstance(value, list | Mapping)}
     lists = [value for value in nested.values() if isinstance(value, list) and value]
@@ -228,14 +228,14 @@ def _with_keys(value: object, keys: tuple[str, ...], *, is_named: bool = True) -
     return {**key_columns, "id": "/".join(keys), **value} if is_named else {**key_columns, **value}
 
 
-def _rows_of_table(content: object, options: ReadOptions) -> Iterator[dict[str, Any]] | None:
+def _rows_of_table(content: object, options: ReadOptions) -> Iterator[dict[str, object]] | None:
     """Return the rows of a table that is written as lists of cells or as columns; None for anything else."""
     if isinstance(content, list):
         return _rows_of_lists(content, options)
     if not isinstance(content, Mapping) or not content:
         return None
     names, keys = content.get("columns"), content.get("index")
-    cells: list[Any] = next(
+    cells: list[object] = next(
         (list_of_rows for name in ("data", "rows", "values") if isinstance(list_of_rows := content.get(name), list)), []
     )
     if cells and list in (type(names), type(keys)) and not isinstance(cells[0], Mapping):  # "split"
@@ -269,7 +269,7 @@ def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, 
     return (dict(zip(names, row, strict=True)) for row in rows[has_header:])
 
 
-def _row(key: object, names: Sequence[object], cells: Sequence[object]) -> dict[str, Any]:
+def _row(key: object, names: Sequence[object], cells: Sequence[object]) -> dict[str, object]:
     """Return a row by its columns, with the key of the row, if it has one, as its id unless a column holds that."""
     row = dict(zip(map(str, names), cells, strict=False))
     has_id = key is None or any(plain_name(name) in ID_COLUMNS for name in row)

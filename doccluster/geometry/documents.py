@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, Floats, Matrix, is_sparse
 from doccluster.base.plain_values import METRICS, ShortRepr, matrix_checksum
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import (
@@ -224,7 +224,7 @@ class Documents(TermMatrix, ShortRepr):
         """The number of different rows: no clustering has more clusters that differ."""
         return count_distinct_rows(self.matrix)
 
-    def take(self, rows: npt.NDArray[np.integer[Any]]) -> Documents:
+    def take(self, rows: AnyIntegers) -> Documents:
         """Return some of the documents, in this order; rows of a checked matrix need no check."""
         return Documents(self.matrix[rows])
 

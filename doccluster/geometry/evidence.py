@@ -154,7 +154,7 @@ class ClusterEvidence:
         return cluster_sums(self.rows, self.partition, n_threads=self.n_threads)
 
     @cached_property
-    def support(self) -> Any:
+    def support(self) -> CsrArray:
         """How many documents of each cluster have each term, float64 csr array of shape (k, n_terms)."""
         return count_presence(self.rows.matrix, self.labels, self.n_clusters)
 

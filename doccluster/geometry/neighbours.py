@@ -56,7 +56,7 @@ class NeighbourGraph(ShortRepr):
     families: npt.NDArray[np.int64]
     first: npt.NDArray[np.int64]
 
-    def to_csr(self) -> Any:
+    def to_csr(self) -> CsrArray:
         """Return the cosines as a csr array of shape (n_families, n_families), not symmetric."""
         there = self.neighbours >= 0
         starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
@@ -191,7 +191,7 @@ def nearest_neighbours(
     return NeighbourGraph(*lists, families, first)
 
 
-def neighbour_edges(rows: Matrix, n_neighbors: int = 10, *, n_threads: int | None = None) -> Any:
+def neighbour_edges(rows: Matrix, n_neighbors: int = 10, *, n_threads: int | None = None) -> CsrArray:
     """Return the graph with an edge where either end has the other among its nearest; weights are cosines.
 
     `rows` of shape (n_documents, n_terms): the work for dense ones grows with the square of the number of documents.
@@ -325,7 +325,7 @@ def nearest_by_terms(part: Part, rows: Matrix, names: Names, lists: object, k: i
     return neighbours, similarity
 
 
-def rows_of_names(block: slice, rows: Matrix, names: Names) -> Any:
+def rows_of_names(block: slice, rows: Matrix, names: Names) -> Matrix:
     """Return the rows that stand for some families."""
     return rows[names[block]]
 

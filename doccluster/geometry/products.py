@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.base.progress import Progress
 from doccluster.geometry.documents import Rows
@@ -41,7 +41,7 @@ class ClusterNorms(NamedTuple):
 class Readings(NamedTuple):
     """The similarities and distances of a group of rows, and largest values by cluster."""
 
-    of_rows: dict[str, npt.NDArray[Any]]  # arrays in the order of the rows, by the names of `SimilarityPass`
+    of_rows: dict[str, Array]  # arrays in the order of the rows, by the names of `SimilarityPass`
     # of shape (clusters met, k): the largest similarity to each centroid, the summed distances to each mean
     tables: tuple[Floats, Floats] | None
 

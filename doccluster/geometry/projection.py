@@ -110,7 +110,7 @@ def latent_semantic_space(
         n_directions = min(n_components + OVERSAMPLING, n_rows, used_terms.size)
         blocks = row_blocks(n_rows, BLOCK_ROWS)
 
-        def seen_by_rows(table: Floats) -> Any:
+        def seen_by_rows(table: Floats) -> Matrix:
             width_kept = inner.keep(table)
             return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, width_kept)
 
@@ -156,7 +156,7 @@ def latent_semantic_space(
     return SemanticSpace(components, lengths)
 
 
-def principal_rows(table: Matrix, n_components: int, place: TablePlace) -> Any:
+def principal_rows(table: Matrix, n_components: int, place: TablePlace) -> Matrix:
     """Return the rows of a dense table seen from the directions in which they spread most, unit, a float32 table.
 
     Where the table has no more columns than that it comes back as it is.

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.validation import squared_row_norms
 from doccluster.geometry.documents import Rows
@@ -99,7 +99,7 @@ class ExactSums:
     def __neg__(self) -> ExactSums:
         return ExactSums(-self.high, -self.low, self.steps)
 
-    def by_cluster(self) -> Any:
+    def by_cluster(self) -> CsrArray:
         """Return the sums, each rounded once: float64 array of shape (n_clusters, n_terms), csr where the rows are."""
         carried, remainder = _of_values(_carried, self.low), _of_values(_rest, self.low)
         sums = (self.high + carried).astype(np.float64) + remainder
@@ -130,9 +130,7 @@ def joined(parts: Sequence[object]) -> Any:
     return functools.reduce(operator.add, parts)
 
 
-def sum_block(
-    rows: Rows, block: Integers, labels: npt.NDArray[np.integer[Any]], n_clusters: int, *, squared: bool = False
-) -> ExactSums:
+def sum_block(rows: Rows, block: Integers, labels: AnyIntegers, n_clusters: int, *, squared: bool = False) -> ExactSums:
     """Return the sums by cluster of some rows, or of the squares of their values.
 
     `labels`: int array of shape (n_documents,); those of the block are 0..n_clusters-1.
@@ -147,7 +145,7 @@ def sum_block(
 def _sum_piece(
     rows: Rows,
     members: Integers,
-    labels: npt.NDArray[np.integer[Any]],
+    labels: AnyIntegers,
     n_clusters: int,
     steps: Floats,
     *,
@@ -169,14 +167,14 @@ def _sum_piece(
     return ExactSums(high, low, steps)
 
 
-def _sum_by_label(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def _sum_by_label(matrix: Matrix, labels: AnyIntegers, n_clusters: int) -> Any:
     """Return the plain sums of the rows with each label, in the type and form of the matrix."""
     values, starts = np.ones(labels.size, matrix.dtype), np.arange(labels.size + 1)
     sums = sparse.csc_array((values, labels, starts), shape=(n_clusters, labels.size)).tocsr() @ matrix
     return sums.tocsc().tocsr() if sparse.issparse(sums) else sums  # terms ascending, faster than comparing them would
 
 
-def sums_by_label(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def sums_by_label(matrix: Matrix, labels: AnyIntegers, n_clusters: int) -> Any:
     """Return the sums of the rows with each label, as they are, of the form of `matrix`; shape (n_clusters, n_terms).
 
     `labels`: int array of shape (n_documents,), 0..n_clusters-1.
@@ -184,7 +182,7 @@ def sums_by_label(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_cluste
     return sum_block(Rows.as_they_are(matrix), np.arange(labels.size), labels, n_clusters).by_cluster()
 
 
-def count_presence(matrix: Matrix, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> sparse.csr_array:
+def count_presence(matrix: Matrix, labels: AnyIntegers, n_clusters: int) -> sparse.csr_array:
     """Return in how many of the rows with each label each term is, a float64 csr array; rows of blocks may be counted
     by themselves."""
     rows = sparse.csr_array(matrix)

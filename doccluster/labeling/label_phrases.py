@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import AnyIntegers, Matrix
 from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry.partition import Partition
@@ -36,7 +35,7 @@ class LabelQueries:
     ones in the order of rows.
     """
 
-    def __init__(self, rows: Matrix, labels: npt.NDArray[np.integer[Any]], columns: Collection[int]) -> None:
+    def __init__(self, rows: Matrix, labels: AnyIntegers, columns: Collection[int]) -> None:
         terms = np.unique(np.fromiter(columns, dtype=np.int64, count=len(columns)))
         self.labels = labels
         self.sizes = np.bincount(labels)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -97,7 +97,7 @@ class LabelSets:
 
     @classmethod
     def of_documents(
-        cls, labels: Iterable[Sequence[Any]], clusters: npt.NDArray[np.int64], n_clusters: int
+        cls, labels: Iterable[Sequence[object]], clusters: npt.NDArray[np.int64], n_clusters: int
     ) -> LabelSets:
         """Return the sets of documents with any number of different labels; those without one are left out."""
         labels = list(labels)

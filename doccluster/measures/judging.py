@@ -34,7 +34,7 @@ MAX_VALUE = 1e70  # of Euclidean rows: the squares of their squared distances ha
 @at_the_door
 def score(
     name: str,
-    labels: Any,
+    labels: npt.ArrayLike,
     *,
     truth: Any = None,
     vectors: Any = None,
@@ -46,7 +46,7 @@ def score(
     n_threads: int | None = None,
     max_memory: str | int | None = None,
     progress: Progress = silent,
-    **parameters: Any,
+    **parameters: object,
 ) -> Score:
     """Judge a partition by one measure.
 
@@ -200,7 +200,7 @@ def evaluate(
     candidates = list_measures(counted=None if measures == "all" else True)
     possible = [record for record in candidates if store.missing_for(record) is None]
     skipped = _not_computed(store, possible, pairwise_seconds)
-    chosen: dict[Measure, Mapping[str, Any]] = {record: {} for record in possible}
+    chosen: dict[Measure, Mapping[str, object]] = {record: {} for record in possible}
     return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped, notes=notes)
 
 
@@ -209,7 +209,7 @@ def _of_run(labels: object, truth: object, vectors: object) -> tuple[Any, Any, A
     return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
 
 
-def _requested(measures: Any) -> dict[Measure, Mapping[str, Any]] | None:
+def _requested(measures: Any) -> dict[Measure, Mapping[str, object]] | None:
     """Return the measures that are named, with their parameters; None for the default set."""
     if measures is None or measures == "all":
         return None
@@ -255,7 +255,7 @@ def _require(store: EvidenceStore, records: list[Measure]) -> None:
 
 def _evaluation(
     store: EvidenceStore,
-    chosen: Mapping[Measure, Mapping[str, Any]],
+    chosen: Mapping[Measure, Mapping[str, object]],
     skipped: Mapping[Measure, str],
     *,
     strict: bool,
@@ -282,7 +282,7 @@ def _evaluation(
     )
 
 
-def _provenance(store: EvidenceStore) -> dict[str, Any]:
+def _provenance(store: EvidenceStore) -> dict[str, object]:
     return {
         "doccluster": __version__,
         "numpy": np.__version__,

@@ -99,7 +99,7 @@ def _cells(text: str, delimiter: str) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
 
 
-def _first_record(text: str, lines: Sequence[str]) -> Mapping[str, Any] | None:
+def _first_record(text: str, lines: Sequence[str]) -> Mapping[str, object] | None:
     """Return the first record of a file of JSON (empty where records lie deeper); None where the file is no JSON."""
     first = next(line for line in lines if line.strip())
     for part in (first, text) if first.lstrip().startswith(("{", "[")) else ():

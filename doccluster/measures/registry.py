@@ -194,7 +194,7 @@ class Measure:
         for name, value in parameters.items():
             _check_value(name, value, self.options[name])
 
-    def compute(self, evidence: object, **parameters: Any) -> Values:
+    def compute(self, evidence: object, **parameters: object) -> Values:
         """Return the value of this measure on the evidence.
 
         Raises
@@ -258,12 +258,12 @@ def internal_measure(name: str, **record: Any) -> Callable[[F], F]:
     return measure(name, **{"family": "internal", "evidence": "geometry", "metrics": METRICS, **record})
 
 
-def variant(name: str, *, of: str, **changes: Any) -> None:
+def variant(name: str, *, of: str, **changes: object) -> None:
     """Register `name` as a variant of the measure `of`, whose record it shares but for `changes`."""
     _register_like(of, name, variant_of=of, alias_of=None, **changes)
 
 
-def alias(name: str, *, of: str, **changes: Any) -> None:
+def alias(name: str, *, of: str, **changes: object) -> None:
     """Register `name` as an alias of the measure `of`, whose record it shares but for `changes`."""
     _register_like(of, name, alias_of=of, variant_of=None, **changes)
 

@@ -49,7 +49,7 @@ class Scorer:
 
 
 @at_the_door
-def make_scorer(name: str, *, metric: str = "cosine", **parameters: Any) -> Scorer:
+def make_scorer(name: str, *, metric: str = "cosine", **parameters: object) -> Scorer:
     """Return a measure as a scorer of scikit-learn's kind.
 
     Parameters

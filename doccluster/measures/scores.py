@@ -97,7 +97,7 @@ class Score:
         note = "" if self.note is None else f", note={self.note!r}"
         return f"Score({self.name}={self.value:.6g}{against}{note})"
 
-    def as_row(self) -> dict[str, Any]:
+    def as_row(self) -> dict[str, object]:
         """Return the score as one row of a tidy table."""
         record = self.measure
         return {
@@ -209,7 +209,7 @@ class Evaluation:
         return text_table(self)
 
 
-def _score_as_dict(score: Score, documents: bool) -> dict[str, Any]:
+def _score_as_dict(score: Score, documents: bool) -> dict[str, object]:
     row = {name: jsonable(value) for name, value in score.as_row().items()}
     row["notes"] = list(score.notes)
     row["parameters"] = {name: jsonable(value) for name, value in score.parameters.items()}

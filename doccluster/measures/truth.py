@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Array, Reals
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import is_missing
 from doccluster.errors import DocclusterWarning, InputError
@@ -133,7 +134,7 @@ def _column(name: str, labels: object, partition: Partition, keep: npt.NDArray[n
     return _single_labels(name, values, partition) if several is None else _multiple_labels(name, several, partition)
 
 
-def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
+def _as_array(labels: Any, name: str) -> Reals:
     """Return one value per document: a plain array of numbers or text, else an array of objects."""
     if isinstance(labels, Partition):
         return _objects(labels.names)[labels.labels]
@@ -144,18 +145,18 @@ def _as_array(labels: Any, name: str) -> npt.NDArray[Any]:
     return _objects(label_list(labels, name))
 
 
-def _objects(values: Sequence[object]) -> npt.NDArray[Any]:
+def _objects(values: Sequence[object]) -> Reals:
     """Return an array of objects, each value one of them, also where the values are sequences themselves."""
     return np.fromiter(values, object, len(values))
 
 
-def _single_labels(name: str, values: npt.NDArray[Any], partition: Partition) -> TruthColumn | None:
+def _single_labels(name: str, values: Array, partition: Partition) -> TruthColumn | None:
     usable = ~_missing(values)
     n_unlabelled = int(values.size - np.count_nonzero(usable))
     return _reduced(name, partition, usable, values[usable], n_unlabelled=n_unlabelled)
 
 
-def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _missing(values: Array) -> npt.NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind in "US":
@@ -169,7 +170,7 @@ def _says_nothing(value: object) -> bool:
     return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
-def _several_labels(values: npt.NDArray[Any]) -> list[tuple[Any, ...]] | None:
+def _several_labels(values: Array) -> list[tuple[object, ...]] | None:
     """Return the labels of each document as a tuple, or None if each value is a label itself."""
     containers = [isinstance(value, list | tuple | set | frozenset) for value in values]
     if not any(containers):
@@ -193,7 +194,7 @@ def _multiple_labels(name: str, labels: list[tuple[Any, ...]], partition: Partit
 
 
 def _reduced(
-    name: str, partition: Partition, usable: npt.NDArray[np.bool_], labels: npt.NDArray[Any], **counts: Any
+    name: str, partition: Partition, usable: npt.NDArray[np.bool_], labels: Array, **counts: Any
 ) -> TruthColumn | None:
     if labels.size == 0 and not counts.get("n_several"):
         return None

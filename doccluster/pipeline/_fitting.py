@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Flags, Matrix
+from doccluster.base.arrays import Array, Flags, Matrix
 from doccluster.base.packed_strings import MadeItems
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_n_clusters, unit_rows
@@ -107,7 +107,7 @@ def in_input_order(fit: FittedClusters, order: npt.NDArray[np.int64]) -> FittedC
     return replace(fit, partition=replace(fit.partition, labels=labels), points=points)
 
 
-def largest_first(labels: Any) -> tuple[Partition, npt.NDArray[np.int64]]:
+def largest_first(labels: npt.ArrayLike) -> tuple[Partition, npt.NDArray[np.int64]]:
     """Return the partition with its clusters numbered by size, largest first, and the numbers they had before."""
     numbers, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
@@ -123,7 +123,7 @@ def new_numbers(order: npt.NDArray[np.int64], n_before: int) -> npt.NDArray[np.i
     return numbers
 
 
-def centroids_of(rows: Matrix, partition: Partition) -> Any:
+def centroids_of(rows: Matrix, partition: Partition) -> Matrix:
     """Return the unit directions of the sums of the rows of each cluster, csr where the rows are."""
     sums = sums_by_label(rows, partition.labels, partition.n_clusters)
     return unit_rows(sums, warn=False).astype(rows.dtype)
@@ -245,7 +245,7 @@ def clusters_of_labels(
     return fit_of_labels(vectors, names, has_none), has_none
 
 
-def fit_of_labels(vectors: DocumentVectors, names: npt.NDArray[Any], has_none: npt.NDArray[np.bool_]) -> FittedClusters:
+def fit_of_labels(vectors: DocumentVectors, names: Array, has_none: npt.NDArray[np.bool_]) -> FittedClusters:
     """Return labels as a fit, clusters in order of size; a document that has none goes to the nearest centroid."""
     rows, chosen = vectors.matrix, np.flatnonzero(~has_none)
     partition, _ = largest_first(np.unique(names[chosen], return_inverse=True)[1])

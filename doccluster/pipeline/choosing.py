@@ -64,7 +64,7 @@ def choose_clusters(
     penalty: float | None = None,
     random_state: int | None = 0,
     output: str | Path | None = None,
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     language: str | Sequence[str] = "auto",
     vectorizer: Any = None,
     n_threads: int | None = None,

@@ -188,7 +188,7 @@ class _Options:
             embeddings = next((embeddings[name] for name in (*_spellings(path), None) if name in embeddings), None)
         return replace(self.meaning_settings, embeddings=embeddings)
 
-    def reader_of(self, *, matrix: bool) -> dict[str, Any]:
+    def reader_of(self, *, matrix: bool) -> dict[str, object]:
         """Return the reader's options that belong to a source, where sources are of both kinds."""
         if not self.mixed:
             return dict(self.reader)
@@ -275,7 +275,7 @@ def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, fil
     return [cell_of_id[name] for name in documents.ids]
 
 
-def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, Any]:
+def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, object]:
     for file, file_labels in labels.items():
         lacking = sum(not label for label in file_labels)
         if lacking:

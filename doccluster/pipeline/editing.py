@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.paths import BEFORE_EDITS, EDITS, ENCODED, usable_path
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
@@ -287,7 +288,7 @@ def _described(
     return replace(before, cluster=now.cluster, borderline=now.borderline)
 
 
-def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Any:
+def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Matrix:
     """Return the centroids in their new order; that of the merged cluster is the direction of its documents' sum."""
     counted = labels == merged
     if run.parameters.get("fold_copies") and run.copy_of is not None:

@@ -113,7 +113,7 @@ def _tree(run: Run, depth: int | None) -> Explanation:
     """List the clusters of the levels, each below what it is part of."""
     n_levels = min(depth or len(run.around.coarser) + 1, len(run.levels))
 
-    def content_of(node: Node, n_below: int) -> dict[str, Any]:
+    def content_of(node: Node, n_below: int) -> dict[str, object]:
         parts = [content_of(child, n_below - 1) for child in node.children] if n_below else []
         return {**_named(node.level, node.cluster), "size": node.cluster.size, "parts": parts}
 
@@ -127,11 +127,11 @@ def _tree(run: Run, depth: int | None) -> Explanation:
     return Explanation({"tree": tree, "n_other": run.n_other}, (f"{numbers}: number, documents, label", *lines))
 
 
-def _named(level: str, cluster: ClusterDescription) -> dict[str, Any]:
+def _named(level: str, cluster: ClusterDescription) -> dict[str, object]:
     return {"level": level, "cluster": cluster.cluster, "label": cluster.label}
 
 
-def _one_node(run: Run, place: int, number: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _one_node(run: Run, place: int, number: int) -> tuple[dict[str, object], tuple[str, ...]]:
     """Say what a cluster of any level is about, what it is part of, and what its parts are."""
     level = run.levels[place]
     if place == len(run.around.coarser):
@@ -149,11 +149,11 @@ def _one_node(run: Run, place: int, number: int) -> tuple[dict[str, Any], tuple[
     return content | around, tuple(lines)
 
 
-def _around(run: Run, place: int, number: int) -> tuple[dict[str, Any], list[str]]:
+def _around(run: Run, place: int, number: int) -> tuple[dict[str, object], list[str]]:
     """Return the wholes that a cluster is part of, the coarsest level first, and its parts on the next level."""
     level = run.levels[place]
     path = [_named(above.name, above.clusters[level.parents_on(above)[number]]) for above in run.levels[:place]]
-    parts: list[dict[str, Any]] = []
+    parts: list[dict[str, object]] = []
     if place + 1 < len(run.levels):
         below = run.levels[place + 1]
         numbers = np.flatnonzero(below.parents_on(level) == number).tolist()
@@ -163,7 +163,7 @@ def _around(run: Run, place: int, number: int) -> tuple[dict[str, Any], list[str
     return {"path": path, "parts": parts}, lines
 
 
-def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, object], tuple[str, ...]]:
     measures = {name: float(values[cluster.cluster]) for name, values in per_cluster_values(run).items()}
     content = asdict(cluster) | {"measures": measures}
     for document in (*content["representatives"], *content["borderline"]):
@@ -203,7 +203,7 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, Any],
     return content, tuple(lines)
 
 
-def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _one_document(run: Run, row: int) -> tuple[dict[str, object], tuple[str, ...]]:
     home, next_best = int(run.partition.labels[row]), int(run.runner_up[row])
     content: dict[str, Any] = dict(_names_of(run, row))
     lines = [_name(run, row)]
@@ -243,7 +243,7 @@ def _one_document(run: Run, row: int) -> tuple[dict[str, Any], tuple[str, ...]]:
     return content, tuple(lines)
 
 
-def _by_meaning(run: Run, row: int, placed: Placement, rows: Matrix) -> tuple[dict[str, Any], list[str]]:
+def _by_meaning(run: Run, row: int, placed: Placement, rows: Matrix) -> tuple[dict[str, object], list[str]]:
     """Return how near a document is to its cluster by meaning, and the documents of it that mean the most like it."""
     members = run.members(int(run.partition.labels[row]))
     neighbours = members[members != row]
@@ -280,7 +280,7 @@ def _name(run: Run, row: int) -> str:
     return own_id if name == own_id else f"{own_id}  {name}"
 
 
-def _two_clusters(run: Run, first: int, second: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _two_clusters(run: Run, first: int, second: int) -> tuple[dict[str, object], tuple[str, ...]]:
     if first == second:
         raise InputError(f"{first} and {second} are the same cluster", remedy="give two")
     contrast = contrast_clusters(run.vectors, run.partition, run.centroids, first, second)

@@ -165,7 +165,7 @@ def inspect_source(
     return Inspection(**facts, dates=corpus.dates, guessed_encodings=corpus.guessed_encodings)
 
 
-def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
+def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, object]:
     distinct = {checksum([text]) for text in corpus.texts}
     writing = survey_writing(corpus.texts)
     return {
@@ -182,7 +182,7 @@ def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, Any]:
     }
 
 
-def _of_dates(dates: Sequence[str]) -> dict[str, Any]:
+def _of_dates(dates: Sequence[str]) -> dict[str, object]:
     """Return the first and the last date that can be believed, and how many cannot, by the reason."""
     reasons: Counter[str] = Counter()
     believed = []

@@ -82,12 +82,12 @@ def run_pipeline(
     overwrite: bool = False,
     truth: str | Sequence[str] | None = None,
     random_state: int | None = 0,
-    reader: Mapping[str, Any] | None = None,
+    reader: Mapping[str, object] | None = None,
     language: str | Sequence[str] = "auto",
     vectorizer: Any = None,
     quality: str | None = None,
     algorithm: Any = None,
-    clustering: Mapping[str, Any] | None = None,
+    clustering: Mapping[str, object] | None = None,
     measures: Any = None,
     n_threads: int | None = None,
     embeddings: Any = None,
@@ -220,7 +220,7 @@ def run_pipeline(
     >>> [(cluster.size, cluster.label) for cluster in run.clusters]
     [(2, 'wheat harvest, rain'), (2, 'oil, prices')]
     """
-    estimator_options: dict[str, Any] = {}
+    estimator_options: dict[str, object] = {}
     if algorithm is not None and not isinstance(algorithm, str):
         estimator, (algorithm, estimator_options) = algorithm, algorithm_of(algorithm)
         n_clusters = estimator.n_clusters if n_clusters == "auto" else n_clusters
@@ -576,7 +576,7 @@ def _resolved(
     fit: FittedClusters,
     count: ClusterCount,
     labels_from: str | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the choices made on the way."""
     options = {} if vectorization.vectorizer is None else vectorization.vectorizer.get_params(deep=False)
     return {

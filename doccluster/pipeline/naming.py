@@ -74,7 +74,7 @@ def name_clusters(
     phrases = phrases_of(vectorization, vectors, partition, texts, documents.titles, words)
     outlets = outlets_of(documents)
 
-    def level(name: str, partition: Partition, phrases: LabelPhrases | None = None, **evidence: Any) -> TreeLevel:
+    def level(name: str, partition: Partition, phrases: LabelPhrases | None = None, **evidence: object) -> TreeLevel:
         how: dict[str, Any] = {"unwanted": unwanted, "outlets": outlets, "phrases": phrases, **evidence}
         described = describe_texts(vectorization, vectors, partition, texts, documents.titles, **how)
         return TreeLevel(name, partition.labels, tuple(without_other(described, partition, is_other)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -210,7 +211,7 @@ def read_source(
     return replace(source_documents, max_expanded_size=max_expanded_size)
 
 
-def matrix_in(source: object) -> Any:
+def matrix_in(source: object) -> Matrix:
     """Return the matrix file that a folder holds with its names and classes and nothing else, else the source itself.
 
     Raises InputError if the folder holds several matrices, or a matrix beside documents.

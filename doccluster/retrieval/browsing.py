@@ -356,6 +356,12 @@ def render_browse_page(
     comes from this page. Listed are documents of the cluster `number`, from the place `first`; `following` is that of
     the next one, 0 if all are shown.
     """
-    page_values: dict[str, Any] = {"cards": cards, "path": path, "token": token, "message": message, "policy": POLICY}
-    listing: dict[str, Any] = {"number": number, "first": first, "listed": listed, "following": following}
+    page_values: dict[str, object] = {
+        "cards": cards,
+        "path": path,
+        "token": token,
+        "message": message,
+        "policy": POLICY,
+    }
+    listing: dict[str, object] = {"number": number, "first": first, "listed": listed, "following": following}
     return rendered("browse.html", n_documents=sum(card.size for card in cards), **page_values, **listing)

@@ -213,7 +213,7 @@ def _copies(texts: Sequence[str]) -> dict[int, int]:
 
 
 def vectorize_short_texts(
-    texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, **options: Any
+    texts: Sequence[str], language: str | Sequence[str], n_threads: int | None, **options: object
 ) -> Vectorization | None:
     """Return the vectors of texts, with options for short ones; None without a term."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))

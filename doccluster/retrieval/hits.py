@@ -279,5 +279,5 @@ class GroupedHits:
         return {"query": self.query, "clusters": clusters} | ({"hits": ranked} if ranked else {})
 
 
-def _as_cluster(label: str, score: float, documents: tuple[int, ...]) -> dict[str, Any]:
+def _as_cluster(label: str, score: float, documents: tuple[int, ...]) -> dict[str, object]:
     return {"labels": [label], "score": score, "documents": list(documents), "clusters": []}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, Matrix, is_sparse
 from doccluster.base.validation import check_choice, unit_rows
 from doccluster.errors import Argument, InputError
 
@@ -79,9 +79,7 @@ def permuted_columns(matrix: Matrix, random_state: np.random.Generator) -> Any:
     return shuffled.tocsr()
 
 
-def distinct_rows(
-    counts: npt.NDArray[np.integer[Any]], n_rows: int, random_state: np.random.Generator
-) -> npt.NDArray[np.int32]:
+def distinct_rows(counts: AnyIntegers, n_rows: int, random_state: np.random.Generator) -> npt.NDArray[np.int32]:
     """Return for each column that many different row numbers, uniformly at random, one column after the other.
 
     Sparse columns are drawn together and collisions are drawn again; a column more than a quarter full is permuted.
@@ -99,7 +97,7 @@ def distinct_rows(
     return rows
 
 
-def _is_first(column: npt.NDArray[np.int64], rows: npt.NDArray[np.integer[Any]], n_rows: int) -> npt.NDArray[np.bool_]:
+def _is_first(column: npt.NDArray[np.int64], rows: AnyIntegers, n_rows: int) -> npt.NDArray[np.bool_]:
     key = column * n_rows + rows
     order = np.argsort(key, kind="stable")
     first = np.ones(key.size, dtype=bool)

@@ -45,7 +45,7 @@ class Contender:
         return self.space == "both" and isinstance(self.estimator, DocumentClustering)
 
 
-def as_clusterers(algorithms: Iterable[Any] | Mapping[str, Any]) -> list[Contender]:
+def as_clusterers(algorithms: Iterable[object] | Mapping[str, object]) -> list[Contender]:
     """Return the algorithms to fit: names, factories ``module:name``, estimators; a mapping gives them names.
 
     Raises InputError if a name, a parameter or a factory is not known, something cannot be fitted, or two have one

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.paths import finished_file
 from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
@@ -72,7 +73,7 @@ class LabelledCorpus(ShortRepr):
         assert self.meaning is not None  # who asks has looked
         return self.meaning.beside(self.matrix)
 
-    def matrix_for(self, clusterer: Contender) -> Any:
+    def matrix_for(self, clusterer: Contender) -> Matrix:
         """Return the data that an algorithm is fitted to."""
         if self.meaning is not None and clusterer.space != "words" and not clusterer.takes_two_spaces:
             return self.meaning.rows if clusterer.space == "meaning" else self.beside
@@ -225,7 +226,7 @@ def _results(
     yield from zip(jobs, map_blocks(run, range(len(jobs)), n_threads=n_threads), strict=True)
 
 
-def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: int) -> dict[str, Any]:
+def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: int) -> dict[str, object]:
     """Return labels and seconds of a fit, or the kind and the message of its failure."""
     from threadpoolctl import threadpool_limits
 

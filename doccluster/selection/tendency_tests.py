@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp
 
-from doccluster.base.arrays import Floats, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, Array, Floats, Matrix, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -317,7 +317,7 @@ def spatial_histogram_test(
     return Tendency("spatial_kl", values, null_values, note)
 
 
-def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int) -> npt.NDArray[Any]:
+def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLike, bins: int) -> Array:
     """Return how many points lie in each cell of a grid with `bins` equal bins in each dimension, one axis for each.
 
     The right edge belongs to the last bin.
@@ -364,7 +364,7 @@ def pair_distances(matrix: Matrix, *, metric: Metric) -> Iterator[Floats]:
 
 
 def nearest_distances(
-    queries: Any, matrix: Matrix, *, metric: Metric = "cosine", own_rows: npt.NDArray[np.integer[Any]] | None = None
+    queries: Any, matrix: Matrix, *, metric: Metric = "cosine", own_rows: AnyIntegers | None = None
 ) -> Floats:
     """Return the distance of each query to the nearest row, leaving out the query's own row (by number) if given."""
     nearest = np.empty(queries.shape[0])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse, special
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_choice, check_positive_int, unit_rows
 from doccluster.errors import Argument, InputError
@@ -214,7 +214,7 @@ def _rounded(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-def _block_part(shape: _Shape, law: _Values, structure: str, generator: np.random.Generator) -> Any:
+def _block_part(shape: _Shape, law: _Values, structure: str, generator: np.random.Generator) -> CsrArray:
     """Return the part of the block columns, csr array of shape (n_rows, n_block_terms)."""
     n_terms = shape.n_block_terms if structure == "dense" else shape.terms
     blocks = (law.draw((shape.documents, n_terms), law.alpha, generator) for _ in range(shape.n_clusters))
@@ -222,7 +222,7 @@ def _block_part(shape: _Shape, law: _Values, structure: str, generator: np.rando
     return sparse.csr_array((sparse.vstack if structure == "dense" else sparse.block_diag)(parts, format="csr"))
 
 
-def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -> Any:
+def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -> CsrArray:
     """Return the part of the overlap columns, csr array of shape (n_rows, n_overlap), no column all zero."""
     rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
     low, high = shape.overlap_rows
@@ -289,7 +289,7 @@ def _redraw_zero_rows(
     law: _Values,
     structure: str,
     generator: np.random.Generator,
-) -> Any:
+) -> Matrix:
     """Return the block part with new values in the rows that are all zero in both parts."""
     zero = np.flatnonzero((blocks.sum(axis=1) == 0) & (shared.sum(axis=1) == 0))
     if not zero.size:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Integers
+from doccluster.base.arrays import Array, CsrArray, Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
@@ -52,7 +52,7 @@ class TermWeights(ShortRepr):
     values: Floats
 
     @classmethod
-    def of(cls, weights: Floats, columns: npt.NDArray[Any], values: Floats) -> TermWeights:
+    def of(cls, weights: Floats, columns: Array, values: Floats) -> TermWeights:
         """Return the terms in descending order of weight, those without weight left out."""
         order = np.argsort(-weights, kind="stable")[: int(np.count_nonzero(weights))]
         return cls(np.cumsum(weights[order]), columns[order].astype(np.int32), values[order])

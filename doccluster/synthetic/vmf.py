@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import Array, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
 from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
@@ -39,7 +39,7 @@ def sample_vmf(
     *,
     dtype: npt.DTypeLike = np.float32,
     n_threads: int | None = None,
-) -> npt.NDArray[Any]:
+) -> Array:
     """Return draws from the von Mises-Fisher distribution.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray
+from doccluster.base.arrays import Array, CsrArray
 from doccluster.base.packed_strings import pack_strings
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path
@@ -166,12 +166,12 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
     return vectors
 
 
-def with_values(matrix: CsrArray, values: npt.NDArray[Any]) -> Any:
+def with_values(matrix: CsrArray, values: Array) -> Any:
     """Return a csr array with other values in the places of the entries of `matrix`."""
     return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def scaled_columns(matrix: CsrArray, factors: npt.NDArray[np.float64]) -> Any:
+def scaled_columns(matrix: CsrArray, factors: npt.NDArray[np.float64]) -> CsrArray:
     """Return a csr matrix with its columns times factors; counts become fractions."""
     return with_values(matrix, matrix.data * factors.astype(np.float32)[matrix.indices])
 
@@ -328,7 +328,7 @@ def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str)
     return rows, counts
 
 
-def is_counts(values: npt.NDArray[Any]) -> bool:
+def is_counts(values: Array) -> bool:
     """Return whether values are counts: whole numbers from 0 up that float64 tells apart."""
     if values.size == 0:
         return True

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Array, Reals
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure, pieces_of_work
 from doccluster.base.paths import usable_path
@@ -78,7 +79,7 @@ def _encoder_apart(name: str, kind: str, folder: Path, n_threads: int | None) ->
     model = {"name": name, "kind": kind, "folder": str(folder.absolute()), "n_threads": n_threads}
     idle: list[LimitedProcess] = []  # threads that encode at the same time take one each
 
-    def encode_apart(texts: list[str]) -> tuple[Any, npt.NDArray[Any]]:
+    def encode_apart(texts: list[str]) -> tuple[Any, Array]:
         seconds = SECONDS + SECONDS_PER_CHARACTER * sum(map(len, texts))
         allowance = Allowance(MEMORY + TIMES_OF_FILES * size, seconds)
         arguments = {**model, "texts": texts}
@@ -141,7 +142,7 @@ def _folder(kind: str, place: str, *, downloads: bool = False) -> Path:
         raise InputError(f"the model {place} {problem}", remedy=remedy) from error
 
 
-def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> npt.NDArray[Any]:
+def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> Reals:
     """Return the rows of texts, made a batch at a time.
 
     Raises InputError if the encoder returns something other than a row for each text.
@@ -348,7 +349,7 @@ def _pooling(folder: Path) -> str:
     )
 
 
-def _config(path: Path) -> dict[str, Any]:
+def _config(path: Path) -> dict[str, object]:
     """Return the settings in a file; none where there is no file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

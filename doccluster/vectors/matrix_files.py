@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import io, sparse
 
-from doccluster.base.arrays import CsrArray, Matrix, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Matrix, is_sparse
 from doccluster.base.packed_strings import unpack_strings
 from doccluster.base.sparse_structure import check_sparsity, checked_csr
 from doccluster.errors import DocclusterError, InputError, SchemaError
@@ -164,7 +164,7 @@ def _content(path: Path) -> bytes:
         return stream.read()
 
 
-def _matrix_market(path: Path) -> Any:
+def _matrix_market(path: Path) -> Matrix:
     with damage_as_input_error(path):
         _check_announced(io.mminfo(path), path)
         text = _content(path)
@@ -196,13 +196,13 @@ def _check_announced(header: tuple[Any, ...], path: Path) -> None:
         check_sparsity((n_rows, n_columns), n_values, str(path))
 
 
-def _two_dimensional(array: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
+def _two_dimensional(array: Array, path: Path) -> Array:
     if array.ndim != 2:
         raise InputError(f"{path} holds an array of {array.ndim} dimension(s), expected 2 (documents, terms).")
     return array
 
 
-def _npy(path: Path) -> npt.NDArray[Any]:
+def _npy(path: Path) -> Array:
     # numpy leaves a damaged file open when it opens it itself
     with path.open("rb") as stream:
         if stream.read(2) == b"PK":
@@ -249,7 +249,7 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     )
 
 
-def _counts(file: Any, matrix: Matrix, path: Path) -> npt.NDArray[Any]:
+def _counts(file: Any, matrix: Matrix, path: Path) -> Any:
     """Return the counts of the entries of a weighted csr array, whole numbers from 0 up."""
     counts = file["counts"]
     if not is_sparse(matrix) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":
@@ -281,7 +281,7 @@ def _strings(file: Any, name: str) -> list[str] | None:
     return unpack_strings(file[f"{name}_characters"], file[f"{name}_ends"])
 
 
-def parse_cluto(text: str, name: str) -> Any:
+def parse_cluto(text: str, name: str) -> Matrix:
     """Return the matrix of a CLUTO file: a csr array of the sparse form, a dense array of the dense form.
 
     Sparse form: a line "n_documents n_terms n_non_zeros", then one line per document of 1-based "term value" pairs.

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import Array, Matrix, Reals
 from doccluster.base.blocks import row_blocks
 from doccluster.base.executors import ArrayFile, InMemory, TablePlace, opened
 from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFailure, doubled, pieces_of_work
@@ -145,7 +145,7 @@ def meaning_of(
     return Meaning(centred, centre, model, digest, weight)
 
 
-def rows_from(centre: Floats, rows: Matrix, place: TablePlace) -> Any:
+def rows_from(centre: Floats, rows: Matrix, place: TablePlace) -> Matrix:
     """Return the directions of rows from a centre, where `place` keeps them."""
     n_rows, width = opened(rows).shape
     return place.table(block_seen_from, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, place.keep(rows), centre)
@@ -240,7 +240,7 @@ def rows_of_documents(
     skipped_after: Sequence[int] = (),
     *,
     name: str = "embeddings",
-) -> npt.NDArray[Any]:
+) -> Array:
     """Return the row of each document: by its id where there are ids, else by its place.
 
     Where there is also a row for each document that could not be used, those rows are dropped: `skipped_after` says how
@@ -386,7 +386,7 @@ def _slices(table: Any) -> Iterator[Any]:
         yield from (batch.slice(start, ROWS_AT_A_TIME) for start in range(0, len(batch), ROWS_AT_A_TIME))
 
 
-def _checked(rows: npt.NDArray[Any], ids: tuple[str, ...] | None, path: Path) -> Embeddings:
+def _checked(rows: Reals, ids: tuple[str, ...] | None, path: Path) -> Embeddings:
     if ids is not None and len(ids) != len(rows):
         raise InputError(f"{path} has {len(ids):,} ids for {len(rows):,} rows", remedy="give one for each")
     return Embeddings(rows, ids)

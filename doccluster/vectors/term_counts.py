@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Integers
+from doccluster.base.arrays import Array, CsrArray, Integers
 from doccluster.base.blocks import map_blocks
 from doccluster.base.compiled import jit
 from doccluster.text.analysis import Analysis
@@ -164,7 +164,7 @@ class RowStore:
         for _, here, _ in self._ranges(_ENTRIES_AT_ONCE):
             self.columns[here] = place[self.columns[here]]
 
-    def to_matrix(self, n_columns: int, *, dtype: npt.DTypeLike) -> Any:
+    def to_matrix(self, n_columns: int, *, dtype: npt.DTypeLike) -> CsrArray:
         """Return the settled rows as a csr array of counts; the store is used up."""
         self._resize(self.n_entries)
         indices, counts = self.columns, self.counts
@@ -207,7 +207,7 @@ class RowStore:
         self.counts.resize(size, refcheck=False)
 
 
-def _as_type_in_place(counts: Ints, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _as_type_in_place(counts: Ints, dtype: np.dtype[Any]) -> Array:
     """Return the counts as `dtype`, in the same memory if the types are of one size."""
     if dtype.itemsize != counts.dtype.itemsize:
         return counts.astype(dtype)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @at_the_door
 def vectorize(
-    corpus: Corpus | Iterable[str], vectorizer: Any = None, *, language: str | Sequence[str] = "auto", **options: Any
+    corpus: Corpus | Iterable[str], vectorizer: Any = None, *, language: str | Sequence[str] = "auto", **options: object
 ) -> DocumentVectors:
     """Return the documents of `corpus` as unit rows of weighted terms.
 
@@ -101,7 +101,7 @@ def _rows(vectorizer: Any, texts: Any) -> tuple[Any, Any | None]:
     return weigh_counts(counts, vectorizer), counts
 
 
-def weigh_counts(counts: CsrArray, vectorizer: TfidfVectorizer) -> Any:
+def weigh_counts(counts: CsrArray, vectorizer: TfidfVectorizer) -> CsrArray:
     """Return the weighted rows of counts, csr array, by a fitted vectorizer."""
     matrix = with_values(counts, counts.data.copy())
     vectorizer.weigh(matrix)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import CsrArray
+from doccluster.base.arrays import Array, CsrArray
 from doccluster.base.parameter_fields import described_by
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.text.analysis import Analysis, analysis_of
@@ -41,7 +41,7 @@ class TextEstimator:
         """Return the parameters by name; `deep` changes nothing, since none of them is an estimator."""
         return {name: getattr(self, name) for name in self._defaults()}
 
-    def set_params(self, **parameters: Any) -> Self:
+    def set_params(self, **parameters: object) -> Self:
         """Change parameters; returns self.
 
         Raises
@@ -104,7 +104,7 @@ class TextEstimator:
         )
 
     @classmethod
-    def _defaults(cls) -> dict[str, Any]:
+    def _defaults(cls) -> dict[str, object]:
         parameters = inspect.signature(cls).parameters.values()
         return {parameter.name: parameter.default for parameter in parameters}
 
@@ -147,7 +147,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self._fit(documents)
         return self
 
-    def fit_transform(self, documents: Iterable[object], y: object = None, **fit_params: Any) -> Any:
+    def fit_transform(self, documents: Iterable[object], y: object = None, **fit_params: object) -> CsrArray:
         """Learn the terms of `documents` and return their rows, a csr array of shape (n_documents, n_terms).
 
         Parameters
@@ -166,7 +166,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self.weigh(matrix)
         return matrix
 
-    def fit_counts(self, documents: Iterable[object]) -> Any:
+    def fit_counts(self, documents: Iterable[object]) -> CsrArray:
         """Learn the terms of `documents` and return how often each occurs, a csr array; `weigh` makes rows of it."""
         return self._fit(documents)
 
@@ -202,7 +202,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self.weigh(matrix)
         return matrix
 
-    def transform_counts(self, documents: Iterable[object]) -> Any:
+    def transform_counts(self, documents: Iterable[object]) -> CsrArray:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit("vocabulary_")
         counts = self._count(documents, analysis_of(self), self.vocabulary_)
@@ -222,7 +222,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         return write_state(self)
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, object]) -> TfidfVectorizer:
+    def from_state(cls, arrays: Mapping[str, Array], settings: Mapping[str, object]) -> TfidfVectorizer:
         """Return the fitted vectorizer that `state` described.
 
         Raises

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import Array, Matrix, Reals
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.sparse_structure import checked_csr
@@ -116,9 +116,7 @@ def collection_weights(
     return np.log(np.maximum(odds, 1.0)).astype(dtype)
 
 
-def _plus_one(
-    document_frequency: npt.NDArray[np.int64], n_documents: int, smooth: bool, dtype: npt.DTypeLike
-) -> npt.NDArray[Any]:
+def _plus_one(document_frequency: npt.NDArray[np.int64], n_documents: int, smooth: bool, dtype: npt.DTypeLike) -> Reals:
     # In the order and precision of scikit-learn's TfidfTransformer, so that values agree to the last bit.
     df = document_frequency.astype(dtype)
     df += float(smooth)
@@ -144,7 +142,7 @@ def weigh_rows(
     """
     matrix = _checked_counts(matrix, factors)
 
-    def weigh(rows: slice) -> tuple[slice, npt.NDArray[Any]]:
+    def weigh(rows: slice) -> tuple[slice, Reals]:
         indptr = matrix.indptr[rows.start : rows.stop + 1]
         entries = slice(int(indptr[0]), int(indptr[-1]))
         values = matrix.data[entries].copy()
@@ -160,7 +158,7 @@ def weigh_rows(
         matrix.data[entries] = values
 
 
-def _checked_counts(matrix: Matrix, factors: npt.NDArray[Any] | None) -> Any:
+def _checked_counts(matrix: Matrix, factors: Array | None) -> Any:
     """Return counts whose indices are sound, over the same values: these are changed in place."""
     if getattr(matrix, "format", None) != "csr":
         raise InputError("is not a csr array", argument="counts", remedy="give counts.tocsr()")
@@ -169,7 +167,7 @@ def _checked_counts(matrix: Matrix, factors: npt.NDArray[Any] | None) -> Any:
     return checked_csr(matrix, name="counts")[0]
 
 
-def _normalise(values: npt.NDArray[Any], indptr: npt.NDArray[np.int64], squared: bool) -> None:
+def _normalise(values: Array, indptr: npt.NDArray[np.int64], squared: bool) -> None:
     """Divide each row by its length, in place: the Euclidean one, or the sum of absolute values."""
     sizes = np.diff(indptr)
     row = np.repeat(np.arange(sizes.size), sizes)
@@ -179,9 +177,7 @@ def _normalise(values: npt.NDArray[Any], indptr: npt.NDArray[np.int64], squared:
     np.divide(values, np.repeat(np.where(lengths > 0, lengths, 1.0), sizes), out=values, casting="same_kind")
 
 
-def _weigh_terms(
-    values: npt.NDArray[Any], indptr: npt.NDArray[np.int64], weighting: Weighting, mean_length: float
-) -> None:
+def _weigh_terms(values: Reals, indptr: npt.NDArray[np.int64], weighting: Weighting, mean_length: float) -> None:
     if weighting.term == "n" or not values.size:
         return
     if weighting.term == "b":
@@ -202,7 +198,7 @@ def _weigh_terms(
         values[:] = values * (k1 + 1.0) / (values + k1 * (1.0 - b + b * length / mean_length))
 
 
-def _per_entry(reduce: np.ufunc, values: npt.NDArray[Any], indptr: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _per_entry(reduce: np.ufunc, values: Array, indptr: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return for each entry the reduction of its row, in float64."""
     sizes = np.diff(indptr)
     filled = sizes > 0
@@ -317,7 +313,7 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
     return arrays, settings
 
 
-def read_state(cls: object, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, object]) -> Any:
+def read_state(cls: object, arrays: Mapping[str, Array], settings: Mapping[str, object]) -> Any:
     """Return the fitted vectorizer of class `cls` that `write_state` described."""
     if settings.get("schema") not in _READABLE:
         raise SchemaError(

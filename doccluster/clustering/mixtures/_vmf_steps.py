@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix
+from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Matrix
 from doccluster.base.blocks import row_blocks
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
@@ -154,7 +154,7 @@ def expect(
 
 
 def expect_labels(
-    documents: list[UnitRows], labels: npt.NDArray[np.integer[Any]], n_clusters: int, *, n_threads: int = 1
+    documents: list[UnitRows], labels: AnyIntegers, n_clusters: int, *, n_threads: int = 1
 ) -> Expectation:
     """Return the sums of given clusters, as if each document belonged to its own with certainty."""
     expectation = _nothing_found(documents, n_clusters, with_sums=True)

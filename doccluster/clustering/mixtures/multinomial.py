@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Labels, Matrix
+from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Labels, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.task import LinearRule, capped
@@ -83,7 +82,7 @@ class SettledMixture:
 
 def settle_labels(
     counts: CsrArray,
-    labels: npt.NDArray[np.integer[Any]],
+    labels: AnyIntegers,
     n_clusters: int,
     *,
     smoothing: float = SMOOTHING,
@@ -179,7 +178,7 @@ def expect(rows: Matrix, parameters: Multinomials, *, soft: bool, n_threads: int
     return labels, sparse.csr_array(sparse.vstack([shares for _, shares in parts], format="csr"))
 
 
-def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Any:
+def one_hot(labels: AnyIntegers, n_clusters: int) -> CsrArray:
     """Return the membership of documents in clusters, csr array of shape (n_documents, n_clusters)."""
     n = labels.size
     return sparse.csr_array((np.ones(n), np.asarray(labels), np.arange(n + 1)), shape=(n, n_clusters))

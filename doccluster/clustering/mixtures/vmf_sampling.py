@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Array, Floats, Integers, Reals
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.validation import RandomState, as_generator
@@ -83,7 +83,7 @@ class VmfRows:
         self._reflectors, self._signs = _reflectors(means, self.dtype)
         self._blocks = row_blocks(labels.size, max(1, _BLOCK_VALUES // means.shape[1]))
 
-    def fill(self, out: npt.NDArray[Any], *, n_threads: int | None = None) -> npt.NDArray[Any]:
+    def fill(self, out: Reals, *, n_threads: int | None = None) -> npt.NDArray[Any]:
         """Draw all rows into `out`, an array of this shape and type with contiguous rows, and return it."""
 
         for block, rows in zip(self._blocks, self.blocks(n_threads=n_threads), strict=True):
@@ -103,7 +103,7 @@ class VmfRows:
 
         return map_blocks(draw, range(len(self._blocks)), n_threads=n_threads)
 
-    def _draw(self, number: int, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _draw(self, number: int, rows: npt.NDArray[Any]) -> Reals:
         generator = block_generator(self._entropy, number)
         labels = self.labels[self._blocks[number]]
         gaps = draw_gaps(self._kappas[labels], self.shape[1], generator)
@@ -133,7 +133,7 @@ def draw_gaps(kappas: Floats, n_dimensions: int, generator: np.random.Generator)
     return np.clip(gaps, 0.0, 2.0)
 
 
-def _reflectors(means: Floats, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], Floats]:
+def _reflectors(means: Floats, dtype: np.dtype[Any]) -> tuple[Array, Floats]:
     """Return the unit normals of the reflections of the first axis to plus or minus each mean, and those signs.
 
     The sign is the one that keeps the normal away from zero: the axis goes to the farther of the two.
