@@ -32,6 +32,7 @@ _HOMES = {
     "get_measure": "doccluster.measures",
     "list_measures": "doccluster.measures",
     "StoryStream": "doccluster.streams",
+    "Topic": "doccluster.pipeline.known_topics:Topic",
     "run": "doccluster.pipeline.main_line:run_pipeline",
     "assign": "doccluster.pipeline.assigning:assign_documents",
     "choose_k": "doccluster.pipeline.choosing:choose_clusters",
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from doccluster.pipeline import assigning, choosing, comparing, editing, inspecting, main_line, repeating
     from doccluster.pipeline.editing import undo as undo
     from doccluster.pipeline.explaining import explain as explain
+    from doccluster.pipeline.known_topics import Topic as Topic
     from doccluster.report import InlineReport as InlineReport
     from doccluster.report import plots as plots
     from doccluster.report import write_report as write_report

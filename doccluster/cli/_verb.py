@@ -18,7 +18,7 @@ VALUE_ALONE = frozenset({"n_samples"})
 
 
 # sections of the help
-RUNNING, READING, TERMS, MEANING = "Options", "Reading documents", "Terms", "Meaning and given labels"
+RUNNING, READING, TERMS, MEANING = "Options", "Reading documents", "Terms", "Meaning, given labels and topics"
 
 
 class SectionedOption(click.Option):

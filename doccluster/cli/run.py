@@ -224,6 +224,20 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
     default="auto",
     help="Whether there are sections above the clusters and finer ones below (default: auto, where they are stable).",
 )
+@click.option(
+    "--topics",
+    cls=SectionedOption,
+    section=MEANING,
+    metavar="FILE",
+    help="Grow clusters from topics that you know: a csv table or JSON lines with name, words, examples and parent.",
+)
+@click.option(
+    "--only-topics",
+    cls=SectionedOption,
+    section=MEANING,
+    is_flag=True,
+    help="Show documents that fit none of your topics as Other.",
+)
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")
 @texts_option

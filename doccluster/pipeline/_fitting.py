@@ -344,7 +344,7 @@ def stories_of_run(
     for by name.
     """
     is_open = settings.granularity in (None, "stories") and isinstance(settings.n_clusters, str)
-    is_open = is_open and settings.labels is None and not settings.apart_columns
+    is_open = is_open and settings.labels is None and not settings.apart_columns and settings.topics is None
     if not is_open or settings.algorithm != QUALITIES["default"] or settings.has_meaning:
         return None
     news = news_among(documents, corpus)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
 from doccluster.measures import Evaluation, evaluate
@@ -40,6 +40,7 @@ from doccluster.pipeline._fitting import (
 )
 from doccluster.pipeline._in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
+from doccluster.pipeline.known_topics import checked_topics, n_guides
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
@@ -61,6 +62,9 @@ from doccluster.results.run_folder import save_run
 from doccluster.results.run_tables import check_parquet, parquet_writer
 from doccluster.results.tree import Levels
 from doccluster.vectors import DocumentVectors
+
+if TYPE_CHECKING:
+    from doccluster.pipeline.guiding import GuidedClusters
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -97,6 +101,8 @@ def run_pipeline(
     labels: Any = None,
     apart_from: str | Sequence[str] | None = None,
     levels: str = "auto",
+    topics: Any = None,
+    only_topics: bool = False,
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -176,6 +182,12 @@ def run_pipeline(
         "auto" adds levels above and below the clusters, which stay as they are: sections of at least 12 topics,
         subtopics that were found when topics were counted, topics and sections above stories. A level that parts of the
         documents do not bring back is left out, and `notes` says so.
+    topics : path or sequence of Topic, optional
+        What you know already: a file (a csv table or JSON lines with name, words, examples and parent) or values of
+        `Topic`. Clusters with these names grow from the words and examples, and parts of a topic stand beneath it; the
+        other documents are clustered freely. `n_clusters` counts both. Needs the default algorithm and texts.
+    only_topics : bool
+        Whether documents whose cluster belongs to none of the topics are shown as Other.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.
@@ -248,6 +260,8 @@ def run_pipeline(
         labels=labels,
         apart_from=apart_from if apart_from is None or isinstance(apart_from, str) else tuple(apart_from),
         levels=levels,
+        topics=checked_topics(topics),
+        only_topics=only_topics,
     )
     return make_run(
         source,
@@ -299,6 +313,8 @@ def make_run(
     with stages_for(
         source, settings, scheduler=scheduler, scratch=scratch, checkpoints=checkpoints, announce=announce
     ) as stages:
+        if settings.topics is not None and not stages.has_rows:
+            raise InputError("topics are grown in memory, not in blocks", remedy=("leave out ", Argument("topics")))
         clock = StageClock(progress, began=began, tell=stages.tell_stage)
         encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
         line = _Line(settings, stages, clock, encoded)
@@ -331,6 +347,7 @@ class _Clusters:
     count: ClusterCount
     is_other: npt.NDArray[np.bool_] | None = None
     is_stories: bool = False
+    guided: GuidedClusters | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,7 +436,26 @@ class _Line:
             fit, has_none = clusters_of_labels(vectors, table)
             return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
         fit, count = self.stages.cluster(once, table, settings, self.seed, self.clock.progress)
-        return _Clusters(spread_to_copies(fit, copy_of) if settings.fold_copies else fit, count)
+        if settings.topics is None:
+            return _Clusters(spread_to_copies(fit, copy_of) if settings.fold_copies else fit, count)
+        from doccluster.pipeline.guiding import guide_clusters  # brings in scipy.optimize
+
+        n_topics = n_guides(settings.topics)
+        if fit.partition.n_clusters < n_topics:
+            of_topics = replace(settings, n_clusters=n_topics, granularity=None)
+            fit, count = self.stages.cluster(once, table, of_topics, self.seed, self.clock.progress)
+        fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
+        guided = guide_clusters(
+            fit,
+            vectors,
+            table,
+            vectorized.vectorization.vectorizer,
+            settings.topics,
+            only_topics=settings.only_topics,
+            n_threads=settings.n_threads,
+            progress=self.clock.progress,
+        )
+        return _Clusters(guided.fit, count, guided.outside, guided=guided)
 
     def label(
         self,
@@ -430,7 +466,7 @@ class _Line:
     ) -> _Labeled:
         """Return where each document sits, which fit no cluster, and what is said of the clusters."""
         placement = self.stages.place(vectorized.vectors, clusters.fit)
-        if self.settings.other and clusters.count.choice is not None:
+        if self.settings.other and clusters.count.choice is not None and clusters.is_other is None:
             fit, placement, is_other = set_aside(clusters.fit, placement)
             clusters = replace(clusters, fit=fit, is_other=is_other)
         evidence = self.stages.evidence(vectorized.vectors, clusters.fit.partition, self.clock.progress)
@@ -446,6 +482,8 @@ class _Line:
             around,
             unwanted=unwanted_words(vectorized.vectorization, texts, copy_of),
         )
+        if clusters.guided is not None:
+            levels, descriptions = clusters.guided.name(clusters.fit.partition.labels, levels, descriptions)
         return _Labeled(clusters, placement, vectors, evidence, descriptions, levels, around.notes)
 
     def levels(self, clusters: _Clusters, vectorized: VectorizedDocuments) -> LabelsOfLevels:
@@ -464,6 +502,8 @@ class _Line:
             return LevelsWork(rows, labels, is_counted, count.choice, self.seed, self.stages.n_threads)
 
         work = work_on(fit, clusters.count)
+        if clusters.guided is not None and clusters.guided.has_groups():
+            return work.above_topics(clusters.guided.topic_of, clusters.guided.roots())
         if not clusters.is_stories:
             return work.around()
         of_topics = replace(settings, granularity="topics")
@@ -520,6 +560,7 @@ class _Line:
             folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
             *documents.notes,
             *of_apart,
+            *(() if clusters.guided is None else clusters.guided.notes),
             other_note(clusters.is_other),
             *_fit_notes(fit, count.k),
             *labeled.notes,

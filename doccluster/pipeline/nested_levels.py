@@ -81,6 +81,27 @@ class LevelsWork:
         coarser, notes = in_topics.above(None)
         return LabelsOfLevels("story", {**coarser, "topic": of_stories}, notes=notes)
 
+    def above_topics(self, topic_of: Labels, root_of: Labels) -> LabelsOfLevels:
+        """Return the topics that clusters are parts of, and above them the parents of these; both -1 for none.
+
+        Free clusters are merged into topics of their own where there are enough of them, and else stand alone.
+        """
+        k = int(self.labels.max()) + 1
+        first = np.unique(self.labels, return_index=True)[1]
+        groups = topic_of[first].copy()
+        free = np.flatnonzero(groups < 0)
+        of_free = np.arange(free.size)
+        if FEWEST <= free.size <= MOST:
+            rows = np.flatnonzero(np.isin(self.labels, free) & self.is_counted)
+            numbers = np.searchsorted(free, self.labels[rows])
+            of_free = coarser_groups(products_of_sums(self.rows[rows], numbers, free.size))
+        groups[free] = k + of_free
+        coarser = {"topic": self._largest_first(np.unique(groups, return_inverse=True)[1][self.labels])}
+        if (root_of != topic_of).any():
+            roots = np.where(root_of[first] >= 0, root_of[first], groups + k)
+            coarser = {"section": self._largest_first(np.unique(roots, return_inverse=True)[1][self.labels]), **coarser}
+        return LabelsOfLevels("subtopic", coarser)
+
     def above(self, n_topics: int | None) -> tuple[dict[str, Labels], tuple[str, ...]]:
         """Return sections of the clusters, between them topics where a number of them is given; and what to say."""
         k = int(self.labels.max()) + 1

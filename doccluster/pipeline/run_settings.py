@@ -14,12 +14,13 @@ from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.plain_values import read_as
 from doccluster.base.validation import check_choice, check_positive_int
-from doccluster.clustering.algorithms import SPHERICAL, get_algorithm
+from doccluster.clustering.algorithms import QUALITIES, SPHERICAL, get_algorithm
 from doccluster.corpus.frames import query_in
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.measures.registry import get_measures
+from doccluster.pipeline.known_topics import Topic, n_guides, record_of
 from doccluster.results.storage import unfit
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.tokens import check_safe_pattern
@@ -54,6 +55,8 @@ class RunSettings:
     labels: Any = None
     apart_from: str | tuple[str, ...] | None = None
     levels: str = "auto"
+    topics: tuple[Topic, ...] | None = None
+    only_topics: bool = False
 
     @property
     def has_meaning(self) -> bool:
@@ -92,6 +95,7 @@ class RunSettings:
             raise InputError(
                 "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
+        self._check_topics()
         check_choice(self.space, SPACES, "space")
         check_choice(self.levels, ("auto", "none"), "levels")
         _check_weight(self.meaning_weight)
@@ -100,13 +104,36 @@ class RunSettings:
             raise InputError(problem, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
 
+    def _check_topics(self) -> None:
+        if self.topics is None:
+            if self.only_topics:
+                raise InputError(
+                    ("there are no topics to which ", Argument("only_topics"), " could keep"),
+                    remedy=("give ", Argument("topics")),
+                )
+            return
+        if self.labels is not None or self.algorithm != QUALITIES["default"]:
+            other = "labels" if self.labels is not None else "algorithm"
+            raise InputError(
+                "topics grow from the clusters of the default algorithm", remedy=("leave out ", Argument(other))
+            )
+        n_topics = n_guides(self.topics)
+        if not isinstance(self.n_clusters, str) and self.n_clusters < n_topics:
+            raise InputError(
+                f"there are {n_topics:,} topics with words or examples, more than clusters",
+                argument="n_clusters",
+                received=self.n_clusters,
+                remedy="the number counts topics and free clusters",
+            )
+
     def as_parameters(self, source: object) -> dict[str, Any]:
         """Return the settings as JSON values, and the source; what is in memory cannot be written down, and is None."""
         plain = {
             setting.name: _plain(getattr(self, setting.name))
             for setting in fields(self)
-            if setting.name not in MAY_BE_IN_MEMORY
+            if setting.name not in (*MAY_BE_IN_MEMORY, "topics")
         }
+        plain["topics"] = record_of(self.topics)
         for name in MAY_BE_IN_MEMORY:
             value = getattr(self, name)
             plain[name] = os.fspath(value) if isinstance(value, str | os.PathLike) else None

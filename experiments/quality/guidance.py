@@ -1,0 +1,260 @@
+"""How well clusters grow from three words a class, or from a few examples, beside clusters without guidance.
+
+``python -m experiments.quality.guidance [FOLDER]`` clusters up to 2,000 documents of each set as `run` does, with as
+many clusters as classes. With words and examples a document is right if its cluster has the name of its class; without
+guidance each cluster gets the class that fits it best, by an assignment that knows the classes. Half: only every second
+class has its words; F1 is over these, and the rest is the NMI of the documents of the other classes, beside what free
+clusters have there. Shuffled: single words are dealt anew among all topics. Examples do not count where they are given.
+Words were written from the names of classes; those of snippets and biomedical, whose classes are numbers, after reading
+titles, and nothing was chosen on these two. Writes results/guidance.csv.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import pathlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import linear_sum_assignment
+
+import doccluster
+from experiments.quality.corpora import newsgroups, stack_overflow
+from experiments.resumable import run_cases
+
+HERE = pathlib.Path(__file__).resolve().parent
+MOST_DOCUMENTS, N_SEEDS = 2_000, 2
+COLUMNS = ("guidance", "right", "nmi", "f1_of_guided", "nmi_of_rest")
+WORDS = {
+    "newsgroups": """
+        alt.atheism: atheism, atheists, belief
+        comp.graphics: graphics, image, polygon
+        comp.os.ms-windows.misc: windows, dos, microsoft
+        comp.sys.ibm.pc.hardware: ide, scsi, motherboard
+        comp.sys.mac.hardware: mac, apple, quadra
+        comp.windows.x: motif, xterm, server
+        misc.forsale: sale, shipping, offer
+        rec.autos: car, cars, engine
+        rec.motorcycles: motorcycle, bike, riding
+        rec.sport.baseball: baseball, pitcher, innings
+        rec.sport.hockey: hockey, nhl, goalie
+        sci.crypt: encryption, clipper, cryptography
+        sci.electronics: circuit, voltage, electronics
+        sci.med: doctor, disease, patients
+        sci.space: space, orbit, nasa
+        soc.religion.christian: christian, church, christ
+        talk.politics.guns: guns, firearms, weapon
+        talk.politics.mideast: israel, armenian, arab
+        talk.politics.misc: government, president, tax
+        talk.religion.misc: religion, bible, moral
+    """,
+    "agnews": """
+        1: iraq, minister, troops
+        2: game, season, coach
+        3: oil, stocks, company
+        4: software, internet, microsoft
+    """,
+    "stackoverflow": """
+        1: wordpress, plugin, theme
+        2: oracle, plsql, sql
+        3: svn, subversion, repository
+        4: apache, mod_rewrite, htaccess
+        5: excel, vba, worksheet
+        6: matlab, matrix, plot
+        7: visual studio, debugger, solution
+        8: cocoa, nsview, nstableview
+        9: mac, osx, leopard
+        10: bash, shell, script
+        11: spark, flex, component
+        12: hibernate, mapping, hql
+        13: scala, trait, implicit
+        14: sharepoint, moss, webpart
+        15: ajax, jquery, xmlhttprequest
+        16: qt, qwidget, signal
+        17: drupal, node, module
+        18: linq, query, lambda
+        19: haskell, monad, ghc
+        20: magento, product, checkout
+    """,
+    "clinc": """
+        auto_and_commute: car, tire, gas
+        banking: bank, account, transfer
+        credit_cards: credit, card, limit
+        home: playlist, list, reminder
+        kitchen_and_dining: restaurant, recipe, food
+        meta: speak, language, name
+        small_talk: hello, joke, goodbye
+        travel: flight, hotel, visa
+        utility: time, weather, alarm
+        work: vacation, meeting, pto
+    """,
+    "snippets": """
+        1: business, market, trade
+        2: computer, software, internet
+        3: movie, music, art
+        4: research, science, theory
+        5: engine, motor, electrical
+        6: health, medical, disease
+        7: political, government, military
+        8: sports, football, game
+    """,
+    "biomedical": """
+        1: age, aging, old
+        2: nerve, cat, brain stem
+        3: chemistry, reaction, synthesis
+        4: blood, erythrocytes, hemoglobin
+        5: metabolism, amino acid, enzyme
+        6: hormone, insulin, prolactin
+        7: lung, pulmonary, respiratory
+        8: lymphocytes, cytotoxicity, immune
+        9: physiology, permeability, transport
+        10: escherichia coli, mutants, bacteriophage
+        11: heart, cardiac, coronary
+        12: receptors, adrenergic, drugs
+        13: muscle, contraction, smooth muscle
+        14: treatment, diagnosis, therapy
+        15: children, psychiatry, risk factors
+        16: skin, collagen, prostaglandin
+        17: sodium, calcium, renal
+        18: virus, leukemia, tumor
+        19: antigen, isolation, strains
+        20: temperature, spores, growth
+    """,
+}
+
+
+def texts_of(folder: pathlib.Path, name: str) -> tuple[list[str], list[str]]:
+    """Return the texts and the classes of a set."""
+    if name == "newsgroups":
+        return newsgroups(folder / "newsgroups20")
+    if name == "stackoverflow":
+        return stack_overflow(folder / "stackoverflow_titles")
+    if name == "clinc":
+        with (folder / "questions_clinc150" / "domains.csv").open(encoding="utf-8") as lines:
+            domains = {row["label"]: row["domain"] for row in csv.DictReader(lines)}
+        records = _records(folder / "questions_clinc150" / "clinc150.jsonl.gz")
+        records = [record for record in records if record["label"] in domains]
+        return [record["text"] for record in records], [domains[record["label"]] for record in records]
+    files = {"agnews": "agnews4k", "snippets": "searchsnippets4k", "biomedical": "biomedical4k"}
+    records = _records(folder / "short_texts" / f"{files[name]}.jsonl.gz")
+    return [record["text"] for record in records], [record["label"] for record in records]
+
+
+def _records(path: pathlib.Path) -> list[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def topics_of(name: str, words: dict[str, list[str]]) -> list[doccluster.Topic]:
+    """Return topics with words, by class."""
+    return [doccluster.Topic(f"class {label}", tuple(of_class)) for label, of_class in words.items()]
+
+
+def measure(folder: str, name: str) -> Iterator[dict[str, object]]:
+    """Yield a line for each kind of guidance."""
+    texts, classes = texts_of(pathlib.Path(folder), name)
+    rows = np.sort(np.random.default_rng(0).permutation(len(texts))[:MOST_DOCUMENTS])
+    table = pd.DataFrame({"id": [f"d{row}" for row in rows], "text": [texts[row] for row in rows]})
+    truth = np.array([f"class {classes[row]}" for row in rows])
+    words = {
+        line.split(":")[0].strip(): [word.strip() for word in line.split(":")[1].split(",")]
+        for line in WORDS[name].strip().splitlines()
+    }
+    topics = topics_of(name, words)
+    lines: dict[str, list[dict[str, float]]] = {}
+    for seed in range(N_SEEDS):
+        rng = np.random.default_rng(seed)
+        dealt = rng.permutation([word for of_class in words.values() for word in of_class])
+        parts = np.split(dealt, np.cumsum([len(of_class) for of_class in words.values()])[:-1])
+        kinds: dict[str, Any] = {
+            "none": None,
+            "words": topics,
+            "words of half": topics[::2],
+            "shuffled words": topics_of(name, dict(zip(words, map(list, parts), strict=True))),
+        }
+        for n_examples in (1, 5, 20):
+            examples = []
+            for topic in topics:
+                members = np.flatnonzero(truth == topic.name)
+                chosen = rng.permutation(members)[:n_examples]
+                examples.append(doccluster.Topic(topic.name, (), tuple(table["id"].iloc[chosen])))
+            kinds[f"{n_examples} examples"] = examples
+        free = None
+        for kind, guidance in kinds.items():
+            run = doccluster.run(
+                table, n_clusters=len(words), topics=guidance, random_state=seed, levels="none", measures="rss"
+            )
+            places = [int(document[1:]) for document in run.documents.ids]
+            read = np.searchsorted(rows, places)
+            scores, free = scores_of(run, truth[read], guidance, free)
+            lines.setdefault(kind, []).append(scores)
+    for kind, scores_by_seed in lines.items():
+        means = pd.DataFrame(scores_by_seed).mean()
+        yield {
+            "guidance": kind,
+            **{column: round(float(means[column]), 4) for column in COLUMNS[1:] if column in means},
+        }
+
+
+def scores_of(
+    run: doccluster.results.record.Run, truth: np.ndarray, guidance: Any, free: np.ndarray | None
+) -> tuple[dict[str, float], np.ndarray]:
+    """Return the scores of a run, and the labels of the run without guidance."""
+    labels = run.partition.labels
+    names = sorted(set(truth))
+    scores = {"nmi": doccluster.score("nmi", labels, truth=truth.tolist()).value}
+    if guidance is None:
+        overlaps = np.zeros((run.n_clusters, len(names)))
+        np.add.at(overlaps, (labels, np.searchsorted(names, truth)), 1)
+        clusters, classes = linear_sum_assignment(overlaps, maximize=True)
+        scores["right"] = float(overlaps[clusters, classes].sum() / labels.size)
+        predicted = np.full(labels.size, "", dtype=object)
+        for cluster, label in zip(clusters, classes, strict=True):
+            predicted[labels == cluster] = names[label]
+        free = labels
+    else:
+        by_cluster = np.array([cluster.name for cluster in run.clusters], dtype=object)
+        predicted = by_cluster[labels]
+        ids = np.array(list(run.documents.ids))
+        is_judged = ~np.isin(ids, [example for topic in guidance for example in topic.examples])
+        scores["right"] = float((predicted == truth)[is_judged].mean())
+    if guidance is not None and len(guidance) < len(names):
+        guided = [topic.name for topic in guidance]
+        f1 = [
+            2 * ((predicted == name) & (truth == name)).sum() / ((predicted == name).sum() + (truth == name).sum())
+            for name in guided
+        ]
+        is_rest = ~np.isin(truth, guided)
+        assert free is not None
+        scores["f1_of_guided"] = float(np.mean(f1))
+        scores["nmi_of_rest"] = (
+            doccluster.score("nmi", labels[is_rest], truth=truth[is_rest].tolist()).value
+            - doccluster.score("nmi", free[is_rest], truth=truth[is_rest].tolist()).value
+        )
+        del scores["right"]
+    assert free is not None
+    return scores, free
+
+
+def main(arguments: list[str]) -> None:
+    """Run what is not done yet and print the table."""
+    folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
+    lines = run_cases(
+        HERE / "results" / "guidance.csv",
+        [{"corpus": corpus} for corpus in WORDS],
+        lambda corpus: measure(str(folder), corpus),
+        columns=COLUMNS,
+    )
+    table = pd.DataFrame(lines)
+    for column in COLUMNS[1:]:
+        print(f"\n{column}")
+        print(table.pivot(index="guidance", columns="corpus", values=column).dropna(how="all").to_string())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
