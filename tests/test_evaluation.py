@@ -13,6 +13,7 @@ from scipy import sparse
 import doccluster
 from doccluster.errors import DocclusterWarning, InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
+from doccluster.geometry.sums import ClusterSums
 from doccluster.measures import _distances, evaluate, get_measure, list_measures, score
 from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.contingency import ContingencyTable
@@ -616,7 +617,11 @@ def test_tables_of_all_pairs_of_very_many_clusters_are_left_out_unless_asked_for
     scores = {score.name: score for score in evaluate(labels, vectors=rows, truth=labels)}
     assert not scores["hubert_discrete"].is_skipped
     left_out = {name for name, score in scores.items() if "all pairs of 3 clusters" in " ".join(score.notes)}
-    assert {"adherence", "ics", "hubert", "ray_turi"} <= left_out
+    assert {"adherence", "ics", "hubert", "ray_turi", "davies_bouldin", "gdi"} <= left_out
     assert not scores["silhouette"].is_skipped
     assert not any(name.startswith(("silhouette", "rss", "density")) for name in left_out)
     assert evaluate(labels, vectors=rows, measures=["adherence"])["adherence"].value > 0
+    for made_of, table in ((ClusterSums, "gram"), (ClusterEvidence, "_tables")):
+        monkeypatch.setattr(made_of, table, property(lambda _: pytest.fail("a table of all pairs of clusters")))
+    monkeypatch.setattr("doccluster.geometry.evidence.TABLES_UP_TO", 2)
+    assert evaluate(labels, vectors=rows)["silhouette"].value > 0

@@ -28,7 +28,7 @@ from doccluster.geometry.sums import ClusterSums, cluster_order, cluster_sums, c
 
 # Up to this many clusters the k x k tables of the reading (two, 8 bytes a cell) come with the first reading;
 # beyond it they are made in a reading of their own, when a measure asks for them.
-TABLES_UP_TO = 2048
+TABLES_UP_TO = 1000
 
 
 class ClusterEvidence:
@@ -184,7 +184,7 @@ class ClusterEvidence:
 
     @cached_property
     def similarities(self) -> SimilarityPass:
-        """The similarities of each document to clusters (and, for k <= 2048, those of each pair of clusters)."""
+        """The similarities of each document to clusters (and, for k <= 1000, those of each pair of clusters)."""
         return self._read(with_tables=self.n_clusters <= TABLES_UP_TO)
 
     @cached_property
