@@ -40,7 +40,11 @@ class LabelQueries:
         self.labels = labels
         self.sizes = np.bincount(labels)
         self._places = {column: place for place, column in enumerate(terms.tolist())}
-        self._weights = sparse.csc_array(rows[:, terms])
+        weights = sparse.csc_array(rows[:, terms])
+        heaviest = np.lexsort(
+            (weights.indices, -weights.data, np.repeat(np.arange(terms.size), np.diff(weights.indptr)))
+        )
+        self._starts, self._hits, self._weights = weights.indptr, weights.indices[heaviest], weights.data[heaviest]
 
     @classmethod
     def of_partition(cls, rows: Matrix, partition: Partition, columns: Collection[int]) -> LabelQueries:
@@ -54,14 +58,19 @@ class LabelQueries:
     def rank(self, columns: Sequence[int], n_best: int) -> npt.NDArray[np.int64]:
         """Return the best documents that have one of these terms."""
         places = [self._places[column] for column in columns]
-        entries = [slice(self._weights.indptr[place], self._weights.indptr[place + 1]) for place in places]
-        hits = np.concatenate([self._weights.indices[entry] for entry in entries])
-        weights = np.concatenate([self._weights.data[entry] for entry in entries])
-        if len(columns) == 1:  # ascending, each once
-            return np.asarray(hits[np.argsort(-weights, kind="stable")[:n_best]])
-        documents, places_of_hits, n_met = np.unique(hits, return_inverse=True, return_counts=True)
-        scores = np.bincount(places_of_hits, weights)
-        return np.asarray(documents[np.lexsort((-scores, -n_met))[:n_best]])
+        entries = [slice(self._starts[place], self._starts[place + 1]) for place in places]
+        if len(entries) == 1:
+            return np.asarray(self._hits[entries[0]][:n_best])
+        hits = np.concatenate([self._hits[entry] for entry in entries])
+        weights = np.concatenate([self._weights[entry] for entry in entries])
+        n_met = np.bincount(hits)
+        documents = np.flatnonzero(n_met)
+        for n_terms in range(len(columns), 1, -1):  # those that have fewer are not looked at where enough have more
+            if np.count_nonzero(n_met >= n_terms) >= n_best:
+                documents = np.flatnonzero(n_met >= n_terms)
+                break
+        scores = np.bincount(hits, weights)[documents]
+        return np.asarray(documents[np.lexsort((-scores, -n_met[documents]))[:n_best]])
 
     def share_found(self, columns: Sequence[int], cluster: int) -> float:
         """Return the share of the documents of a cluster that come back among as many hits as it has documents."""
@@ -104,8 +113,8 @@ class TitleCounts(ShortRepr):
         entries = slice(self.having.indptr[cluster], self.having.indptr[cluster + 1])
         columns_of = self.having.indices[entries]
         places = np.searchsorted(columns_of, columns)
-        has_titles = np.isin(columns, columns_of)
-        n_having = self.having.data[entries][places].min() if has_titles.all() else 0.0
+        has_titles = places.max() < columns_of.size and bool((columns_of[places] == columns).all())
+        n_having = self.having.data[entries][places].min() if has_titles else 0.0
         n_titles = int(self.n_titles[cluster])
         if n_titles <= FEW:
             return float((n_having + 0.05) / (n_titles + 0.05))

@@ -75,10 +75,11 @@ def rank_label_terms(
         return [()] * profiles.n_clusters
     scores = profiles.mutual_information()
     unfit = function_words if phrases is None else phrases.unfit.union(function_words)
+    n_having = None if phrases is None else np.asarray(phrases.support.sum(axis=0), dtype=np.float64)
     candidates_of = []
     for cluster, (columns, values) in enumerate(largest_per_row(scores, N_CANDIDATES)):
         words = _words(profiles, cluster, columns, values, names, unfit)
-        candidates_of.append(_with_phrases(words, _phrases_of(phrases, profiles, cluster, function_words))[:N_SEARCHED])
+        candidates_of.append(_with_phrases(words, _phrases_of(phrases, n_having, profiles, cluster))[:N_SEARCHED])
     queries = None
     if rows is not None and partition is not None:
         columns_searched = {
@@ -169,13 +170,14 @@ def _tiers(
 
 
 def _phrases_of(
-    phrases: LabelPhrases | None, profiles: ClusterProfiles, cluster: int, function_words: Collection[str]
+    phrases: LabelPhrases | None, n_having: Floats | None, profiles: ClusterProfiles, cluster: int
 ) -> list[_Candidate]:
-    if phrases is None:
+    """Return the phrases that tell a cluster from the others; `n_having`: how many documents have each phrase."""
+    if phrases is None or n_having is None:
         return []
     entry_slice = slice(phrases.support.indptr[cluster], phrases.support.indptr[cluster + 1])
     columns, support = phrases.support.indices[entry_slice], phrases.support.data[entry_slice]
-    frequency = np.asarray(phrases.support.sum(axis=0), dtype=np.float64)[columns]
+    frequency = n_having[columns]
     n = int(profiles.sizes.sum())
     scores = mutual_information(support, frequency, np.full(support.size, float(profiles.sizes[cluster])), n)
     is_fit = _tiers(profiles, cluster, support, frequency)[0] & (scores > 0)

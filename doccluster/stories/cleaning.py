@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,9 +72,8 @@ class _Outlet:
             self._forget(self.articles.popleft())
 
     def _forget(self, article: _Repeatable) -> None:
-        for run in article.runs:
-            _count_down(self.n_with_run, run)
-        _count_down(self.n_with_end, article.title_end)
+        _count_down(self.n_with_run, article.runs)
+        _count_down(self.n_with_end, (article.title_end,))
         titles = self.titles_of_text[article.text]
         titles.pop(0)
         if not titles:
@@ -118,10 +118,10 @@ class Cleaner:
         spans = [word.span() for word in _WORD.finditer(text)]
         words = ["0" if text[start].isdigit() else text[start:end] for start, end in spans]
         size = min(RUN, len(words))  # a short text is one run
-        runs = [hash(tuple(words[place : place + size])) for place in range(len(words) - size + 1)] if size > 1 else []
+        runs = list(map(hash, zip(*(words[place:] for place in range(size)), strict=False))) if size > 1 else []
         whole, title_words = hash(tuple(words)), frozenset(title.casefold().split())
         is_wall = bool(words) and past.is_wall(whole, title_words)
-        repeated = [place for place, run in enumerate(runs) if past.n_with_run[run] >= TIMES]
+        repeated = [place for place, run in enumerate(runs) if past.n_with_run.get(run, 0) >= TIMES]
         past.add(_Repeatable(frozenset(runs), title_end, whole), title_words)
         if is_wall:
             return title, ""
@@ -133,10 +133,12 @@ def body_of(title: str, text: str) -> str:
     return text[len(title) :].lstrip() if title and text.startswith(title) else text
 
 
-def _count_down(counts: Counter[Any], key: Any) -> None:
-    counts[key] -= 1
-    if not counts[key]:
-        del counts[key]
+def _count_down(counts: Counter[Any], keys: Iterable[Any]) -> None:
+    for key in keys:
+        if counts[key] == 1:
+            counts.pop(key)
+        else:
+            counts[key] -= 1
 
 
 def _plain(text: str) -> str:
