@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.labeling.profiles import ClusterDescription
 from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
@@ -82,15 +84,29 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
         "k": run.n_clusters,
         "sizes": explored_sizes(run).tolist(),
         "labels": [*(one_line(cluster.label, 60) for cluster in shown), *other_label],
-        "medoids": [
-            *(int(place[cluster.representatives[0].row]) if cluster.representatives else -1 for cluster in shown),
-            *(-1 for _ in other_label),
-        ],
+        "medoids": [*_medoids(shown, place), *(-1 for _ in other_label)],
+        "sections": _sections(run, place),
         "rows": packed(run.documents.positions[order]),
         "map": None if plane is None else _places(plane, order),
         "dates": _dates(run, order),
         "truths": [_classes(run, column, order) for column in run.truth[:MAX_TRUTHS]],
         "terms": _terms(run, order),
+    }
+
+
+def _medoids(clusters: Sequence[ClusterDescription], place: Rows) -> list[int]:
+    return [int(place[shown.representatives[0].row]) if shown.representatives else -1 for shown in clusters]
+
+
+def _sections(run: Run, place: Rows) -> dict[str, Any] | None:
+    """Return the coarsest level above the clusters: of which section each cluster is part; None where there is none."""
+    if not run.around.coarser:
+        return None
+    top = run.levels[0]
+    return {
+        "of": run.levels[len(run.around.coarser)].parents_on(top).tolist(),
+        "labels": [one_line(whole.name or whole.label, 60) for whole in top.clusters],
+        "medoids": _medoids(top.clusters, place),
     }
 
 

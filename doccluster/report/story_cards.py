@@ -25,6 +25,8 @@ MAX_OUTLETS = 4
 HEADLINE_LENGTH = 220
 N_REPRESENTATIVES = 3
 N_BINS = 28  # of a sparkline
+MIN_LINES = 18  # of clusters on a first screen
+MAX_UNFOLDED = 40  # clusters that are all lines of the list; of more only the largest of each section
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,6 @@ class StoryCard:
     headline: str
     label: str
     size: int
-    relative_size: float
     terms: tuple[TermBar, ...]
     discriminating: tuple[str, ...]
     representatives: tuple[DocumentLine, ...]
@@ -107,6 +108,40 @@ def stories_of(run: Run, overviews: Sequence[Overview]) -> tuple[StoryCard, ...]
     lines = Lines(run, outlets_of(run.documents), _listed(run))
     begins = np.concatenate([[0], np.cumsum(explored_sizes(run))]).tolist()
     return tuple(_story(lines, overviews[number], days, period, begins[number]) for number in numbers)
+
+
+@dataclass(frozen=True)
+class StorySection:
+    """The cards of one part of the list: of a section (or topic), or all where there are none, without a label.
+
+    `leading` are the first, `further` those that are folded. `n_clusters` counts those without a card too.
+    """
+
+    number: int
+    label: str
+    size: int
+    n_clusters: int
+    leading: tuple[StoryCard, ...]
+    further: tuple[StoryCard, ...] = ()
+
+
+def sections_of(run: Run, stories: Sequence[StoryCard]) -> tuple[StorySection, ...]:
+    """Return the cards by the coarsest level of a run; where there are many, the smaller ones of each are folded."""
+    if not run.around.coarser:
+        return (StorySection(0, "", run.n_documents, run.n_clusters, tuple(stories)),)
+    top, shown = run.levels[0], run.levels[len(run.around.coarser)]
+    parents = shown.parents_on(top)
+    n_leading = max(1, -(-MIN_LINES // top.n_clusters)) if run.n_clusters > MAX_UNFOLDED else run.n_clusters
+    sections = []
+    for whole in top.clusters:
+        cards = [story for story in stories if not story.is_other and parents[story.number] == whole.cluster]
+        n_clusters = int(np.count_nonzero(parents == whole.cluster))
+        first = len(cards) if len(cards) <= n_leading + 1 else n_leading
+        label = one_line(whole.name or whole.label, 120)
+        further = tuple(cards[first:])
+        sections.append(StorySection(whole.cluster, label, whole.size, n_clusters, tuple(cards[:first]), further))
+    other = tuple(story for story in stories if story.is_other)
+    return (*sections, StorySection(top.n_clusters, "", run.n_other, 0, other)) if other else tuple(sections)
 
 
 def explored_sizes(run: Run) -> npt.NDArray[np.int64]:
@@ -214,7 +249,6 @@ def _story(
         headline=headline,
         label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
         size=cluster.size,
-        relative_size=min(1.0, cluster.size / run.clusters[0].size),
         terms=bars,
         discriminating=_not_among(cluster.discriminating, bars),
         representatives=tuple(

@@ -27,7 +27,7 @@ from doccluster.report.quality import (
     data_card,
 )
 from doccluster.report.quality import pair_table as pair_table_of
-from doccluster.report.story_cards import StoryCard, name_of, stories_of
+from doccluster.report.story_cards import StoryCard, StorySection, name_of, sections_of, stories_of
 from doccluster.report.wording import counted, decimal, duration, one_line, span_words
 from doccluster.results.overview import Overview, as_date, overview
 from doccluster.results.record import Provenance, Run
@@ -69,6 +69,7 @@ class Summary:
     borderline_margin: float
     noun: tuple[str, str]  # what a cluster is called, one and several: "story" where the rule of stories made them
     stories: tuple[StoryCard, ...]
+    sections: tuple[StorySection, ...]
     names: dict[int, str]
     data: DataCard
     clusters: tuple[ClusterRow, ...]
@@ -82,6 +83,11 @@ class Summary:
     def n_hidden_stories(self) -> int:
         """How many clusters have no card."""
         return self.n_clusters - sum(not story.is_other for story in self.stories)
+
+    @property
+    def has_outlets(self) -> bool:
+        """Whether any document says who published it."""
+        return any(story.n_outlets for story in self.stories)
 
     @property
     def has_dates(self) -> bool:
@@ -107,6 +113,7 @@ def summarize(run: Run) -> Summary:
         borderline_margin=BORDERLINE_MARGIN,
         noun=noun,
         stories=stories,
+        sections=sections_of(run, stories),
         names={facts.cluster: name_of(facts) for facts in overviews},
         data=data_card(run),
         clusters=cluster_rows(run),

@@ -187,6 +187,7 @@ def test_texts_are_read_in_the_page_with_and_without_scripts(visit, newsroom_run
     assert page.locator("#reading h3").inner_text() == newsroom_run.documents.titles[nearest]
     page.get_by_role("button", name="Close", exact=True).click()
     still = visit(path, script=False)
+    still.locator("#cluster-0 .line").click()
     still.locator("#cluster-0 details.all summary").click()
     still.locator("#cluster-0 a.read").first.click()
     assert still.locator("#text-0").inner_text().endswith(texts[nearest])

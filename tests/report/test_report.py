@@ -119,8 +119,10 @@ def test_a_card_shows_headline_label_size_dates_outlets_and_similarity_and_no_me
     for card, one in zip(cards, overview(newsroom_run), strict=True):
         heading = re.search(r"<h3[^>]*>(.*?)</h3>", card)[1]
         assert text_of(heading).strip() == escape(one.headline)
-        assert f'<p class="label"><bdi>{escape(one.label)}</bdi></p>' in card
-        byline = text_of(card[card.index('class="byline"') : card.index('class="size"')])
+        line = card[: card.index("</summary>")]
+        assert f'<span class="label"><bdi>{escape(one.label)}</bdi></span><strong>{one.size}</strong>' in line
+        assert f"{len(one.outlets)} outlet" in text_of(line)
+        byline = text_of(card[card.index('class="byline"') : card.index('class="body"')])
         assert f"{one.size} documents" in byline
         assert f"{one.last.year}" in byline
         assert all(f"{name} {count}" in byline for name, count in one.outlets)

@@ -32,7 +32,7 @@ def test_nothing_is_asked_of_the_network(visit, request, report, script):
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_hostile_titles_are_shown_as_plain_text(visit, hostile_report, script):
     page = visit(hostile_report, script=script)
-    for story in page.locator("details.all summary").all():
+    for story in (*page.locator(".line").all(), *page.locator("details.all summary").all()):
         story.click()
     text = page.locator("body").inner_text()
     assert "<script>document.title='owned'</script> markets fall" in text
@@ -64,6 +64,7 @@ def test_without_scripts_everything_can_be_read(visit, newsroom_report, newsroom
     assert page.locator("#filter").is_hidden()
     assert page.locator("#order").is_hidden()
     assert page.locator("#copy").is_hidden()
+    page.locator("#cluster-0 .line").click()
     page.locator("#cluster-0 details.all summary").click()
     assert page.locator("#cluster-0 details.all tbody tr:visible").count() == newsroom_run.clusters[0].size
     assert page.get_by_text("Adjusted Rand index").is_visible()

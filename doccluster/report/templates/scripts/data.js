@@ -46,7 +46,7 @@ const readData = () => {
   });
   const truths = given.truths.map((one) => ({ name: one.name, values: one.values, codes: unpacked(one.codes) }));
   return {
-    n: given.n, k: given.k, sizes: given.sizes, labels: given.labels, medoids: given.medoids,
+    n: given.n, k: given.k, sizes: given.sizes, labels: given.labels, medoids: given.medoids, sections: given.sections,
     clusters, firsts, truths, rows: unpacked(given.rows),
     x: given.map && unpacked(given.map.x), y: given.map && unpacked(given.map.y), grid: given.map && given.map.grid,
     days: given.dates && unpacked(given.dates.days), first: given.dates && given.dates.first, last: given.dates && given.dates.last,

@@ -2,12 +2,25 @@
 const hue = (cluster) => (cluster * 137.508 + 200) % 360;
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 const clusterColour = (cluster) => `hsl(${hue(cluster).toFixed(0)} ${cluster % 3 === 1 ? 45 : 70}% ${(isDark() ? 62 : 38) + (cluster % 4) * 4}%)`;
+// where there are sections, each has one hue, and its clusters are shades of it
+const SHADES = 6;
+const shadesOf = ({ of, labels }) => {
+  const seen = labels.map(() => 0);
+  const ranks = of.map((section) => seen[section]++ % SHADES);
+  return (cluster) => {
+    if (!(cluster < of.length)) return `hsl(0 0% ${isDark() ? 50 : 65}%)`;  // Other
+    const turn = (of[cluster] * 360) / labels.length + (of[cluster] % 2) * 8;
+    return `hsl(${turn.toFixed(0)} ${70 - ranks[cluster] * 5}% ${(isDark() ? 48 : 30) + ranks[cluster] * 5}%)`;
+  };
+};
+const ZOOM_OF_SECTIONS = 2;  // up to here labels are those of sections
 const shareColour = (share) => `hsl(${(215 - 190 * share).toFixed(0)} 65% ${isDark() ? 60 : 42}%)`;
 
 const makeMap = (data, canvas, tip, act) => {
   const pen = canvas.getContext("2d");
   const view = { x: data.grid / 2, y: data.grid / 2, zoom: 1 };
   let mask = null, mode = "move", drawn = [], drag = null;
+  const colourOfCluster = data.sections ? shadesOf(data.sections) : clusterColour;
 
   const side = () => Math.min(canvas.clientWidth, canvas.clientHeight) - 24;
   const scale = () => (side() / data.grid) * view.zoom;
@@ -28,7 +41,7 @@ const makeMap = (data, canvas, tip, act) => {
   };
   const colourOf = (group) => {
     if (group < 0) return getComputedStyle(canvas).getPropertyValue("--muted");
-    return choice.colour === "date" ? shareColour(group / 23) : clusterColour(group);
+    return choice.colour === "date" ? shareColour(group / 23) : choice.colour === "cluster" ? colourOfCluster(group) : clusterColour(group);
   };
   const grouped = (wanted) => {
     const group = groupOf(), found = new Map();
@@ -51,21 +64,24 @@ const makeMap = (data, canvas, tip, act) => {
     }
   };
   const labels = (style, size) => {
-    pen.font = "12px system-ui, sans-serif";
+    pen.font = `${data.sections && view.zoom < ZOOM_OF_SECTIONS ? "600 13px" : "12px"} system-ui, sans-serif`;
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
-    const counts = countsByCluster(data, mask), wanted = [];
-    data.medoids.forEach((doc, cluster) => {
-      if (doc < 0 || !counts[cluster]) return;
+    const ofClusters = countsByCluster(data, mask), wanted = [];
+    const far = data.sections && view.zoom < ZOOM_OF_SECTIONS ? data.sections : null;
+    const { medoids, labels: names } = far || data;
+    const counts = far ? names.map(() => 0) : ofClusters;
+    if (far) far.of.forEach((section, cluster) => { counts[section] += ofClusters[cluster] || 0; });
+    medoids.forEach((doc, number) => {
+      if (doc < 0 || !counts[number]) return;
       const [x, y] = toScreen(data.x[doc], data.y[doc]);
       if (x < 0 || y < 0 || x > canvas.clientWidth || y > canvas.clientHeight) return;
-      const name = byId("headline-" + cluster).textContent.trim();
-      const lines = inLines(name);
-      wanted.push({ x, y, lines, n: counts[cluster], width: Math.max(...lines.map((line) => pen.measureText(line).width)) });
+      const lines = inLines(names[number]);
+      wanted.push({ x, y, lines, n: counts[number], width: Math.max(...lines.map((line) => pen.measureText(line).width)) });
     });
     wanted.sort((one, other) => other.n - one.n);
     const room = makeRoom(canvas.clientWidth, canvas.clientHeight);
-    for (let doc = 0; doc < data.n; doc++) room.fill(...toScreen(data.x[doc], data.y[doc]), size / 2 + 1);
+    if (!far) for (let doc = 0; doc < data.n; doc++) room.fill(...toScreen(data.x[doc], data.y[doc]), size / 2 + 1);
     drawn = wanted.map((one) => ({ ...one, place: room.take(one.x, one.y, one.width, one.lines.length) })).filter((one) => one.place);
     for (const { x, y, lines, place } of drawn) {
       pen.strokeStyle = pen.fillStyle = style.getPropertyValue("--ink");

@@ -31,6 +31,7 @@ const follow = (focus) => {
   show(panel.id);
   if (panel.id === "explore") openExplore(query);
   if (target.classList.contains("story") && target.hidden) reset();
+  if (target !== panel) unfold(target);
   if (target !== panel) target.scrollIntoView();
   else if (focus) list.scrollIntoView({ block: "nearest" });
 };
