@@ -125,6 +125,7 @@ def calls() -> dict[str, Call]:
 
     return {
         **dict(_of_estimators(good)),
+        "DocumentClustering.fit(letters)": lambda X: clustering.DocumentClustering(2).fit(good, letters=X),
         "SphericalKMeans(init)": lambda X: clustering.SphericalKMeans(N_ROWS, init=X).fit(good),
         "agglomerate(rows)": lambda X: agglomerate(X, **one),
         "assign_to_centroids(matrix)": lambda X: clustering.assign_to_centroids(X, good[:3], **one),

@@ -22,7 +22,7 @@ from doccluster.cli._console import (
 )
 from doccluster.cli._source_options import reader_options, typed_source, vectorizer_options, with_source
 from doccluster.cli._verb import Verb, Whole, all_but, numbers_of_clusters
-from doccluster.cli.run import meaning_options
+from doccluster.cli.run import letters_option, meaning_options
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice
@@ -72,6 +72,7 @@ GATHERS = {"settings": with_source(all_but("sources", "output", "criterion", "as
 @reader_options
 @vectorizer_options
 @meaning_options
+@letters_option
 @threads_option
 @json_option
 def choose_k_command(

@@ -43,6 +43,12 @@ from doccluster.cli._verb import (
 if TYPE_CHECKING:
     from doccluster.pipeline.editing import Edited
 
+letters_option = click.option(
+    "--letters/--no-letters",
+    default=None,
+    help="Whether parts of words count beside words. By default they do where documents are short: fewer than 35 known "
+    "words on average.",
+)
 clustering_options = options(
     clusters_option,
     granularity_option,
@@ -201,6 +207,7 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
     "-o", "--output", required=True, metavar="DIR", help="The folder to write, with tables, model and report."
 )
 @clustering_options
+@letters_option
 @block_options
 @reader_options
 @vectorizer_options

@@ -24,6 +24,7 @@ from doccluster.base.validation import RandomState, compact_indices
 from doccluster.errors import DocclusterError, InputError
 from doccluster.geometry import Documents
 from doccluster.geometry.documents import count_distinct_rows
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 
 BLOCK_ROWS = 2048
@@ -222,6 +223,7 @@ class ClusteringTask:
     n_threads: int | None = None  # changes no result
     progress: Progress = silent
     meaning: Meaning | None = None  # the documents in a second space, for algorithms that take both
+    letters: Letters | None = None  # short documents by runs of letters, for an algorithm that smooths rows
     smoothed: SmoothedRows | None = None  # the rows as an algorithm smooths them that does, where that was done already
     # of shape (n_documents,): clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that
     # is in none

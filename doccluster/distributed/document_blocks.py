@@ -41,6 +41,7 @@ from doccluster.clustering.task import capped
 from doccluster.distributed.block_clustering import cluster_blocks
 from doccluster.distributed.checkpoints import Checkpoints
 from doccluster.distributed.matrix_block import MatrixBlock, blocks_of_table
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning, beside
 
 Labels = npt.NDArray[Any]
@@ -97,6 +98,7 @@ class BlockDocuments:
     counts: CsrFiles | None
     meaning: Meaning | None  # whose rows stand for files, in the order of the blocks
     order: npt.NDArray[np.int64]
+    letters: Letters | None = None  # likewise
 
     def side_by_side(self) -> Any:
         """Return words and meaning as one row for each document."""
@@ -136,13 +138,15 @@ class _BlockWork(DocumentWork):
         checkpoints: Checkpoints | None,
     ) -> None:
         self.documents, self.keep_bytes, self.checkpoints = documents, keep_bytes, checkpoints
-        rows, counts, meaning = documents.rows, documents.counts, documents.meaning
+        rows, counts, meaning, letters = documents.rows, documents.counts, documents.meaning, documents.letters
         if parameters.quality != "fast" or meaning is not None:
             rows = _laid_out(rows, documents.order, place)
             counts = None if counts is None else _laid_out(counts, documents.order, place)
             if meaning is not None:
                 meaning = replace(meaning, rows=_laid_out(meaning.rows, documents.order, place))
-        super().__init__(rows, counts, parameters, meaning, place)
+            elif letters is not None:
+                letters = replace(letters, rows=_laid_out(letters.rows, documents.order, place))
+        super().__init__(rows, counts, parameters, meaning, letters, place)
 
     def unsmoothed(self, meaning: Meaning) -> Any:
         """Return words and meaning side by side, as they are."""

@@ -104,7 +104,12 @@ def recommended(
         common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
         parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
         smoothed = smooth_documents(
-            rows, counts, parameters, meaning=vectors.meaning, term_factors=vectors.term_factors
+            rows,
+            counts,
+            parameters,
+            meaning=vectors.meaning,
+            letters=vectors.letters,
+            term_factors=vectors.term_factors,
         )
     choice = choose_k(
         vectors.documents,
@@ -114,6 +119,7 @@ def recommended(
         ks=ks,
         max_documents=max_documents,
         meaning=vectors.meaning,
+        letters=vectors.letters,
         smoothed=smoothed,
         random_state=seed,
         n_threads=n_threads,

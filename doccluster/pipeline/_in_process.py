@@ -34,6 +34,8 @@ from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
+from doccluster.vectors.letters import letters_of
+from doccluster.vectors.vectorize import letters_weight
 
 DIGEST_BYTES = 16
 
@@ -52,9 +54,9 @@ def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
 
 
 def order_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
-    """Return the order of documents by their words, then counts, then meaning."""
-    meaning = None if vectors.meaning is None else vectors.meaning.rows
-    return canonical_order(vectors.matrix, vectors.counts, meaning)
+    """Return the order of documents by their words, then counts, then meaning, then letters."""
+    meaning, letters = (None if view is None else view.rows for view in (vectors.meaning, vectors.letters))
+    return canonical_order(vectors.matrix, vectors.counts, meaning, letters)
 
 
 def row_digests(matrix: Matrix, *further: object) -> npt.NDArray[np.bytes_]:
@@ -121,6 +123,16 @@ class Stages:
         documents, empty, vectors = split_empty(source.documents, vectorization.vectors, space=settings.space)
         return VectorizedDocuments(vectorization, documents, vectors, empty)
 
+    def with_letters(
+        self, vectorized: VectorizedDocuments, source: SourceDocuments, settings: RunSettings
+    ) -> DocumentVectors:
+        """Return the vectors with letters beside the words, where these are short."""
+        vectors, weight = vectorized.vectors, letters_weight_of(vectorized, settings)
+        if not weight or source.corpus is None:
+            return vectors
+        letters = letters_of(source.corpus.texts, weight, n_threads=self.n_threads)
+        return vectors.with_letters(letters and letters.take(vectorized.documents.positions))
+
     def likely_copies(self) -> npt.NDArray[np.int64] | None:
         """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
         return None
@@ -145,6 +157,7 @@ class Stages:
             self.n_threads,
             progress,
             meaning=clustered.meaning,
+            letters=clustered.letters,
             smoothed=count.smoothed,
             start=None if count.choice is None else count.choice.labels,
             term_factors=clustered.term_factors,
@@ -165,6 +178,16 @@ class Stages:
 
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say what a stage took that is over, where a person should know; here the run writes it down."""
+
+
+def letters_weight_of(vectorized: VectorizedDocuments, settings: RunSettings) -> float:
+    """Return how much letters count in a run: 0 for not at all."""
+    if settings.letters is False or not settings.takes_letters:
+        return 0.0
+    made = vectorized.vectorization
+    if made.vectorizer is None and settings.letters:
+        raise InputError("a matrix has no letters", remedy=("leave out ", Argument("letters", True)))
+    return letters_weight(vectorized.vectors, made.vectorizer, made.writing, wanted=settings.letters)
 
 
 def side_by_side(vectors: DocumentVectors, algorithm: Algorithm) -> DocumentVectors:

@@ -12,10 +12,11 @@ import pandas as pd
 
 from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
+from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline._cluster_count import recommended, with_examples
 from doccluster.pipeline._fitting import news_among
-from doccluster.pipeline._in_process import order_of
+from doccluster.pipeline._in_process import Stages, order_of
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import reader_for, with_meaning
@@ -72,6 +73,7 @@ def choose_clusters(
     encoder: Any = None,
     space: str = "both",
     meaning_weight: float | None = None,
+    letters: bool | None = None,
     progress: Progress = silent,
 ) -> Choice:
     """Return how many clusters a source supports.
@@ -86,7 +88,7 @@ def choose_clusters(
         `doccluster.selection.criteria_over_k`, also for `penalty`); from `ks`, else from about 25 numbers.
     output : path, optional
         A folder for choose_k.csv, or criteria.csv, and a figure.
-    source, reader, language, vectorizer, n_threads, embeddings, encoder, space, meaning_weight, progress
+    source, reader, language, vectorizer, n_threads, embeddings, encoder, space, meaning_weight, letters, progress
         As for `run_pipeline`.
     """
     if criterion is not None or penalty is not None:
@@ -102,14 +104,24 @@ def choose_clusters(
         progress=progress,
     )
     settings = RunSettings(
-        embeddings=embeddings, encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=n_threads
+        language=language if isinstance(language, str) else tuple(language),
+        vectorizer=vectorizer,
+        algorithm=QUALITIES["default"],
+        embeddings=embeddings,
+        encoder=encoder,
+        space=space,
+        meaning_weight=meaning_weight,
+        letters=letters,
+        n_threads=n_threads,
     )
     settings.check()
     encoded = EncodedRows.read(None if encoder is None else output)
     if settings.has_meaning:
         documents_read = with_meaning(documents_read, settings, progress, encoded)
-    vectorization = documents_read.vectorize(language=language, options=vectorizer, n_threads=n_threads)
-    documents, empty, vectors = split_empty(documents_read.documents, vectorization.vectors, space=space)
+    stages = Stages(n_threads=n_threads)
+    vectorized = stages.vectorize(documents_read, settings)
+    vectorization, documents, empty = vectorized.vectorization, vectorized.documents, vectorized.empty
+    vectors = stages.with_letters(vectorized, documents_read, settings)
     order = order_of(vectors)
     recommendation = recommended(
         vectors.take(order).in_space(space),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.blocks import row_blocks
-from doccluster.base.executors import CsrFiles, Executor, InFiles, opened
+from doccluster.base.executors import CsrFiles, Executor, InFiles, join_rows, opened
 from doccluster.base.plain_values import checksum, format_size
 from doccluster.base.progress import Progress
 from doccluster.base.version import __version__
@@ -40,7 +40,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement
 from doccluster.pipeline._cluster_count import ClusterCount
 from doccluster.pipeline._fitting import FittedClusters, fit_of
-from doccluster.pipeline._in_process import Stages, VectorizedDocuments, row_digests
+from doccluster.pipeline._in_process import Stages, VectorizedDocuments, letters_weight_of, row_digests
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import with_meaning
 from doccluster.pipeline.sources import SourceDocuments, is_matrix
@@ -48,6 +48,7 @@ from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
+from doccluster.vectors.letters import Letters, letters_vectorizer
 from doccluster.vectors.meaning import Meaning, usual_weight
 from doccluster.vectors.vectorize import choose_vectorizer
 
@@ -61,6 +62,7 @@ class BlockProgress:
     n_terms: int = 0
     blocks: list[MatrixBlock] = field(default_factory=list)
     meaning: Meaning | None = None  # of the documents of the blocks; its rows stand for files
+    letters: Letters | None = None  # likewise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +145,33 @@ class BlockStages(Stages):
         self.blocks_progress.blocks, self.blocks_progress.n_terms = blocks, vectors.n_terms
         return VectorizedDocuments(Vectorization(vectors, vectorizer, languages, writing), documents, vectors, empty)
 
+    def with_letters(
+        self, vectorized: VectorizedDocuments, source: SourceDocuments, settings: RunSettings
+    ) -> DocumentVectors:
+        """Return the vectors with letters beside the words, where these are short; their rows stand for files."""
+        vectors, weight = vectorized.vectors, letters_weight_of(vectorized, settings)
+        if not weight:
+            return vectors
+        assert source.corpus is not None
+        assert isinstance(source.corpus.texts, StoredTexts)
+        texts, vectorizer, positions = source.corpus.texts.blocks, letters_vectorizer(), vectorized.documents.positions
+        counted, rows, joined = (self.folder / name for name in ("letter-counts", "letter-rows", "letters"))
+        for folder in (counted, rows, joined):
+            folder.mkdir()
+        try:
+            learn_terms(self.executor, texts, vectorizer, counted)
+        except NothingUsable:
+            return vectors
+        every = np.ones(len(source.corpus), np.bool_)
+        blocks, _ = write_rows(self.executor, texts, vectorizer, counted, rows, every)
+        whole, pieces = (
+            join_rows(joined, lambda: (block.matrix for block in blocks)),
+            row_blocks(positions.size, LAID_OUT),
+        )
+        letters = Letters(self.tables.rows(taken_rows, pieces, whole, self.tables.keep(positions)), weight)
+        self.blocks_progress.letters = letters
+        return vectors.with_letters(replace(letters, rows=opened(letters.rows)))
+
     def likely_copies(self) -> npt.NDArray[np.int64]:
         """Return the rows that may be near-copies of others, ascending."""
         rows = CsrFiles(str(self.folder), self.blocks_progress.n_terms)
@@ -154,14 +183,15 @@ class BlockStages(Stages):
         """Return the clusters of the rows, by the algorithms that work in blocks."""
         blocks = self.blocks_progress.blocks
         meaning = self.blocks_progress.meaning
-        meaning_rows = None if meaning is None else meaning.rows
-        of_blocks = ({"digests": digests} for digests in self.tables.map(block_digests, blocks, meaning_rows))
+        letters = self.blocks_progress.letters
+        views = [None if view is None else view.rows for view in (meaning, letters)]
+        of_blocks = ({"digests": digests} for digests in self.tables.map(block_digests, blocks, *views))
         digests = in_their_places(blocks, of_blocks)["digests"]
         order = np.argsort(digests, kind="stable")
         options = {name: value for name, value in (settings.clustering or {}).items() if value is not None}
         asked_for = (
             *(settings.algorithm, settings.n_clusters, sorted(options.items()), seed, __version__),
-            *(settings.space, None if meaning is None else meaning.weight),
+            *(settings.space, *(None if view is None else view.weight for view in (meaning, letters))),
         )
         key = checksum([repr(asked_for), digests.view(np.uint8).data])
         del digests
@@ -171,7 +201,7 @@ class BlockStages(Stages):
         }
         fit_settings: dict[str, Any] = {"n_clusters": settings.n_clusters, "random_state": seed, "progress": progress}
         rows, counts = (CsrFiles(str(self.folder), vectors.n_terms, values) for values in ("data", "counts"))
-        documents_in_blocks = BlockDocuments(self.tables, blocks, rows, counts, meaning, order)
+        documents_in_blocks = BlockDocuments(self.tables, blocks, rows, counts, meaning, order, letters)
         if meaning is not None and settings.space != "both":
             vectors.in_space(settings.space)  # raises where some have no meaning
             documents_in_blocks = replace(documents_in_blocks, meaning=None)
@@ -228,6 +258,6 @@ class BlockStages(Stages):
         self.announce(f"{name}: {seconds:.1f} s{rate}, {at_a_time}{moved}")
 
 
-def block_digests(block: MatrixBlock, meaning: Any) -> npt.NDArray[np.bytes_]:
-    """Return a digest of each row, its counts and its meaning, as `canonical_order` sorts them."""
-    return row_digests(block.matrix, block.counts, None if meaning is None else meaning[block.places])
+def block_digests(block: MatrixBlock, *views: Any) -> npt.NDArray[np.bytes_]:
+    """Return a digest of each row, its counts, and its rows in further views, as `canonical_order` sorts them."""
+    return row_digests(block.matrix, block.counts, *(None if view is None else view[block.places] for view in views))

@@ -62,6 +62,7 @@ from doccluster.results.run_folder import save_run
 from doccluster.results.run_tables import check_parquet, parquet_writer
 from doccluster.results.tree import Levels
 from doccluster.vectors import DocumentVectors
+from doccluster.vectors.letters import Letters, letters_note
 
 if TYPE_CHECKING:
     from doccluster.pipeline.guiding import GuidedClusters
@@ -103,6 +104,7 @@ def run_pipeline(
     levels: str = "auto",
     topics: Any = None,
     only_topics: bool = False,
+    letters: bool | None = None,
     scheduler: Any = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -188,6 +190,9 @@ def run_pipeline(
         other documents are clustered freely. `n_clusters` counts both. Needs the default algorithm and texts.
     only_topics : bool
         Whether documents whose cluster belongs to none of the topics are shown as Other.
+    letters : bool, optional
+        Whether runs of four letters inside words count beside the words. By default they do where documents have fewer
+        than 35 known words on average, as much as they can up to 20.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.
@@ -262,6 +267,7 @@ def run_pipeline(
         levels=levels,
         topics=checked_topics(topics),
         only_topics=only_topics,
+        letters=letters,
     )
     return make_run(
         source,
@@ -348,6 +354,7 @@ class _Clusters:
     is_other: npt.NDArray[np.bool_] | None = None
     is_stories: bool = False
     guided: GuidedClusters | None = None
+    letters: Letters | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,7 +434,6 @@ class _Line:
     def cluster(self, vectorized: VectorizedDocuments, documents: SourceDocuments, copy_of: Rows | None) -> _Clusters:
         """Return stories of news, clusters of another program, or those of the algorithm."""
         settings, vectors, table = self.settings, vectorized.vectors, vectorized.documents
-        once = without_copies(vectors, copy_of) if settings.fold_copies else vectors
         stories = stories_of_run(settings, vectors, table, documents.corpus, self.clock.progress)
         if stories is not None:
             count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
@@ -435,9 +441,12 @@ class _Line:
         if settings.labels is not None:
             fit, has_none = clusters_of_labels(vectors, table)
             return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
+        vectors = self.stages.with_letters(vectorized, documents, settings)
+        once = without_copies(vectors, copy_of) if settings.fold_copies else vectors
         fit, count = self.stages.cluster(once, table, settings, self.seed, self.clock.progress)
         if settings.topics is None:
-            return _Clusters(spread_to_copies(fit, copy_of) if settings.fold_copies else fit, count)
+            fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
+            return _Clusters(fit, count, letters=vectors.letters)
         from doccluster.pipeline.guiding import guide_clusters  # brings in scipy.optimize
 
         n_topics = n_guides(settings.topics)
@@ -455,7 +464,7 @@ class _Line:
             n_threads=settings.n_threads,
             progress=self.clock.progress,
         )
-        return _Clusters(guided.fit, count, guided.outside, guided=guided)
+        return _Clusters(guided.fit, count, guided.outside, guided=guided, letters=vectors.letters)
 
     def label(
         self,
@@ -550,12 +559,14 @@ class _Line:
             "seed": self.seed,
             **_resolved(documents, vectorized.vectorization, fit, count, recorded_labels(settings.labels)),
             "stories": clusters.is_stories,
+            "letters": None if clusters.letters is None else round(clusters.letters.weight, 6),
         }
         if apart is not None:
             choices["apart_from"] = {"terms": apart.strongest, "share_taken": round(apart.share_taken, 6)}
         notes = (
             count.why,
             meaning_note(vectorized.vectors, settings),
+            letters_note(clusters.letters, vectorized.vectors.mean_words),
             boilerplate_note(documents.left_out),
             folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
             *documents.notes,

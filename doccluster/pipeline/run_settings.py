@@ -57,6 +57,13 @@ class RunSettings:
     levels: str = "auto"
     topics: tuple[Topic, ...] | None = None
     only_topics: bool = False
+    letters: bool | None = None
+
+    @property
+    def takes_letters(self) -> bool:
+        """Whether letters could count beside words, unless they are ruled out: words alone are smoothed."""
+        by_words = self.labels is None and not self.apart_columns and (not self.has_meaning or self.space == "words")
+        return by_words and self.algorithm == QUALITIES["default"]
 
     @property
     def has_meaning(self) -> bool:
@@ -96,6 +103,13 @@ class RunSettings:
                 "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
         self._check_topics()
+        if self.letters and not self.takes_letters:
+            raise InputError(
+                "count beside words that are smoothed",
+                argument="letters",
+                received=True,
+                remedy="leave it out, or the embeddings, labels, algorithm or columns that go with other ways",
+            )
         check_choice(self.space, SPACES, "space")
         check_choice(self.levels, ("auto", "none"), "levels")
         _check_weight(self.meaning_weight)
@@ -201,6 +215,9 @@ def recorded_run(parameters: Mapping[str, object], path: Path) -> RecordedRun:
         raise unfit(path, error) from error
     settings = RunSettings(**{setting.name: getattr(recorded, setting.name) for setting in fields(RunSettings)})
     resolved = recorded.resolved or {}
+    if "letters" not in parameters:  # made before there were any, and before words were cut
+        stemming = {"stemming": resolved["stemming"] or "none"} if "stemming" in resolved else {}
+        settings = replace(settings, letters=False, vectorizer={**stemming, **(settings.vectorizer or {})} or None)
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
         settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
     folder = path.parent.parent if path.parent.name == BEFORE_EDITS else path.parent

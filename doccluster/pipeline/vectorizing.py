@@ -10,6 +10,7 @@ from typing import Any
 from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
+from doccluster.text.analysis import CUT
 from doccluster.text.language import Writing, choose_languages, guess_languages_of_terms, load_stop_words
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
 from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of
@@ -31,7 +32,9 @@ class Vectorization(ShortRepr):
         """Which languages and scripts were found, and what was done about each: a line for each of the two."""
         if self.writing is None or self.vectorizer is None:
             return {}
-        treatment = f"{self._function_words_told(self.writing)}{', words stemmed' if self.vectorizer.stemming else ''}"
+        stemming = self.vectorizer.stemming
+        stemmed = ", words cut to five letters" if stemming == CUT else ", words stemmed" if stemming else ""
+        treatment = f"{self._function_words_told(self.writing)}{stemmed}"
         lines = {"languages": f"{self.writing.languages_told()}; {treatment}"}
         if self.vectorizer.dropped_terms:
             lines["dropped"] = _spread_told(tuple(self.vectorizer.dropped_terms))

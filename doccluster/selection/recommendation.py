@@ -33,6 +33,7 @@ from doccluster.selection.levels import (
     subtopics_among,
     topics_among,
 )
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ def choose_k(
     ks: Iterable[int] | None = None,
     max_documents: int | None = None,
     meaning: Meaning | None = None,
+    letters: Letters | None = None,
     smoothed: SmoothedRows | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
@@ -223,6 +225,8 @@ def choose_k(
         seen in the sample are then not counted.
     meaning : Meaning, optional
         The documents in a second space: neighbours there are neighbours too.
+    letters : Letters, optional
+        Short documents by runs of letters, likewise.
     smoothed : SmoothedRows, optional
         The rows smoothed already; not used where a sample is looked at.
     random_state : int, numpy Generator or RandomState, optional
@@ -250,12 +254,14 @@ def choose_k(
             expected="'sections', 'topics' or 'subtopics', or leave it out",
         )
     rng = as_generator(random_state)
-    sample = _sample_of(matrix, counts, meaning, smoothed, max_documents, rng)
+    sample = _sample_of(matrix, counts, meaning, letters, smoothed, max_documents, rng)
     requested = () if ks is None else tuple(check_ks(ks, sample.n_documents))
     smoothed = sample.smoothed
     if smoothed is None:
         parameters = DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
-        smoothed = smooth_documents(sample.rows, sample.counts, parameters, meaning=sample.meaning)
+        smoothed = smooth_documents(
+            sample.rows, sample.counts, parameters, meaning=sample.meaning, letters=sample.letters
+        )
     structure = _structure_of(sample, rng, n_threads)
     levels = find_both(sample.rows, smoothed, rng, n_threads=n_threads, progress=progress)
     best = _best_levels(levels)
@@ -289,6 +295,7 @@ class _Sample:
     rows: Any
     counts: Any | None
     meaning: Meaning | None
+    letters: Letters | None
     smoothed: SmoothedRows | None
     places: Labels
     n_documents: int  # of all
@@ -298,6 +305,7 @@ def _sample_of(
     matrix: Matrix,
     counts: CsrArray | None,
     meaning: Meaning | None,
+    letters: Letters | None,
     smoothed: SmoothedRows | None,
     max_documents: int | None,
     rng: np.random.Generator,
@@ -318,10 +326,11 @@ def _sample_of(
     limit = MAX_DOCUMENTS if max_documents is None else check_positive_int(max_documents, "max_documents")
     places = draw_rows(n_documents, max(MIN_DOCUMENTS, limit), rng)
     if places.size == n_documents:
-        return _Sample(rows, counts, meaning, smoothed, places, n_documents)
+        return _Sample(rows, counts, meaning, letters, smoothed, places, n_documents)
     counts = None if counts is None else counts[places]
     meaning = None if meaning is None else meaning.take(places)
-    return _Sample(rows[places], counts, meaning, None, places, n_documents)
+    letters = None if letters is None else letters.take(places)
+    return _Sample(rows[places], counts, meaning, letters, None, places, n_documents)
 
 
 def _structure_of(sample: _Sample, rng: np.random.Generator, n_threads: int | None) -> Structure:

@@ -35,13 +35,14 @@ STEMMING_LANGUAGES = (
     *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "hungarian"),
     *("italian", "norwegian", "porter", "portuguese", "romanian", "russian", "spanish", "swedish"),
 )
+CUT, CUT_AT = "five-letters", 5  # the stemmer of any language: words are cut to so many letters
 
 OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without
 
 
 def check_stemming(stemming: str) -> str:
     """Return the name of the stemmer in lower case (``"en"`` is english), or raise InputError with the names."""
-    return check_choice(language_name(stemming), STEMMING_LANGUAGES, "stemming")
+    return check_choice(language_name(stemming), (*STEMMING_LANGUAGES, CUT), "stemming")
 
 
 def import_stemmers(*, hidden: Iterable[str] = ()) -> Any:
@@ -66,19 +67,26 @@ def import_stemmers(*, hidden: Iterable[str] = ()) -> Any:
 
 
 def build_stemmer(stemming: str) -> Stemmer:
-    """Return the function word -> stem of a language (Snowball), or of "porter" (Porter's first algorithm).
+    """Return the function word -> stem of a language (Snowball), "porter" (Porter's first algorithm) or "five-letters".
 
     >>> stem = build_stemmer("english")
     >>> [stem(word) for word in ("elections", "elected", "electing")]
     ['elect', 'elect', 'elect']
     """
     name = check_stemming(stemming)
+    if name == CUT:
+        return lambda word: word if has_digit(word) else word[:CUT_AT]
     snowball = import_stemmers()
     if name == "arabic":
         # The Arabic stemmer keeps flags from one word to the next; a new one for each word forgets them.
         return lambda word: str(snowball.ArabicStemmer().stem(word))
     stemmer = snowball.SnowballStemmer(name)
     return lambda word: str(stemmer.stem(word))
+
+
+def has_digit(word: str) -> bool:
+    """Return whether a digit is in a word."""
+    return any(map(str.isdigit, word))
 
 
 ANALYZERS = ("word", "char", "char_wb", "script")

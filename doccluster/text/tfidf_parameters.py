@@ -71,8 +71,8 @@ class TfidfParameters:
     sublinear_tf: bool = parameter(False, "Take 1 + ln(tf) for tf.")
     stemming: str | None = parameter(
         None,
-        "Count the forms of a word as one term, by the stemmer of this language (english, en, ..., or porter). Runs "
-        "and `vectorize` take the language of the texts, and no stemmer where you say none.",
+        "Count the forms of a word as one term, by the stemmer of this language (english, en, ..., porter, or "
+        "five-letters for any). Runs and `vectorize` take that of the texts, and no stemmer where you say none.",
         type="str",
     )
     weighting: str | None = parameter(

@@ -26,6 +26,7 @@ from doccluster.base.sparse_structure import checked_csr, document_frequencies
 from doccluster.base.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.geometry.documents import Documents, TermMatrix, as_documents
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.matrix_files import MATRIX_SCHEMA, MatrixFile, load_matrix_file
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import collection_weights, parse_weighting, weigh_rows
@@ -53,6 +54,8 @@ class DocumentVectors(TermMatrix):
         The documents in a second space, of which no column is a term.
     term_factors : float64 array of shape (n_terms,), or None
         What each term counts for beside its weight, 0 to 1: `matrix` and `counts` hold it already (see `weighed_down`).
+    letters : Letters or None
+        Short documents by runs of letters, which `DocumentClustering` can take.
     """
 
     matrix: Any
@@ -62,6 +65,7 @@ class DocumentVectors(TermMatrix):
     counts: Any | None = None
     meaning: Meaning | None = None
     term_factors: npt.NDArray[np.float64] | None = None
+    letters: Letters | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError unless there is a name for each row; terms are easily taken for names."""
@@ -109,7 +113,8 @@ class DocumentVectors(TermMatrix):
         documents = self.documents.take(rows)
         counts = None if self.counts is None else self.counts[rows]
         meaning = None if self.meaning is None else self.meaning.take(rows)
-        fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning, self.term_factors)
+        letters = None if self.letters is None else self.letters.take(rows)
+        fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning, self.term_factors, letters)
         return _carrying(documents, DocumentVectors(*fields))
 
     def in_space(self, space: str) -> DocumentVectors:
@@ -149,6 +154,10 @@ class DocumentVectors(TermMatrix):
             return self.counts
         counts = scaled_columns(self.counts, 1 / self.term_factors)
         return with_values(counts, np.rint(counts.data))
+
+    def with_letters(self, letters: Letters | None) -> DocumentVectors:
+        """Return the same vectors with letters beside their words."""
+        return _carrying(self.documents, replace(self, letters=letters))
 
     def shown_as(self, display_terms: npt.NDArray[np.object_]) -> DocumentVectors:
         """Return the same vectors with other written forms of their terms."""

@@ -14,9 +14,10 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError, NothingUsable
-from doccluster.text.analysis import STEMMING_LANGUAGES, analysis_of
+from doccluster.text.analysis import CUT, STEMMING_LANGUAGES, analysis_of, has_digit
 from doccluster.text.language import Writing, choose_languages, survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
+from doccluster.vectors.letters import FULL_WEIGHT, LEAST_TEXTS, MAX_UNSPACED, letters_of, usual_weight
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
 
 @at_the_door
 def vectorize(
-    corpus: Corpus | Iterable[str], vectorizer: Any = None, *, language: str | Sequence[str] = "auto", **options: object
+    corpus: Corpus | Iterable[str],
+    vectorizer: Any = None,
+    *,
+    language: str | Sequence[str] = "auto",
+    letters: bool | None = None,
+    **options: object,
 ) -> DocumentVectors:
     """Return the documents of `corpus` as unit rows of weighted terms.
 
@@ -39,6 +45,9 @@ def vectorize(
         Without one the vectorizer of a run: `choose_vectorizer` sets from the texts what `options` leave open.
     language : str or sequence of str
         "auto", "none", or the languages of the texts, whose function words are left out.
+    letters : bool, optional
+        Whether to make the letters of the documents too (see `doccluster.vectors.letters.Letters`). By default where no
+        vectorizer is given and a run would.
     **options
         Parameters of `TfidfVectorizer`, where no vectorizer is given; ``stemming="none"`` stems no word.
 
@@ -59,7 +68,9 @@ def vectorize(
     ((3, 5), ('2',))
     """
     corpus = read_corpus(corpus) if hasattr(corpus, "columns") else corpus
-    texts = getattr(corpus, "texts", corpus)
+    texts: Any = getattr(corpus, "texts", corpus)
+    writing = None
+    texts = list(texts) if letters and not hasattr(texts, "__getitem__") else texts  # they are read twice
     if vectorizer is None:
         if isinstance(texts, str):
             raise InputError("is one text", argument="corpus", received=texts, expected="a list of texts")
@@ -68,7 +79,7 @@ def vectorize(
         if strange:
             raise InputError(f"a document is of type {type(strange).__name__}", remedy="give a list of texts (str)")
         _check_known(options)
-        vectorizer, _, _ = choose_vectorizer(texts, language=language, options=options)
+        vectorizer, _, writing = choose_vectorizer(texts, language=language, options=options)
     elif not hasattr(vectorizer, "transform"):
         raise InputError(
             "is not a vectorizer",
@@ -80,16 +91,36 @@ def vectorize(
         raise InputError(
             f"both a vectorizer and {', '.join(sorted(options))} were given", remedy="set them on the vectorizer"
         )
+    n_threads = getattr(vectorizer, "n_threads", None)
     matrix, counts = _rows(vectorizer, texts)
     ids = getattr(corpus, "ids", None) or tuple(map(str, range(1, matrix.shape[0] + 1)))
     terms = vectorizer.get_feature_names_out()
-    return DocumentVectors(
+    vectors = DocumentVectors(
         matrix=unit_rows(matrix, warn=False),
         ids=ids,
         terms=terms,
         display_terms=getattr(vectorizer, "display_terms_", terms),
         counts=counts,
     )
+    weight = letters_weight(vectors, vectorizer, writing, wanted=letters)
+    return vectors.with_letters(letters_of(texts, weight, n_threads=n_threads)) if weight else vectors
+
+
+def letters_weight(vectors: DocumentVectors, vectorizer: Any, writing: Writing | None, *, wanted: bool | None) -> float:
+    """Return how much letters count beside the words of vectors: as much as they can where they are wanted, or 0.
+
+    They do by themselves where documents are short and their words have blanks between them and are no runs of letters
+    already. `writing`: how the texts are written; None where it is not known.
+    """
+    if wanted is not None:
+        return FULL_WEIGHT * wanted
+    if writing is None or str(vectorizer.analyzer).startswith("char"):
+        return 0.0
+    n_filled = int(np.count_nonzero(vectors.documents.squared_norms))
+    is_unspaced = max(writing.scripts.values(), default=0.0) > MAX_UNSPACED
+    if n_filled < LEAST_TEXTS or is_unspaced:
+        return 0.0
+    return usual_weight(vectors.mean_words * vectors.n_documents / n_filled)
 
 
 def _rows(vectorizer: Any, texts: Any) -> tuple[Any, Any | None]:
@@ -147,6 +178,8 @@ def _is_fitted(vectorizer: object) -> bool:
 
 RARE_TERMS_FROM = 100  # from this many documents on, a term of a single document is left out
 N_SAMPLED = 2_000  # documents, evenly spaced, that show which terms say nothing
+BETTER_CUT = ("finnish", "german", "hungarian", "russian")  # than stemmed, by measurement
+WORDS_LOOKED_AT, LONG_WORD, VARIED = 15_000, 5.3, 0.35  # letters of a word on average, share of different words
 MAIN_SHARE = 0.9  # of the texts whose language is known: words are stemmed by that one
 LEAST_DOCUMENTS = 100  # of fewer, chance says which terms come together
 LEAST_SHARE = 0.05  # of the documents that have the term,
@@ -168,9 +201,10 @@ def choose_vectorizer(
     """Return the vectorizer for some texts, not fitted, the languages of its stop words, and how the texts are written.
 
     Unless `options` say otherwise: function words of the languages found (or named) are left out, in each document
-    those of its own language; words are stemmed by the language nearly all texts are in, where it has a stemmer; terms
-    of a single document are left out where there are many documents, and so are terms that are spread evenly over them
-    (see `even_terms`); text is cut into terms by its script. With the language "none", no word is stemmed or left out.
+    those of its own language; words are stemmed by the language nearly all texts are in, where it has a stemmer, or cut
+    to five letters where that does better, or it has none and many endings (see `has_many_endings`); terms of a single
+    document are left out where there are many documents, and so are terms that are spread evenly over them (see
+    `even_terms`); text is cut into terms by its script. With the language "none", no word is stemmed or left out.
     An option of None is open, and stemming "none" says no.
     """
     writing = survey_writing(texts)
@@ -181,7 +215,11 @@ def choose_vectorizer(
     settings.setdefault("min_df", 2 if len(texts) >= RARE_TERMS_FROM else 1)
     if not has_own_analysis:
         settings["analyzer"] = "script"
-        settings.setdefault("stemming", _stemmer_of(writing.languages if language == "auto" else languages))
+        if language == "auto":
+            stemmer = _stemmer_of(writing.languages) or (CUT if has_many_endings(texts, writing) else None)
+        else:
+            stemmer = _stemmer_of(languages)
+        settings.setdefault("stemming", stemmer)
     if settings.get("stemming") == "none":
         settings["stemming"] = None
     if str(settings.get("analyzer", "word")).startswith("char"):
@@ -204,9 +242,28 @@ def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:
     main = next(iter(languages), None)
     if main not in STEMMING_LANGUAGES:
         return None
+    stemmer = CUT if main in BETTER_CUT else main
     if isinstance(languages, Mapping):
-        return main if languages[main] >= MAIN_SHARE * sum(languages.values()) else None
-    return main if len(languages) == 1 else None
+        return stemmer if languages[main] >= MAIN_SHARE * sum(languages.values()) else None
+    return stemmer if len(languages) == 1 else None
+
+
+def has_many_endings(texts: Sequence[str], writing: Writing) -> bool:
+    """Return whether the words of texts in one language without a stemmer are long and varied, as endings make them.
+
+    They are when the first 15,000 have 5.3 letters on average, and at least .35 of them differ.
+    """
+    shares = list(writing.languages.values())
+    is_mixed = bool(shares) and shares[0] < MAIN_SHARE * sum(shares)
+    if is_mixed or next(iter(writing.languages), None) in STEMMING_LANGUAGES or len(texts) < LEAST_TEXTS:
+        return False
+    analysis, words = analysis_of(TfidfVectorizer(analyzer="script")), list[str]()
+    for text in texts:
+        words += (word for word in analysis.analyze(text) if not has_digit(word)) if isinstance(text, str) else ()
+        if len(words) >= WORDS_LOOKED_AT:
+            break
+    words = words[:WORDS_LOOKED_AT]
+    return bool(words) and sum(map(len, words)) >= LONG_WORD * len(words) and len(set(words)) >= VARIED * len(words)
 
 
 def _even_terms_of(texts: Sequence[str], settings: Mapping[str, object], n_threads: int | None) -> tuple[str, ...]:

@@ -77,6 +77,37 @@ def test_all_forms_of_a_dropped_word_go():
     assert set(vectorize(texts, language="english", dropped_terms=["boating"]).terms) == {"sail", "lake"}
 
 
+def words_with_endings(n_texts=60, seed=0):
+    """Texts in no known language: 90 roots of five letters, each with any of 20 endings."""
+    rng = np.random.default_rng(seed)
+    letters = list("aeioukptsnml")
+    roots, endings = (["".join(rng.choice(letters, size)) for _ in range(n)] for size, n in ((5, 90), (3, 20)))
+    words = np.char.add(rng.choice(roots, (n_texts, 8)), rng.choice(endings, (n_texts, 8)))
+    return list(map(" ".join, words.tolist()))
+
+
+def test_words_with_many_endings_are_cut_and_shown_whole():
+    texts = words_with_endings()
+    vectors = vectorize(texts)
+    assert {len(term) for term in vectors.terms} == {5}
+    assert {len(term) for term in vectors.display_terms} == {8}
+    assert choose_vectorizer(texts[:20], options={})[0].stemming is None  # too few to say
+    short_words = [" ".join(word[:4] for word in text.split()) for text in texts]
+    assert choose_vectorizer(short_words, options={})[0].stemming is None
+    few_words = [" ".join(texts[row % 3].split()) for row in range(60)]
+    assert choose_vectorizer(few_words, options={})[0].stemming is None
+    assert choose_vectorizer([*texts, *[ENGLISH] * 60], options={})[0].stemming == "english"
+    # where cutting does better than the stemmer of the language
+    assert choose_vectorizer([GERMAN] * 30, options={})[0].stemming == "five-letters"
+    assert choose_vectorizer([GERMAN] * 30, language="de", options={})[0].stemming == "five-letters"
+    assert choose_vectorizer([GERMAN] * 30, options={"stemming": "german"})[0].stemming == "german"
+
+
+def test_words_with_digits_are_not_cut():
+    terms = vectorize(["article12345 elections", "article12399 election"], stemming="five-letters").terms
+    assert terms.tolist() == ["article12345", "article12399", "elect"]
+
+
 ENGLISH = "the people of the town have been waiting for a road and a bridge that they were told of in the spring"
 GERMAN = "die Leute der Stadt haben auf eine Strasse und auf die Bruecke gewartet, von der man ihnen im Mai erzaehlte"
 
@@ -99,6 +130,6 @@ def test_words_are_stemmed_by_the_language_nearly_all_texts_are_in():
         "not wanted": None,
         "an analyzer of one's own": None,
     }
-    assert choose_vectorizer([ENGLISH] * 30, language="de", options={})[0].stemming == "german"
+    assert choose_vectorizer([ENGLISH] * 30, language="nl", options={})[0].stemming == "dutch"
     assert choose_vectorizer([ENGLISH] * 30, language=["de", "en"], options={})[0].stemming is None
     assert choose_vectorizer([ENGLISH] * 30, language="none", options={})[0].stemming is None

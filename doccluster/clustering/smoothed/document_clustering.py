@@ -8,6 +8,7 @@ spherical k-means of the tf-idf rows, whose objective it does not reach (docs/ex
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,8 @@ from doccluster.clustering.centroid_estimator import check_columns, sum_directio
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
-from doccluster.errors import DocclusterWarning
+from doccluster.errors import DocclusterWarning, InputError
+from doccluster.vectors.letters import Letters
 
 KEPT_SINGLE = "Terms of one document kept their weight: without them too few documents would differ."
 
@@ -64,13 +66,16 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
     SphericalKMeans : The plain algorithm of the papers.
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, letters: Any = None) -> Self:
         """Cluster documents.
 
         Parameters
         ----------
         X : array or csr array of shape (n_documents, n_terms)
             Counts (whole numbers >= 0), or weighted rows.
+        letters : Letters or csr array of shape (n_documents, n_runs), optional
+            Short documents by the runs of letters in them, as `vectorize` has them: a second view of neighbours and
+            directions where `X` is sparse and rows are smoothed. Labels are settled by `X` alone.
 
         Raises
         ------
@@ -94,7 +99,7 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
             weighed = shared_term_rows(counts, self.n_clusters, n_threads=self.n_threads)
         rows, self._factors = weighed.rows, weighed.factors
         parameters = DocumentParameters(**self.get_params(deep=False))
-        fit = cluster_documents(rows, counts, parameters)
+        fit = cluster_documents(rows, counts, parameters, letters=_checked_letters(letters, rows.shape[0]))
         self.labels_, self.mixture_, self.n_iter_ = fit.labels, fit.mixture, fit.n_iter
         self.centroids_ = sum_directions(rows, self.labels_, self.n_clusters)
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))
@@ -127,6 +132,11 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         check_columns(self, X)
         return self.mixture_.posteriors(sparse.csr_array(matrix))
 
+    def fit_predict(self, X: Any, y: Any = None, *, letters: Any = None) -> npt.NDArray[np.int64]:
+        """Cluster documents and return their labels; the arguments are those of `fit`."""
+        labels: npt.NDArray[np.int64] = self.fit(X, letters=letters).labels_
+        return labels
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -137,3 +147,17 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         if self._factors is None or not holds_counts(matrix):
             return unit_rows(matrix, warn=False)
         return weighted_rows(matrix, self._factors, n_threads=self.n_threads)
+
+
+def _checked_letters(letters: Any, n_documents: int) -> Letters | None:
+    """Return letters as they were given, a matrix with the full weight. Raises InputError if they cannot be used."""
+    if letters is None:
+        return None
+    given = letters if isinstance(letters, Letters) else Letters(letters)
+    matrix = check_matrix(given.rows, name="letters")
+    rows = unit_rows(sparse.csr_array(matrix), warn=False)
+    if rows.shape[0] != n_documents:
+        raise InputError(
+            f"has {rows.shape[0]:,} rows for {n_documents:,} documents", argument="letters", remedy="give one for each"
+        )
+    return replace(given, rows=rows)

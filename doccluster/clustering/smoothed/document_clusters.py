@@ -18,6 +18,7 @@ from doccluster.clustering.k_means.seeds import Init
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
 from doccluster.clustering.mixtures.multinomial import Multinomials, SettledMixture, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
+    LETTERS_EXACT_UP_TO,
     Graph,
     cells_of,
     check_memory,
@@ -33,6 +34,7 @@ from doccluster.geometry import Documents, NeighbourGraph
 from doccluster.geometry.neighbours import joined_graph
 from doccluster.geometry.projection import principal_rows
 from doccluster.geometry.sums import sums_by_label
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.weighting import TermPart, Weighting
 
@@ -55,6 +57,7 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
         task.counts,
         parameters,
         meaning=task.meaning,
+        letters=task.letters,
         smoothed=task.smoothed,
         start=start,
         term_factors=task.term_factors,
@@ -80,6 +83,7 @@ def found_of(fit: DocumentFit) -> ClusteringResult:
 Labels = npt.NDArray[np.int64]
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
 COUNTING_MIXING = 0.5  # how far one step moves rows among which clusters are counted
+LETTER_COMPONENTS = 50  # dimensions of latent semantic analysis of letters
 MEANT_COMPONENTS = 150  # dimensions of a meaning that are clustered; more gain nothing (100 lose .003 of NMI)
 SETTLED_FROM = 20  # known words of a document on average; the counts of fewer say less than meaning does
 
@@ -149,13 +153,14 @@ def smooth_documents(
     parameters: DocumentParameters,
     *,
     meaning: Meaning | None = None,
+    letters: Letters | None = None,
     term_factors: npt.NDArray[np.float64] | None = None,
 ) -> SmoothedRows | None:
     """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
 
     The arguments are those of `cluster_documents`.
     """
-    work = DocumentWork(rows, counts, parameters, meaning)
+    work = DocumentWork(rows, counts, parameters, meaning, letters)
     work.term_factors = term_factors
     return None if work.no_graph() else work.smoothed(for_counting=True)
 
@@ -166,6 +171,7 @@ def cluster_documents(
     parameters: DocumentParameters,
     *,
     meaning: Meaning | None = None,
+    letters: Letters | None = None,
     smoothed: SmoothedRows | None = None,
     start: Labels | None = None,
     term_factors: npt.NDArray[np.float64] | None = None,
@@ -176,13 +182,14 @@ def cluster_documents(
     if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was stopped before there
     was anything to keep.
 
-    With a meaning, neighbours in either space are neighbours, and the rows stand side by side. `smoothed` are the rows
+    With a meaning, or else with letters, neighbours in either space are neighbours, and the rows stand side by side;
+    letters count only where rows are smoothed. `smoothed` are the rows
     of `smooth_documents`, where they were made already. From `start` (clusters 0..n_clusters-1, -1 for a document of
     none) spherical k-means begins, once, at the means of the clusters. `term_factors` are those that rows and counts
     hold already (see `DocumentVectors.weighed_down`).
     """
     parameters.check(rows.shape[0])
-    work = DocumentWork(rows, counts, parameters, meaning)
+    work = DocumentWork(rows, counts, parameters, meaning, letters)
     work.term_factors = term_factors
     work.smoothed_rows, work.start = smoothed, start
     return work.run()
@@ -191,7 +198,7 @@ def cluster_documents(
 class DocumentWork:
     """One fit: what it works on, where, and what is to be reported of it.
 
-    `rows`, `counts` and the rows of the meaning may stand for files, which `place` then works on.
+    `rows`, `counts` and the rows of meaning and letters may stand for files, which `place` then works on.
     """
 
     def __init__(
@@ -200,9 +207,11 @@ class DocumentWork:
         counts: Any | None,
         parameters: DocumentParameters,
         meaning: Meaning | None,
+        letters: Letters | None = None,
         place: TablePlace | None = None,
     ) -> None:
         self.rows, self.counts, self.parameters, self.meaning = rows, counts, parameters, meaning
+        self.letters = letters if meaning is None else None  # which gain nothing beside a meaning
         self.place = place or InMemory(parameters.n_threads)
         self.is_sparse = sparse.issparse(opened(rows))
         self.rng = as_generator(parameters.random_state)
@@ -297,34 +306,42 @@ class DocumentWork:
             logarithms, half = self._weighted("l"), -(-parameters.n_components // 2)
             graph = self._joined(self._graph(logarithms))
             spaces = [reduced_rows(rows, half, **self._how) for rows in (logarithms, self.rows)]
+        if self.letters is not None and self.is_sparse:
+            spaces.append(reduced_rows(self.letters.rows, LETTER_COMPONENTS, **self._how))
         edges = self.place.keep(graph.symmetric())
         once = self._moved(spaces, graph, edges, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
         return SmoothedRows(self._moved(spaces, graph, edges, mixing=parameters.mixing), graph, once)
 
     def _joined(self, graph: NeighbourGraph) -> Graph:
-        """Return a graph of neighbours by words with that of neighbours by meaning added, where there is meaning."""
-        if self.meaning is None:
+        """Return a graph of neighbours by words with that of neighbours by meaning or letters, where there are such."""
+        second = self.meaning or self.letters
+        if second is None:
             return graph
         self.progress("neighbours", 0)
-        rows, n_threads = self.meaning.rows, self.parameters.n_threads
-        cells = cells_of(rows, self.rng, n_threads, self.place)
-        return joined_graph(graph, rows, weight=self.meaning.weight, cells=cells, n_threads=n_threads, place=self.place)
+        rows, n_threads = second.rows, self.parameters.n_threads
+        cells = cells_of(rows, self.rng, n_threads, self.place, exact_up_to=LETTERS_EXACT_UP_TO)
+        return joined_graph(graph, rows, weight=second.weight, cells=cells, n_threads=n_threads, place=self.place)
 
     def _graph(self, rows: Any) -> NeighbourGraph:
         parameters = self.parameters
         if parameters.max_memory is not None and opened(rows) is rows:
-            check_memory(rows, parameters.n_components, parameters.n_neighbors, parse_size(parameters.max_memory))
+            limit, letters = parse_size(parameters.max_memory), self.letters
+            check_memory(rows, parameters.n_components, parameters.n_neighbors, limit, letters and letters.rows)
         return neighbour_graph(rows, parameters.n_neighbors, **self._how)
 
     def _moved(self, spaces: list[Any], graph: Graph, edges: Any, **how: Any) -> Any:
         """Return rows of all spaces, each moved towards its neighbours, side by side; then those of the meaning."""
         with self.place.for_a_while() as inner:
             moved = [moved_rows(rows, graph, edges, inner, **how) for rows in spaces]
-            meaning = self.meaning if self.is_sparse else None
-            if meaning is not None:
-                rows = moved_rows(meaning.rows, graph, edges, inner, **how)
-                meaning = replace(meaning, rows=principal_rows(rows, MEANT_COMPONENTS, inner))
-            return side_by_side(self.place, *moved, meaning=meaning)
+            if not self.is_sparse:
+                return side_by_side(self.place, *moved)
+            second: Meaning | Letters | None = None
+            if self.meaning is not None:
+                rows = moved_rows(self.meaning.rows, graph, edges, inner, **how)
+                second = replace(self.meaning, rows=principal_rows(rows, MEANT_COMPONENTS, inner))
+            elif self.letters is not None:
+                second = Letters(moved.pop(), self.letters.weight / 2)
+            return side_by_side(self.place, *moved, second=second)
 
     @property
     def _how(self) -> dict[str, Any]:

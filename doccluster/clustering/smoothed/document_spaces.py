@@ -34,11 +34,13 @@ from doccluster.geometry import (
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.neighbours import FOLDED_FROM, Cells, JoinedGraph
 from doccluster.geometry.projection import BLOCK_ROWS, OVERSAMPLING, unit
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning, beside
 from doccluster.vectors.weighting import Weighting, collection_weights, parse_weighting, weigh_rows
 
 EXACT_UP_TO = 20_000  # documents; the neighbours of more are looked for in the nearest cells,
-DENSE_EXACT_UP_TO = 100_000  # and those of dense rows, whose products are quick
+DENSE_EXACT_UP_TO = 100_000  # and those of dense rows, whose products are quick,
+LETTERS_EXACT_UP_TO = 5_000  # and those by letters, of which there are many in a row
 POWER_ITERATIONS = 1  # rows that are moved towards their neighbours need no exact directions
 FIT_BYTES = 10 * 2**20  # what spherical k-means of few dense rows needs for itself
 COUNTED_ROWS = 2**14  # that are weighted at a time
@@ -64,12 +66,17 @@ def neighbour_graph(
 
 
 def cells_of(
-    rows: Any, rng: np.random.Generator, n_threads: int | None, place: TablePlace | None = None
+    rows: Any,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    place: TablePlace | None = None,
+    *,
+    exact_up_to: int | None = None,
 ) -> Cells | None:
     """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
     matrix = opened(rows)
     is_sparse = sparse.issparse(matrix)
-    is_large = matrix.shape[0] > (EXACT_UP_TO if is_sparse else DENSE_EXACT_UP_TO)
+    is_large = matrix.shape[0] > ((exact_up_to or EXACT_UP_TO) if is_sparse else DENSE_EXACT_UP_TO)
     is_filled = is_large and (matrix.nnz if is_sparse else matrix.any())
     return search_cells(rows, random_state=rng, n_threads=n_threads, place=place) if is_filled else None
 
@@ -118,14 +125,16 @@ def taken_rows(block: slice, table: Any, places: npt.NDArray[np.int64]) -> Any:
     return table[places[block]]
 
 
-def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> None:
-    """Raise MemoryLimitError if the graph and the space of `rows` (csr) need more than `limit` bytes."""
-    n_documents, n_terms = rows.shape[0], np.unique(rows.indices).size
-    width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
-    tables = width * (4 * n_documents + 4 * n_terms) + 8 * n_components * rows.shape[1]
-    needed = FIT_BYTES + tables + 52 * rows.nnz + (12 * n_neighbors + 100) * n_documents
-    if n_documents > EXACT_UP_TO:
-        needed += search_bytes(n_documents, n_terms, rows.nnz)
+def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, letters: Any | None = None) -> None:
+    """Raise MemoryLimitError if the graph and the space of `rows` (csr), and of letters, need more than `limit`."""
+    needed = FIT_BYTES
+    for matrix in (rows,) if letters is None else (rows, letters):
+        n_documents, n_terms = matrix.shape[0], np.unique(matrix.indices).size
+        width = 8 * (min(n_components, n_documents, n_terms) + OVERSAMPLING)
+        needed += width * (4 * n_documents + 4 * n_terms) + 8 * n_components * matrix.shape[1]
+        needed += 52 * matrix.nnz + (12 * n_neighbors + 100) * n_documents
+        if n_documents > EXACT_UP_TO:
+            needed += search_bytes(n_documents, n_terms, matrix.nnz)
     if needed > limit:
         enough = format_size(needed, up=True).replace(" ", "")  # as it can be typed
         raise MemoryLimitError(
@@ -136,19 +145,19 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int) -> 
         )
 
 
-def side_by_side(place: TablePlace, *tables: Any, meaning: Meaning | None = None) -> Any:
-    """Return the unit rows of tables of the same documents, one beside the other, and those of their meaning."""
+def side_by_side(place: TablePlace, *tables: Any, second: Meaning | Letters | None = None) -> Any:
+    """Return the unit rows of tables of the same documents, one beside the other, and those of a second view."""
     shapes = [opened(table).shape for table in tables]
-    rows, weight = (None, 0.0) if meaning is None else (meaning.rows, meaning.weight)
+    rows, weight = (None, 0.0) if second is None else (second.rows, second.weight)
     width = sum(n_columns for _, n_columns in shapes) + (0 if rows is None else opened(rows).shape[1])
     blocks = row_blocks(shapes[0][0], BLOCK_ROWS)
     return place.table(block_side_by_side, blocks, width, np.float32, rows, weight, *tables)
 
 
-def block_side_by_side(block: slice, meaning: Any, weight: float, *tables: Any) -> Any:
+def block_side_by_side(block: slice, second: Any, weight: float, *tables: Any) -> Any:
     """Return some rows of the tables beside one another."""
     words = unit(np.hstack([table[block] for table in tables])).astype(np.float32)
-    return words if meaning is None else beside(words, meaning[block], weight)
+    return words if second is None else beside(words, second[block], weight)
 
 
 def holds_counts(matrix: Any) -> bool:

@@ -1,0 +1,84 @@
+"""Letters beside words: runs of four letters inside words, a second view of short texts.
+
+Of two short texts on one matter many share no word, but parts of words: forms of one, compounds, and what is written
+wrongly. A second graph of neighbours and a second latent space see these; labels are settled by the words alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from doccluster.base.plain_values import ShortRepr
+from doccluster.base.validation import unit_rows
+from doccluster.errors import NothingUsable
+from doccluster.vectors.vectorizer import TfidfVectorizer
+
+FULL_UP_TO, NONE_FROM = 20, 35  # known words in a document on average, between which letters fade out
+FULL_WEIGHT = 1.5  # of their graph beside that of the words
+LEAST_TEXTS = 50  # of fewer, chance says which runs of letters come together
+MAX_UNSPACED = 0.1  # of the texts with letters of scripts without blanks between words, or Hangul
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Letters(ShortRepr):
+    """Documents by the runs of letters in them.
+
+    Attributes
+    ----------
+    rows : csr array of shape (n_documents, n_runs), unit rows
+        1 + ln(count) of each run of four letters, times ln(N / df). A row may be zero.
+    weight : float
+        How much the graph of neighbours by letters counts beside that by words; their latent space has half of it.
+    """
+
+    rows: Any
+    weight: float = FULL_WEIGHT
+
+    def take(self, documents: npt.NDArray[np.int64]) -> Letters:
+        """Return the letters of these documents, in this order."""
+        return replace(self, rows=self.rows[documents])
+
+
+def usual_weight(n_words: float) -> float:
+    """Return how much letters count beside words, by the mean number of known words in a document.
+
+    >>> usual_weight(6), usual_weight(27.5), usual_weight(35)
+    (1.5, 0.75, 0.0)
+    """
+    return FULL_WEIGHT * float(np.clip((NONE_FROM - n_words) / (NONE_FROM - FULL_UP_TO), 0, 1))
+
+
+def letters_of(texts: Sequence[Any], weight: float, *, n_threads: int | None = None) -> Letters | None:
+    """Return the letters of texts; None where no run of letters is in two of them.
+
+    >>> letters_of(["two houses", "the housing", "rain", ""], 1.5).rows.shape
+    (4, 2)
+    """
+    vectorizer = letters_vectorizer(n_threads)
+    try:
+        rows = vectorizer.fit_transform(texts)
+    except NothingUsable:
+        return None
+    return Letters(unit_rows(rows, warn=False), weight)
+
+
+def letters_vectorizer(n_threads: int | None = None) -> TfidfVectorizer:
+    """Return what makes the rows of `Letters`, not fitted."""
+    return TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 4), min_df=2, weighting="ltc", n_threads=n_threads)
+
+
+def letters_note(letters: Letters | None, n_words: float) -> str | None:
+    """Return in a sentence that letters counted; None where they did not.
+
+    >>> letters_note(Letters(None), 6.2)
+    'Parts of words counted beside words (6 known words in a document on average); --no-letters leaves them out.'
+    """
+    if letters is None:
+        return None
+    known = f"{n_words:.0f} known words in a document on average"
+    return f"Parts of words counted beside words ({known}); --no-letters leaves them out."
