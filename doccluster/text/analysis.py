@@ -35,7 +35,7 @@ STEMMING_LANGUAGES = (
     *("arabic", "danish", "dutch", "english", "finnish", "french", "german", "hungarian"),
     *("italian", "norwegian", "porter", "portuguese", "romanian", "russian", "spanish", "swedish"),
 )
-CUT, CUT_AT = "five-letters", 5  # the stemmer of any language: words are cut to so many letters
+CUT, CUT_AT = "five-letters", 5  # the stemmer of any language, and the letters it keeps
 
 OTHER_PARTS = ("sklearn", "scipy.stats", "pandas")  # what nltk has for other things than stems, and can do without
 

@@ -68,7 +68,7 @@ def letters_of(texts: Sequence[Any], weight: float, *, n_threads: int | None = N
 
 
 def letters_vectorizer(n_threads: int | None = None) -> TfidfVectorizer:
-    """Return what makes the rows of `Letters`, not fitted."""
+    """Return the vectorizer that makes the rows of `Letters`, not fitted."""
     return TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 4), min_df=2, weighting="ltc", n_threads=n_threads)
 
 
