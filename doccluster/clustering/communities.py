@@ -26,6 +26,7 @@ from scipy import sparse
 from doccluster.base.arrays import Labels
 from doccluster.base.compiled import jit
 
+U32, U64 = np.uint32, np.uint64  # a number with a sign might count from the end, which is looked at first
 MAX_VISITS = 50  # of a node, on average: rounding could let two nodes swap for ever
 MIN_GAIN = 1e-12
 
@@ -52,21 +53,22 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
             empty[n_empty] = community
             n_empty += 1
     queue, is_queued = order.copy(), np.ones(n_nodes, np.bool_)
-    head, n_queued, n_visits, n_moves = 0, n_nodes, 0, 0
-    shared, near = np.zeros(n_nodes), np.empty(n_nodes, np.int32)  # weight shared with communities; which have some
-    while n_queued > 0 and n_visits < MAX_VISITS * n_nodes:
-        node = queue[head]
-        head = (head + 1) % n_nodes
-        n_queued -= 1
+    head, n_queued, n_visits, n_moves = U64(0), U64(n_nodes), 0, 0
+    shared, near = np.zeros(n_nodes), np.empty(n_nodes, np.uint32)  # weight shared with communities; which have some
+    while n_queued > U64(0) and n_visits < MAX_VISITS * n_nodes:
+        node = U64(queue[head])
+        head = head + U64(1) if head + U64(1) < U64(n_nodes) else U64(0)
+        n_queued -= U64(1)
         n_visits += 1
         is_queued[node] = False
-        current, n_near = labels[node], 0
-        for place in range(starts[node], starts[node + 1]):
-            community = labels[neighbours[place]]
-            if neighbours[place] != node:
+        current, n_near, first, last = U32(labels[node]), U64(0), U64(starts[node]), U64(starts[node + U64(1)])
+        for place in range(first, last):
+            neighbour = U32(neighbours[place])
+            if neighbour != node:
+                community = U32(labels[neighbour])
                 if shared[community] == 0.0:
                     near[n_near] = community
-                    n_near += 1
+                    n_near += U64(1)
                 shared[community] += weights[place]
         totals[current] -= degrees[node]
         best, best_gain = current, shared[current] - pull * degrees[node] * totals[current]
@@ -76,7 +78,7 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
                 best, best_gain = near[place], gain
         if best_gain < -MIN_GAIN and n_empty > 0 and sizes[current] > 1:  # better alone
             n_empty -= 1
-            best = empty[n_empty]
+            best = U32(empty[n_empty])
         for place in range(n_near):
             shared[near[place]] = 0.0
         totals[best] += degrees[node]
@@ -89,12 +91,13 @@ def move_nodes(starts, neighbours, weights, degrees, labels, order, pull):
         if sizes[current] == 0:
             empty[n_empty] = current
             n_empty += 1
-        for place in range(starts[node], starts[node + 1]):
-            neighbour = neighbours[place]
-            if labels[neighbour] != best and not is_queued[neighbour]:
+        for place in range(first, last):
+            neighbour = U32(neighbours[place])
+            if U32(labels[neighbour]) != best and not is_queued[neighbour]:
                 is_queued[neighbour] = True
-                queue[(head + n_queued) % n_nodes] = neighbour
-                n_queued += 1
+                end = head + n_queued
+                queue[end if end < U64(n_nodes) else end - U64(n_nodes)] = neighbour
+                n_queued += U64(1)
     number, n_communities = np.full(n_nodes, -1, np.int32), 0
     for node in range(n_nodes):
         if number[labels[node]] < 0:

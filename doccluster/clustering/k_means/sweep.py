@@ -172,13 +172,16 @@ class Moves(NamedTuple):
 
     moved: Any  # float32 (n_clusters,)
     largest: Any  # float32 (n_groups,): the farthest of each group
-    is_farthest: Any  # bool (at least n_clusters,): whether a cluster is that one, where groups have several
+    # bool (at least n_clusters,): whether a cluster is that one; None where each group is one cluster
+    is_farthest: Any
     second_largest: Any  # float32 (n_groups,): the farthest of the others
 
     @classmethod
     def of(cls, movements: Floats, n_groups: int) -> Moves:
         """Return the moves of clusters, rounded up; cluster c is in group c % n_groups."""
         moved = np.where(movements > 0, movements * CHORD_SLACK + ROUNDING, 0).astype(F32)
+        if moved.size <= n_groups:
+            return cls(moved, moved, None, None)
         padded = np.zeros(-(-moved.size // n_groups) * n_groups, F32)
         padded[: moved.size] = moved
         by_group = padded.reshape(-1, n_groups)
@@ -186,7 +189,7 @@ class Moves(NamedTuple):
         largest = by_group[farthest, groups]
         by_group[farthest, groups] = 0
         is_farthest = np.zeros(padded.size, np.bool_)
-        is_farthest[farthest * n_groups + groups] = moved.size > n_groups
+        is_farthest[farthest * n_groups + groups] = True
         return cls(moved, largest, is_farthest, by_group.max(axis=0))
 
 
@@ -199,11 +202,14 @@ def rows_in_question(bounds: Bounds, moves: Moves) -> Integers:
     labels, lower, upper = bounds
     moved, largest, is_farthest, second_largest = moves
     lower -= moved[labels]
-    rows = np.flatnonzero(is_farthest[labels])
-    groups = labels[rows] % largest.size
-    members = upper[groups, rows] + second_largest[groups]
-    upper += largest[:, None]
-    upper[groups, rows] = members
+    if is_farthest is None:
+        upper += largest[:, None]
+    else:
+        rows = np.flatnonzero(is_farthest[labels])
+        groups = labels[rows] % largest.size
+        members = upper[groups, rows] + second_largest[groups]
+        upper += largest[:, None]
+        upper[groups, rows] = members
     return np.flatnonzero(upper.max(axis=0) >= lower)
 
 
