@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -12,15 +13,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.errors import InputError
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
 from doccluster.results.overview import OTHER, days_of
+from doccluster.results.prevalence import GroupCounts, columns_to_group_by, group_counts, group_of_documents, wilson
 from doccluster.results.record import Run
 
 GRID = 4095  # places on the map are whole numbers up to this
 MAX_TRUTHS = 2
+MAX_COLUMNS = 6  # that documents can be coloured and chosen by
+MAX_GROUPS, MAX_ROWS = 8, 30  # of a table of shares
 MAX_CLASSES = 200  # of a column; the rest are one class
 MAX_TERMS = 1_500
 MAX_POSTINGS = 500_000  # pairs of a document and a term, in runs of up to 100,000 documents
@@ -72,8 +77,11 @@ def page_order(run: Run) -> Rows:
     return order[rank < np.repeat(explored, sizes)]
 
 
-def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
-    """Return the data of the page's script, plain values for JSON; every list is in the order of `page_order`."""
+def explore_data(run: Run, plane: Plane | None, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the data of the page's script, plain values for JSON; every list is in the order of `page_order`.
+
+    `columns` are those that documents can be coloured and chosen by.
+    """
     order = page_order(run)
     place = np.full(run.n_documents, -1)
     place[order] = np.arange(order.size)
@@ -89,7 +97,7 @@ def explore_data(run: Run, plane: Plane | None) -> dict[str, Any]:
         "rows": packed(run.documents.positions[order]),
         "map": None if plane is None else _places(plane, order),
         "dates": _dates(run, order),
-        "truths": [_classes(run, column, order) for column in run.truth[:MAX_TRUTHS]],
+        "truths": [_classes(run, column, order) for column in columns],
         "terms": _terms(run, order),
     }
 
@@ -134,9 +142,57 @@ def _dates(run: Run, order: Rows) -> dict[str, Any] | None:
     return {"first": first, "last": last, "days": packed(np.where(days > 0, days - dated.min() + 1, 0))}
 
 
+def shown_columns(run: Run) -> list[str]:
+    """Return the columns that documents can be coloured and chosen by: those judged by, then others with groups."""
+    return list(dict.fromkeys([*run.truth[:MAX_TRUTHS], *columns_to_group_by(run, MAX_COLUMNS)]))[:MAX_COLUMNS]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """How common the largest clusters are in the largest groups of a column, and in all of them."""
+
+    by: str
+    groups: tuple[str, ...]
+    rows: tuple[tuple[str, float, tuple[tuple[int, float, float, float], ...]], ...]
+    """The cluster, its share of all groups, and for each group documents, share and the ends of its interval."""
+    n_clusters: int
+    n_groups: int
+    notes: tuple[str, ...]
+
+
+def group_tables(run: Run, columns: Sequence[str]) -> list[GroupTable]:
+    """Return a table of prevalence for each of some columns that have groups."""
+    tables = []
+    for column in columns:
+        try:
+            tables.append(_group_table(group_counts(run, column)))
+        except InputError:  # a column of the truth may have one value
+            continue
+    return tables
+
+
+def _group_table(counted: GroupCounts) -> GroupTable:
+    of_group = counted.counts.sum(axis=0)
+    shown = np.argsort(-of_group, kind="stable")[:MAX_GROUPS]
+    counts = counted.counts[:MAX_ROWS, shown]
+    cells = zip(counts.tolist(), *((part).tolist() for part in wilson(counts, of_group[shown])), strict=True)
+    overall = (counted.counts.sum(axis=1) / of_group.sum()).tolist()
+    rows = tuple(
+        (one_line(label, 60), share, tuple(zip(*row, strict=True)))
+        for label, share, row in zip(counted.labels[:MAX_ROWS], overall, cells, strict=False)
+    )
+    names = tuple(one_line(counted.groups[group], 40) for group in shown.tolist())
+    return GroupTable(one_line(counted.by, 40), names, rows, len(counted.labels), of_group.size, counted.notes)
+
+
 def _classes(run: Run, column: str, order: Rows) -> dict[str, Any]:
     """Return the classes of a column, the commonest first; 0 stands for a document with none or several."""
-    rows, names = run.classes(column)
+    if column in run.documents.labels:
+        rows, names = run.classes(column)
+    else:
+        values = group_of_documents(run, column)[0]
+        rows = np.flatnonzero(values != "")
+        names = tuple(values[rows].tolist())
     ranked = sorted(Counter(names).items(), key=lambda pair: (-pair[1], pair[0]))
     code_of = {name: code for code, (name, _) in enumerate(ranked[:MAX_CLASSES], start=1)}
     codes = np.zeros(run.n_documents, dtype=np.int64)

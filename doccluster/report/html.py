@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
-from doccluster.report.explore import explore_data, packed_gaps, page_order
+from doccluster.report.explore import explore_data, group_tables, packed_gaps, page_order, shown_columns
 from doccluster.report.figures import bar_chart, heat_map, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, plane_of
@@ -110,6 +110,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
     if with_map is None:
         with_map = MIN_DOCUMENTS <= run.n_documents <= MAX_WITH_MAP
     plane = plane_of(run) if with_map else None
+    columns = shown_columns(run)
     still = None if plane is None else still_map(run, plane, summary.names)
     return rendered(
         "report.html",
@@ -119,8 +120,10 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         spots={} if still is None else {medoid.number: medoid for medoid in still.medoids},
         tiles=tiles_of(run),
         texts=shown_texts,
-        data=as_json(explore_data(run, plane)),
+        data=as_json(explore_data(run, plane, columns)),
         words=as_json(search_index(run, texts)),
+        columns=[one_line(column, 40) for column in columns],
+        group_tables=group_tables(run, columns),
         n_explored=int(explored_sizes(run).sum()),
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),

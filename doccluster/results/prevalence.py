@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-from scipy import sparse, stats
+from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.text_table import latex_escaped, latex_table
 from doccluster.base.validation import RandomState, as_generator
@@ -21,6 +22,8 @@ from doccluster.errors import InputError
 from doccluster.measures.chance import holm
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from doccluster.results.record import Run
 
 PERIODS = {"year": 4, "month": 7, "day": 10}  # and how many characters of an ISO date say it
@@ -103,7 +106,29 @@ def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalenc
     >>> bool(np.allclose(table.groupby("group")["share"].sum(), 1))
     True
     """
-    values, notes = _group_of_documents(run, by)
+    counted = group_counts(run, by)
+    table = _table(counted, as_generator(random_state))
+    group_sizes = dict(zip(counted.groups, counted.counts.sum(axis=0).tolist(), strict=True))
+    return Prevalence(by, group_sizes, table, counted.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """How many documents of each cluster (row of `counts`, Other last) are in each group (column)."""
+
+    by: str
+    groups: list[str]
+    labels: list[str]
+    counts: Integers
+    notes: tuple[str, ...]
+
+
+def group_counts(run: Run, by: str) -> GroupCounts:
+    """Return how many documents of each cluster are in each group of a column; what is raised is as for `prevalence`.
+
+    It needs no pandas.
+    """
+    values, notes = group_of_documents(run, by)
     names, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
     is_group = (sizes >= MIN_GROUP) & (names != "")
     if n_missing := int(sizes[names == ""].sum()):
@@ -130,9 +155,7 @@ def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalenc
         sparse.coo_array((np.ones(counted.sum()), cells), shape=(n_clusters, len(groups))).toarray().astype(np.int64)
     )
     labels = [cluster.label for cluster in run.clusters] + ["Other"] * bool(run.n_other)
-    table = _table(counts, labels, groups, as_generator(random_state))
-    group_sizes = dict(zip(groups, counts.sum(axis=0).tolist(), strict=True))
-    return Prevalence(by, group_sizes, table, tuple(notes))
+    return GroupCounts(by, groups, labels, counts, tuple(notes))
 
 
 def words_over_time(run: Run, cluster: int, by: str = "month", *, n_words: int = 5) -> dict[str, list[str]]:
@@ -144,7 +167,7 @@ def words_over_time(run: Run, cluster: int, by: str = "month", *, n_words: int =
     if not 0 <= cluster < run.n_clusters:
         raise InputError(argument="cluster", received=cluster, expected=f"a number from 0 to {run.n_clusters - 1}")
     rows = run.members(cluster)
-    values = _group_of_documents(run, by)[0][rows]
+    values = group_of_documents(run, by)[0][rows]
     vectors = run.vectors
     has_term = sparse.csr_array(vectors.matrix[rows]).astype(bool).astype(np.int64)
     terms: Any = vectors.terms if vectors.display_terms is None else vectors.display_terms
@@ -162,8 +185,30 @@ def words_over_time(run: Run, cluster: int, by: str = "month", *, n_words: int =
     return words
 
 
-def _group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.str_], list[str]]:
-    """Return the group of each document, empty where it has none, and what a reader should know of the groups."""
+def columns_to_group_by(run: Run, n_columns: int) -> list[str]:
+    """Return columns whose values group documents: label columns first, those judged by before them, then the others.
+
+    At least two values have five documents each, and there are at most 200.
+    """
+    columns: list[str] = []
+    for column in dict.fromkeys([*run.truth, *run.documents.labels, *run.documents.columns, "source"]):
+        try:
+            values = group_of_documents(run, column)[0]
+        except InputError:
+            continue
+        sizes = Counter(values[values != ""].tolist())
+        if sum(size >= MIN_GROUP for size in sizes.values()) > 1 and len(sizes) <= MAX_GROUPS:
+            columns.append(column)
+        if len(columns) == n_columns:
+            break
+    return columns
+
+
+def group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.object_], list[str]]:
+    """Return the group of each document, empty where it has none, and what a reader should know of the groups.
+
+    Raises InputError if there is no such column, or its values are all the same or all different.
+    """
     documents = run.documents
     notes: list[str] = []
     column = by if by in documents.columns else kept_name(by)
@@ -191,7 +236,7 @@ def _group_of_documents(run: Run, by: str) -> tuple[npt.NDArray[np.str_], list[s
         raise InputError(
             f"{by!r} has a different value for each document", remedy="choose a column whose values come again"
         )
-    return np.asarray(values, dtype=np.str_), notes
+    return np.asarray(values, dtype=object), notes
 
 
 def _quarters(values: Sequence[str]) -> list[str]:
@@ -205,31 +250,40 @@ def _quarters(values: Sequence[str]) -> list[str]:
     return ["" if math.isnan(value) else names[place] for value, place in zip(numbers, bins.tolist(), strict=True)]
 
 
-def _table(
-    counts: npt.NDArray[np.int64], labels: Sequence[str], groups: Sequence[str], rng: np.random.Generator
-) -> pd.DataFrame:
-    """Return the rows of `Prevalence.table` from the documents of each cluster (row) and group (column)."""
-    n_documents, of_cluster, of_group = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
-    share, overall = counts / of_group, of_cluster / n_documents
-    # Wilson 1927: the interval of a share that holds near 0 and 1 too
-    spread = NORMAL_QUANTILE**2 / of_group
+def wilson(counts: Integers, sizes: Integers) -> tuple[Floats, Floats, Floats]:
+    """Return shares with their 95 % intervals (Wilson 1927), which hold near 0 and 1 too.
+
+    `sizes` broadcasts against `counts`.
+    """
+    share = counts / sizes
+    spread = NORMAL_QUANTILE**2 / sizes
     centre = (share + spread / 2) / (1 + spread)
-    half = NORMAL_QUANTILE / (1 + spread) * np.sqrt(share * (1 - share) / of_group + spread / (4 * of_group))
-    draws = rng.multinomial(n_documents, counts.ravel() / n_documents, size=N_BOOTSTRAP).reshape(-1, *counts.shape)
-    drawn_shares = draws / np.maximum(draws.sum(axis=1, keepdims=True), 1)
-    low, high = np.quantile(drawn_shares, [0.025, 0.975], axis=0)
+    half = NORMAL_QUANTILE / (1 + spread) * np.sqrt(share * (1 - share) / sizes + spread / (4 * sizes))
+    return share, np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+
+
+def _table(counted: GroupCounts, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the rows of `Prevalence.table`."""
+    import pandas as pd
+    from scipy import stats
+
+    counts = counted.counts
+    n_documents, of_cluster, of_group = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
+    overall = of_cluster / n_documents
+    share, wilson_low, wilson_high = wilson(counts, of_group)
+    low, high = _bootstrap(counts, rng)
     given = n_documents, of_cluster, of_group
     tails = stats.hypergeom.cdf(counts, *given), stats.hypergeom.sf(counts - 1, *given)
     p = np.minimum(1.0, 2 * np.minimum(*tails))
     cluster, group = np.indices(counts.shape)
     columns = {
         "cluster": cluster,
-        "label": np.asarray(labels, dtype=object)[cluster],
-        "group": np.asarray(groups, dtype=object)[group],
+        "label": np.asarray(counted.labels, dtype=object)[cluster],
+        "group": np.asarray(counted.groups, dtype=object)[group],
         "n": counts,
         "share": share,
-        "low": np.maximum(0.0, centre - half),
-        "high": np.minimum(1.0, centre + half),
+        "low": wilson_low,
+        "high": wilson_high,
         "bootstrap_low": low,
         "bootstrap_high": high,
         "lift": np.divide(share, overall, out=np.full_like(share, np.nan), where=overall > 0),
@@ -237,3 +291,18 @@ def _table(
         "p_holm": np.array(holm(p.ravel().tolist())),
     }
     return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+
+
+def _bootstrap(counts: Integers, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the 95 % intervals of the shares in samples of all documents, drawn with replacement, a group at a time.
+
+    How many documents of a sample are in each group is multinomial, and so is where these are.
+    """
+    low, high = np.full((2, *counts.shape), np.nan)
+    of_group = counts.sum(axis=0)
+    sizes = rng.multinomial(of_group.sum(), of_group / of_group.sum(), size=N_BOOTSTRAP)
+    for group in range(of_group.size):
+        samples = rng.multinomial(sizes[:, group], counts[:, group] / of_group[group])
+        shares = samples / np.maximum(sizes[:, [group]], 1)
+        low[:, group], high[:, group] = np.quantile(shares, [0.025, 0.975], axis=0)
+    return low, high

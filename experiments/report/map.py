@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 
-from doccluster.report.explore import as_json, explore_data
+from doccluster.report.explore import as_json, explore_data, shown_columns
 from doccluster.report.plane import plane_of
 from doccluster.results.run_folder import load_run
 
@@ -19,7 +19,7 @@ def measure(folder: str) -> str:
     began = time.process_time()
     plane = plane_of(run)
     seconds = time.process_time() - began
-    given = explore_data(run, plane)
+    given = explore_data(run, plane, shown_columns(run))
     fields = ("map", "dates", "truths", "sizes", "labels", "medoids")
     size = sum(len(as_json(given[name])) for name in fields) * 20_000 / run.n_documents / 1000
     return (

@@ -15,7 +15,7 @@ from doccluster.errors import InputError
 from doccluster.geometry.projection import unit
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import plane, story_cards
-from doccluster.report.explore import GRID, explore_data, grid_places, packed, packed_gaps, page_order
+from doccluster.report.explore import GRID, explore_data, grid_places, packed, packed_gaps, page_order, shown_columns
 from doccluster.report.html import render_report
 from doccluster.report.page import as_json
 from doccluster.report.plane import neighbour_purity, plane_of
@@ -150,7 +150,7 @@ def test_packed_numbers_come_back():
 
 
 def test_the_page_gets_each_document_with_its_cluster_day_class_and_terms(newsroom_run, newsroom_plane):
-    given = explore_data(newsroom_run, newsroom_plane)
+    given = explore_data(newsroom_run, newsroom_plane, shown_columns(newsroom_run))
     order = page_order(newsroom_run)
     clusters = np.repeat(np.arange(8), given["sizes"])
     np.testing.assert_array_equal(clusters, newsroom_run.partition.labels[order])

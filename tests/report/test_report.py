@@ -44,6 +44,39 @@ def test_a_run_read_from_its_folder_gives_the_same_page(newsroom_run, tmp_path):
     assert render_report(load_run(tmp_path / "out")) == render_report(newsroom_run)
 
 
+def test_columns_of_the_source_are_colours_filters_and_tables_of_shares(newsroom_run):
+    party = np.where(np.arange(newsroom_run.n_documents) % 3, "<b>red</b>", "blue")
+    columns = {
+        "party": tuple(party.tolist()),
+        "number": tuple(map(str, range(newsroom_run.n_documents))),
+        "same": ("x",) * newsroom_run.n_documents,
+        "key": tuple(f"k{row}" for row in range(newsroom_run.n_documents)),
+    }
+    run = replace(newsroom_run, documents=replace(newsroom_run.documents, columns=columns), truth=())
+    page = render_report(run)
+    options = re.findall(r'<option value="truth-(\d)">([^<]*)</option>', page)
+    assert options == [
+        ("0", "topic"),
+        ("1", "story"),
+        ("2", "party"),
+        ("3", "number"),
+        ("4", "source"),
+    ]  # numbers in quarters
+    assert page.count("<summary>by <bdi>") == 5
+    table = page[page.index("<summary>by <bdi>party</bdi>") :]
+    assert "&lt;b&gt;red&lt;/b&gt;" in table
+    assert "<b>red</b>" not in page
+    shown = re.findall(r'data-value="([\d.]+)" title="(\d+) documents?">([\d.]+) <small>([\d.]+) to ([\d.]+)', table)
+    in_red = party != "blue"
+    for row in run.prevalence("party").table.itertuples():
+        first = shown[2 * row.cluster + (row.group == "blue")]
+        n_both = int(((run.shown_labels == row.cluster) & (in_red == (row.group != "blue"))).sum())
+        assert int(first[1]) == n_both
+        assert [float(number) for number in first[2:]] == pytest.approx(
+            [100 * row.share, 100 * row.low, 100 * row.high], abs=0.051
+        )
+
+
 def test_the_page_forbids_itself_the_network(newsroom_run):
     page = render_report(newsroom_run)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1]
