@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import doccluster
 from doccluster.corpus import read_corpus
 from doccluster.corpus.reader_options import ReadOptions, SourceParameters
 from doccluster.errors import InputError, SchemaError
@@ -46,6 +48,28 @@ def test_the_signature_of_the_reader_is_that_of_its_parameters():
 def test_every_argument_of_a_run_is_a_setting_or_says_only_where_results_go():
     told = arguments(make_run, "settings") - {"encoded_in"}  # where `rerun` finds what was encoded
     assert names(RunSettings) | told == arguments(run_pipeline, "quality")  # which only names an algorithm
+
+
+OWN_DEFAULTS = {  # where no quality is named; where each source has classes, and files of labels beside them
+    ("run", "algorithm"),
+    *(("compare", name) for name in ("n_clusters", "labels")),
+}
+
+
+@pytest.mark.parametrize("name", ["run", "choose_k", "compare", "assign", "inspect", "search"])
+def test_functions_share_the_settings_of_a_run_with_their_defaults_and_words(name):
+    function, defaults = getattr(doccluster, name), {one.name: one.default for one in dataclasses.fields(RunSettings)}
+    shared = {
+        argument.name: argument.default
+        for argument in inspect.signature(function).parameters.values()
+        if argument.name in defaults and (name, argument.name) not in OWN_DEFAULTS
+    }
+    assert "reader" in shared
+    assert shared == {argument: defaults[argument] for argument in shared}
+    described = {
+        part for line in function.__doc__.splitlines() if line[:1].isalpha() for part in re.split(", | :", line)
+    }
+    assert described >= set(shared)
 
 
 def test_settings_come_back_from_json_as_they_were():

@@ -12,7 +12,7 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, cast
 
@@ -179,11 +179,17 @@ def at_the_door(function: F, name: str | None = None) -> F:
 
 
 def described_by(kind: object) -> Callable[[T], T]:
-    """Return a decorator that puts the section Parameters of a dataclass into the docstring of a class or function."""
+    """Return a decorator that puts the section Parameters of a dataclass into the docstring of a class or function.
+
+    Of a function it describes the parameters that it shares with the dataclass, with the function's defaults, unless
+    its docstring describes them already.
+    """
 
     def describe(target: T) -> T:
         if target.__doc__:  # there is none with python -OO
-            target.__doc__ = with_section(inspect.cleandoc(target.__doc__), kind)
+            signature = {} if isinstance(target, type) else inspect.signature(cast(Any, target)).parameters
+            defaults = {name: argument.default for name, argument in signature.items()}
+            target.__doc__ = with_section(inspect.cleandoc(target.__doc__), kind, defaults or None)
         if isinstance(target, type) and "__init__" not in vars(target):
             target.__init__ = at_the_door(target.__init__, target.__name__)  # type: ignore[misc]
         return target
@@ -191,12 +197,17 @@ def described_by(kind: object) -> Callable[[T], T]:
     return describe
 
 
-def with_section(text: str, kind: object) -> str:
-    """Return a docstring with the parameters of a dataclass before its first section, or behind those it has."""
+def with_section(text: str, kind: object, defaults: Mapping[str, object] | None = None) -> str:
+    """Return a docstring with the parameters of a dataclass before its first section, or behind those it has.
+
+    `defaults`: which parameters, and their defaults; by default all, as the dataclass has them. Those that the text
+    describes are left out.
+    """
     lines = text.split("\n")
     sections = [place - 1 for place, line in enumerate(lines) if line and not line.strip("-") and place]
     titles = [lines[place] for place in sections]
-    section = list(_section(kind))
+    described = {name for line in lines if line[:1].isalpha() for name in line.partition(" :")[0].split(", ")}
+    section = list(_section(kind, described, defaults))
     if "Parameters" in titles:
         following = sections[titles.index("Parameters") + 1 :]
         place = following[0] if following else len(lines)
@@ -208,10 +219,13 @@ def with_section(text: str, kind: object) -> str:
     return "\n".join([*before, "Parameters", "----------", *section, "", *lines[place:]]).rstrip()
 
 
-def _section(kind: Any) -> Iterator[str]:
+def _section(kind: Any, described: Collection[str], defaults: Mapping[str, object] | None) -> Iterator[str]:
     types = {item.name: item.type for item in fields(kind)}
     for name, parameter in parameters_of(kind).items():
-        default = "optional" if parameter.default is None else f"default {parameter.default!r}"
+        if name in described or (defaults is not None and name not in defaults):
+            continue
+        value = parameter.default if defaults is None else defaults[name]
+        default = "optional" if value is None else f"default {value!r}"
         words = "{" + ", ".join(map(repr, parameter.choices)) + "}" if parameter.choices else ""
         number = "number" if parameter.choices and parameter.has_range else ""
         kind_of = parameter.type or " or ".join(filter(None, (words, number))) or types[name]

@@ -176,6 +176,7 @@ def _contents(matrix: Matrix) -> Iterator[memoryview]:
         yield np.ascontiguousarray(array).view(np.uint8).data
 
 
+SPHERICAL = "spherical-k-means"  # the algorithm of runs from before they wrote it down
 METRICS = ("cosine", "euclidean", "sqeuclidean")
 FAMILIES = ("external", "internal", "intrinsic", "topic")  # of measures: what is judged
 CRITERIA = {  # of the number of clusters: name, and what it chooses

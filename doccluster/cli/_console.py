@@ -23,7 +23,7 @@ from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, M
 from doccluster.base.progress import CLOCK, Progress, silent
 from doccluster.base.text_table import Column, shortened, table_lines
 from doccluster.cli._output import ABOVE, STAND_INS, is_unicode, write_error, write_out
-from doccluster.cli._verb import Whole, number_of_clusters, spelling_of
+from doccluster.cli._verb import Whole, spelling_of
 from doccluster.errors import DocclusterWarning, worded
 
 Command = Callable[..., Any]
@@ -193,23 +193,6 @@ seed_option = click.option(
     default=0,
     show_default=True,
     help="The seed of all random choices; the same seed gives the same labels.",
-)
-clusters_option = click.option(
-    "-k",
-    "--clusters",
-    "n_clusters",
-    default="auto",
-    callback=number_of_clusters,
-    metavar="N",
-    show_default=True,
-    help="The number of clusters, or auto to choose it from the data.",
-)
-granularity_option = click.option(
-    "--granularity",
-    type=click.Choice(["sections", "topics", "subtopics", "stories"]),
-    help="How fine the clusters are when their number is chosen: sections (broad), topics or subtopics (narrow), or "
-    "stories (dated articles of at least three outlets). Default: stories where there are such, subtopics of other "
-    "dated documents, otherwise the broadest level.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an earlier output.")
 

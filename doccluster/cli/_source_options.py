@@ -13,6 +13,7 @@ from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.cli._console import Command, options
 from doccluster.cli._verb import (
     READING,
+    RUNNING,
     TERMS,
     Callback,
     Gather,
@@ -36,11 +37,14 @@ from doccluster.text.tfidf_parameters import TfidfParameters
 class OptionSpec:
     """How a parameter is typed on the command line, where that differs from Python."""
 
-    option: str = ""
+    option: str = ""  # its flags, with / between them
     callback: Callback | None = None
     value: str = ""
     choices: tuple[str, ...] = ()
     is_number: bool = False
+    is_repeated: bool = False
+    is_eager: bool = False  # read before the options that need it
+    shows_default: bool = False
 
 
 # what a column may hold, and the parameter that names it
@@ -78,7 +82,7 @@ VECTORIZER = {
 }
 
 
-def made_options(kind: Any, names: Mapping[str, OptionSpec], *, section: str) -> Any:
+def made_options(kind: Any, names: Mapping[str, OptionSpec], *, section: str = RUNNING) -> Any:
     """Return a decorator with an option for each of the named parameters of a dataclass, in one section of the help."""
     parameters, types = parameters_of(kind), {item.name: str(item.type) for item in fields(kind)}
     return options(*(_option(name, parameters[name], types[name], spec, section) for name, spec in names.items()))
@@ -91,25 +95,29 @@ def _taken(typed: dict[str, Any], names: Iterable[str]) -> dict[str, object]:
 
 
 def _option(name: str, parameter: Parameter, of_type: str, spec: OptionSpec, section: str) -> Command:
-    flag = spec.option or f"--{name.replace('_', '-')}"
+    flags = (spec.option or f"--{name.replace('_', '-')}").split("/")
     attributes: dict[str, Any] = {
         "cls": SectionedOption,
         "section": section,
         "help": parameter.summary,
-        "default": None,
+        "default": parameter.default if spec.shows_default else None,
+        "show_default": spec.shows_default,
+        "is_eager": spec.is_eager,
     }
     choices = spec.choices or parameter.choices
     if of_type.startswith("bool"):
-        negative = f"/--no-{name.replace('_', '-')}" if parameter.default is None else ""
-        return click.option(f"{flag}{negative}", name, is_flag=True, **attributes)
+        negative = "" if parameter.default is False else f"/--no-{name.replace('_', '-')}"
+        return click.option(f"{flags[0]}{negative}", name, is_flag=True, **attributes)
     if choices:
-        return click.option(flag, name, type=click.Choice(choices), **attributes)
+        return click.option(*flags, name, type=click.Choice(choices), **attributes)
     if spec.is_number or (isinstance(parameter.default, int) and parameter.low is not None):
-        return click.option(
-            flag, name, type=Whole(min=int(parameter.low or 1)), metavar=spec.value or "N", **attributes
-        )
-    callback = spec.callback or (None if parameter.check is None else checked(parameter.check))
-    return click.option(flag, name, callback=callback, metavar=spec.value or parameter.value or "NAME", **attributes)
+        low = 1 if parameter.low is None else int(parameter.low)
+        return click.option(*flags, name, type=Whole(min=low), metavar=spec.value or "N", **attributes)
+    attributes["callback"] = spec.callback or (None if parameter.check is None else checked(parameter.check))
+    if spec.is_repeated:
+        repeated = f"{parameter.summary.removesuffix('.')} (may be repeated)."
+        attributes |= {"multiple": True, "default": (), "help": repeated}
+    return click.option(*flags, name, metavar=spec.value or parameter.value or "NAME", **attributes)
 
 
 def columns_of(_context: click.Context, _option: click.Parameter, texts: Iterable[str]) -> dict[str, Any]:

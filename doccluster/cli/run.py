@@ -14,19 +14,23 @@ import click
 
 from doccluster.cli._console import (
     Command,
-    clusters_option,
-    granularity_option,
     json_option,
     options,
     overwrite_option,
     print_json,
     progress_shown,
     say,
-    seed_option,
     threads_option,
 )
 from doccluster.cli._output import write_error
-from doccluster.cli._source_options import reader_options, take_source, typed_source, vectorizer_options
+from doccluster.cli._source_options import (
+    OptionSpec,
+    made_options,
+    reader_options,
+    take_source,
+    typed_source,
+    vectorizer_options,
+)
 from doccluster.cli._verb import (
     MEANING,
     Gather,
@@ -38,63 +42,48 @@ from doccluster.cli._verb import (
     check_size,
     checked,
     measure_names,
+    number_of_clusters,
 )
+from doccluster.pipeline.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from doccluster.pipeline.editing import Edited
 
-letters_option = click.option(
-    "--letters/--no-letters",
-    default=None,
-    help="Whether parts of words count beside words. By default they do where documents are short: fewer than 35 known "
-    "words on average.",
-)
+# how settings of a run are typed; what they say is written at the fields of `RunSettings`
+letters_option = made_options(RunSettings, {"letters": OptionSpec()})
 clustering_options = options(
-    clusters_option,
-    granularity_option,
-    seed_option,
+    made_options(
+        RunSettings,
+        {
+            "n_clusters": OptionSpec(
+                option="-k/--clusters", callback=number_of_clusters, value="N", shows_default=True
+            ),
+            "granularity": OptionSpec(),
+            "random_state": OptionSpec(option="--seed", shows_default=True),
+        },
+    ),
     click.option(
         "--quality",
         type=click.Choice(["fast", "default"]),
         help="fast: k-means refined by term counts. default: the same on vectors smoothed over nearest neighbours.",
     ),
-    click.option(
-        "--algorithm",
-        callback=checked(check_named_algorithm),
-        metavar="NAME",
-        help="Instead of a quality, one of `doccluster algorithms`, with options such as smoothed:n_init=3. "
-        "spherical-k-means is the algorithm of the papers.",
-    ),
+    made_options(RunSettings, {"algorithm": OptionSpec(callback=checked(check_named_algorithm))}),
     click.option(
         "--max-memory",
         callback=checked(check_size),
         metavar="SIZE",
         help="The most memory that clustering may use, such as 2G.",
     ),
-    click.option(
-        "--other/--no-other",
-        default=True,
-        help="Without -k: show documents that fit no cluster as Other (the default), or put each into its "
-        "nearest cluster.",
+    made_options(
+        RunSettings,
+        {
+            "other": OptionSpec(),
+            "fold_copies": OptionSpec(),
+            "truth": OptionSpec(is_repeated=True, value="COLUMN"),
+            "measures": OptionSpec(callback=measure_names, value="NAMES"),
+            "n_threads": OptionSpec(option="--threads", is_number=True),
+        },
     ),
-    click.option(
-        "--fold-copies",
-        is_flag=True,
-        help="Cluster one document of each group of near-copies; the others get its cluster.",
-    ),
-    click.option(
-        "--truth",
-        multiple=True,
-        metavar="COLUMN",
-        help="Compare the clusters with the classes in this column (may be repeated).",
-    ),
-    click.option(
-        "--measures",
-        callback=measure_names,
-        metavar="NAMES",
-        help="Compute only these measures (separated by commas), or all.",
-    ),
-    threads_option,
 )
 
 
@@ -130,14 +119,7 @@ block_options = options(
 )
 
 
-embeddings_option = click.option(
-    "--embeddings",
-    cls=SectionedOption,
-    section=MEANING,
-    metavar="FILE",
-    help="Embeddings of the documents: .npy, .npz, Parquet or Arrow, one row per document in their order "
-    "or with their ids; or a column of SRC with a list of numbers.",
-)
+embeddings_option = made_options(RunSettings, {"embeddings": OptionSpec(value="FILE")}, section=MEANING)
 
 
 def _download(context: click.Context, _: click.Parameter, is_allowed: bool) -> None:
@@ -152,15 +134,7 @@ def _download(context: click.Context, _: click.Parameter, is_allowed: bool) -> N
 
 
 encoder_option = options(
-    click.option(
-        "--encoder",
-        cls=SectionedOption,
-        section=MEANING,
-        is_eager=True,  # read before the option that downloads it
-        metavar="NAME",
-        help='Embed the texts: static (pip install "doccluster[meaning]"), minilm, or your own model: '
-        "model2vec:DIR, onnx:DIR, sentence-transformers:DIR (which may run code).",
-    ),
+    made_options(RunSettings, {"encoder": OptionSpec(is_eager=True)}, section=MEANING),
     click.option(
         "--allow-download",
         cls=SectionedOption,
@@ -175,26 +149,18 @@ encoder_option = options(
 meaning_options = options(
     embeddings_option,
     encoder_option,
-    click.option(
-        "--space",
-        cls=SectionedOption,
-        section=MEANING,
-        type=click.Choice(["both", "words", "meaning"]),
-        default="both",
-        help="What to cluster by (default: both). Labels and measures always use the words.",
-    ),
+    made_options(RunSettings, {"space": OptionSpec(shows_default=True)}, section=MEANING),
 )
 
 
 def take_settings(typed: dict[str, Any]) -> dict[str, object]:
     """Take the settings of a run out of what was typed: the fields of `RunSettings`, and what stands for some."""
-    from doccluster.pipeline.run_settings import RunSettings
-
     settings = take_source(typed)
     max_memory = typed.pop("max_memory")
     settings["clustering"] = None if max_memory is None else {"max_memory": max_memory}
     names = ["quality", *(field.name for field in fields(RunSettings))]
-    return settings | {name: typed.pop(name) for name in names if name in typed}
+    values = {name: typed.pop(name) for name in names if name in typed}
+    return settings | {name: value for name, value in values.items() if value is not None}
 
 
 # what `run` and `cluster` gather: the settings of the run, and the options on where it works and what it writes
@@ -212,38 +178,13 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
 @reader_options
 @vectorizer_options
 @meaning_options
-@click.option(
-    "--labels",
-    cls=SectionedOption,
+@made_options(
+    RunSettings,
+    {"labels": OptionSpec(value="FILE"), "topics": OptionSpec(value="FILE"), "only_topics": OptionSpec()},
     section=MEANING,
-    metavar="FILE",
-    help="Name, explain and judge the clusters in this file instead: a table of ids and labels, or one label per line.",
 )
-@click.option(
-    "--apart-from",
-    multiple=True,
-    metavar="COLUMN",
-    help="Weigh down words that go with the values of a column, such as an author, rather than with a subject.",
-)
-@click.option(
-    "--levels",
-    type=click.Choice(["auto", "none"]),
-    default="auto",
-    help="Whether there are sections above the clusters and finer ones below (default: auto, where they are stable).",
-)
-@click.option(
-    "--topics",
-    cls=SectionedOption,
-    section=MEANING,
-    metavar="FILE",
-    help="Grow clusters from topics that you know: a csv table or JSON lines with name, words, examples and parent.",
-)
-@click.option(
-    "--only-topics",
-    cls=SectionedOption,
-    section=MEANING,
-    is_flag=True,
-    help="Show documents that fit none of your topics as Other.",
+@made_options(
+    RunSettings, {"apart_from": OptionSpec(is_repeated=True, value="COLUMN"), "levels": OptionSpec(shows_default=True)}
 )
 @overwrite_option
 @click.option("--report/--no-report", default=True, help="Whether to write report.html (the default is yes).")

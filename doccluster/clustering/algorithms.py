@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
+from doccluster.base.plain_values import SPHERICAL as SPHERICAL
 from doccluster.base.plain_values import spelled
 from doccluster.base.validation import check_n_init
 from doccluster.clustering.task import STARTS as STARTS
@@ -19,7 +20,6 @@ from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import Argument, InputError
 
 Metric = Literal["cosine", "euclidean"]
-SPHERICAL = "spherical-k-means"  # what runs used before they wrote it down
 MOST_PROBABLE = "the most probable cluster"
 _OF_A_TASK = ("n_clusters", "random_state", "n_threads", "progress")
 

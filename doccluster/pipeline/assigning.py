@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from doccluster.base.parameter_fields import described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
 from doccluster.corpus.reader_options import SourceParameters
@@ -16,7 +17,7 @@ from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_stages
-from doccluster.pipeline.run_settings import check_group
+from doccluster.pipeline.run_settings import RunSettings, check_group
 from doccluster.pipeline.source_meaning import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
 from doccluster.results.record import Run
@@ -31,6 +32,7 @@ OF_THE_RUN_ALONE = frozenset(
 )
 
 
+@described_by(RunSettings)
 def assign_documents(
     model: Run | Model | str | Path,
     source: object,
@@ -54,8 +56,6 @@ def assign_documents(
     ----------
     model : Run, or path of a run folder or its folder ``model``
     source : path, paths, Corpus, DataFrame, texts; a matrix file for a model that was fitted to a matrix
-    reader : mapping, optional
-        Arguments of `read_corpus`.
     as_run : bool
         Read as the run did, where `reader` does not say otherwise: format, columns, encoding, markup. What belongs to
         the files of the run alone (label columns and files, the part of a split) is left out.
@@ -63,8 +63,7 @@ def assign_documents(
         The cosine to its centroid below which a document fits no cluster. By default the run's own, below which one in
         ten of its documents would fall if it had not helped to make its cluster.
     embeddings, encoder : optional
-        As for `run_pipeline`, of the same model as the run's; an encoder that the run names is used without.
-    n_threads : int, optional
+        As for `run`, of the same model as the run's; an encoder that the run names is used without.
     scheduler, scratch : optional
         As for `run_pipeline`: files are read and their documents placed on the workers of a Dask cluster, or a block at
         a time in this process. The table is the same.

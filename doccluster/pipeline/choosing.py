@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
@@ -55,6 +56,7 @@ class Choice:
         return self.recommendation._repr_html_()
 
 
+@described_by(RunSettings)
 def choose_clusters(
     source: Any,
     *,
@@ -80,16 +82,16 @@ def choose_clusters(
 
     Parameters
     ----------
-    granularity, ks, max_documents, random_state
-        As for `doccluster.selection.choose_k`. Without a granularity subtopics of dated documents, the broadest of
-        others.
+    source : path, paths, Corpus, DataFrame, texts, or a matrix file
+    granularity : {"sections", "topics", "subtopics"}, optional
+        Without it subtopics of dated documents, the broadest of others.
+    ks, max_documents
+        As for `doccluster.selection.choose_k`.
     criterion : str or list of str, optional
         Criteria of the textbooks, or "all": each chooses a k beside the recommendation (see
         `doccluster.selection.criteria_over_k`, also for `penalty`); from `ks`, else from about 25 numbers.
     output : path, optional
         A folder for choose_k.csv, or criteria.csv, and a figure.
-    source, reader, language, vectorizer, n_threads, embeddings, encoder, space, meaning_weight, letters, progress
-        As for `run_pipeline`.
     """
     if criterion is not None or penalty is not None:
         checked_criteria(criterion or (), penalty)
@@ -192,6 +194,7 @@ def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
         ).save(folder / "criteria.svg")
 
 
+@described_by(RunSettings)
 def tendency_of(
     source: object,
     *,
@@ -207,9 +210,8 @@ def tendency_of(
 
     Parameters
     ----------
-    source, reader, language, vectorizer, n_threads, progress
-        As for `run_pipeline`.
-    max_documents, random_state
+    source : path, paths, Corpus, DataFrame, texts, or a matrix file
+    max_documents
         As for `doccluster.tendency`.
     """
     options = vectorizer_options(vectorizer)

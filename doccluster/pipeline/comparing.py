@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doccluster.base.parameter_fields import check_names
+from doccluster.base.parameter_fields import check_names, described_by
 from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@described_by(RunSettings)
 def compare_sources(
     sources: object,
     *,
@@ -59,12 +60,13 @@ def compare_sources(
         Clusterings made elsewhere, read as data and joined by id like those of ``doccluster evaluate``.
     n_clusters : int, optional
         By default the number of classes of each source.
-    embeddings, encoder, meaning_weight
-        As for `run_pipeline`; embeddings may be a mapping like `truth`. Measures are of the words all the same.
+    embeddings : path or array, or mapping of source to them, optional
+        A mapping is one like `truth`. Measures are of the words all the same.
     output : path, optional
         A folder for the table (csv, LaTeX), the runs (csv) and the figures (svg).
-    reader, vectorizer : mapping, optional
-        Of several sources, texts take what belongs to texts, and matrices what belongs to matrices.
+    reader : mapping, optional
+        Arguments of `read_corpus`. Of several sources, texts take what belongs to texts, and matrices what belongs to
+        matrices; so do those of the `vectorizer`.
     **settings
         As for `doccluster.selection.compare` (algorithms, seeds, measures, checkpoint, spaces, n_threads); a whole
         number of seeds is those from 0 on.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import check_file, new_file, shown_path
 from doccluster.base.plain_values import checksum, cut
 from doccluster.base.progress import Progress, silent
@@ -19,6 +20,7 @@ from doccluster.corpus.columns import type_of
 from doccluster.corpus.date_columns import DateCounts
 from doccluster.errors import InputError
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
+from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import SourceDocuments, check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorization, vectorize_texts
 from doccluster.results.overview import doubt
@@ -134,6 +136,7 @@ class Inspection:
         return dict(Counter(document.reason for document in self.skipped).most_common())
 
 
+@described_by(RunSettings)
 def inspect_source(
     source: object,
     *,
@@ -221,6 +224,7 @@ def _label_column(name: str, values: Sequence[tuple[str, ...]]) -> LabelColumn:
     return LabelColumn(name, len(counts), tuple(counts.most_common(10)), numbers[0], numbers[1], numbers[2])
 
 
+@described_by(RunSettings)
 def write_vectors(
     source: object,
     output: str | Path,
@@ -237,9 +241,12 @@ def write_vectors(
 
     Raises InputError if the output is there, or cannot be written, or the source is a matrix already.
 
-    `source`, `reader`, `language`, `vectorizer`, `n_threads`, `progress`: as for `run_pipeline`. `overwrite`: replace a
-    file that is there. `classes_from`: the label column to write as classes; a document with none or several gets an
-    empty class.
+    Parameters
+    ----------
+    overwrite : bool
+        Replace a file that is there.
+    classes_from : str, optional
+        The label column to write as classes; a document with none or several gets an empty class.
     """
     path = Path(output)
     if path.suffix != ".npz":

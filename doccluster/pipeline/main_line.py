@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import CHECKPOINT, ENCODED, check_output
 from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
@@ -76,6 +77,7 @@ class RunInterrupted(KeyboardInterrupt):
         self.run = run
 
 
+@described_by(RunSettings)
 def run_pipeline(
     source: Any,
     *,
@@ -122,77 +124,13 @@ def run_pipeline(
     ----------
     source : path, sequence of paths, Corpus, DataFrame, iterable of texts, or a matrix file
         What `read_corpus` or `read_matrix` can read.
-    n_clusters : int or "auto"
-        How many clusters; "auto" asks the data.
-    granularity : {"sections", "topics", "subtopics", "stories"}, optional
-        With "auto", how fine the clusters should be: broad or narrow. Without it the stories of dated articles of three
-        outlets or more, subtopics of other dated documents, of others the broadest that are found.
-    other : bool
-        With "auto", show the documents that fit no cluster as Other, apart from their nearest clusters.
-    fold_copies : bool
-        Cluster one document of each family of near-copies, the first, and give the others its cluster.
     output : path, optional
         The folder to write: tables, model, report. It appears whole or not at all.
     overwrite : bool
         Replace an earlier run in that folder.
-    truth : str or sequence of str, optional
-        Label columns of the source to judge by. A document with no or several labels in a column is left out of the
-        external measures, and counted.
-    random_state : int or None
-        The seed; None draws one, which is kept with the run.
-    reader : mapping, optional
-        Arguments of `read_corpus` (format, text_column, ...); `classes` and `terms` of `read_matrix`.
-    language : str or sequence of str
-        Whose function words are left out: "auto" for the languages found, "none", or names.
-    vectorizer : mapping or TfidfVectorizer, optional
-        Arguments of `TfidfVectorizer`; of an estimator those that are not as usual. The others follow from the texts.
     quality : {"fast", "default"}, optional
         "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
         rows smoothed over their nearest neighbours.
-    algorithm : str or estimator, optional
-        Instead of a quality, a name of `doccluster.clustering.algorithms.ALGORITHMS`, with options after a colon if
-        wanted (``"k-means:n_init=3"``), or an estimator of one (``SphericalKMeans(5)``), whose number of clusters and
-        seed count where the run names none. "spherical-k-means" is the plain one of the papers.
-    clustering : mapping, optional
-        Options of the algorithm (n_init, ...; `doccluster algorithms` lists them).
-    measures : optional
-        As for `evaluate`; by default a run leaves out measures of all pairs of documents, however few these are.
-    n_threads : int, optional
-        All processors by default; the results do not depend on it.
-    embeddings : path or array of shape (n_documents, n_dimensions), optional
-        What the documents mean, beside their words: a .npy, .npz, Parquet or Arrow file, or the rows themselves, in the
-        order of the documents or, in a file, beside their ids; or the name of a column of the source. A document whose
-        row is zero goes by its words alone.
-    encoder : str, object or function, optional
-        Instead of embeddings, what makes them of the texts: "static" (the extra `meaning`), "model2vec:DIR", "onnx:DIR"
-        (the extra `onnx`), "sentence-transformers:DIR", the name of a model in place of DIR where it was downloaded, an
-        object with a method `encode`, or a function from a list of str to an array.
-    space : {"both", "words", "meaning"}
-        What is clustered, where there are embeddings. Labels and measures are of the words.
-    meaning_weight : float, optional
-        How much meaning counts beside the words: by default 1 for documents of up to 20 known words on average, down to
-        0.5 for longer ones.
-    labels : path or sequence, optional
-        Clusters that another program found, which are named, explained and judged in place of clusters of our own: a
-        file as `doccluster evaluate` takes, or a label for each document in their order. Documents with the label -1 or
-        none are shown as Other. They are kept as the label column "given".
-    apart_from : str or sequence of str, optional
-        Columns of the source (or "source") whose values the clusters should not follow, such as who wrote a document:
-        terms that a value's documents have beyond what the others lead to expect are weighed down. Where the column is
-        the topic, the topic goes. It takes three fits.
-    levels : {"auto", "none"}
-        "auto" adds levels above and below the clusters, which stay as they are: sections of at least 12 topics,
-        subtopics that were found when topics were counted, topics and sections above stories. A level that parts of the
-        documents do not bring back is left out, and `notes` says so.
-    topics : path or sequence of Topic, optional
-        What you know already: a file (a csv table or JSON lines with name, words, examples and parent) or values of
-        `Topic`. Clusters with these names grow from the words and examples, and parts of a topic stand beneath it; the
-        other documents are clustered freely. `n_clusters` counts both. Needs the default algorithm and texts.
-    only_topics : bool
-        Whether documents whose cluster belongs to none of the topics are shown as Other.
-    letters : bool, optional
-        Whether runs of four letters inside words count beside the words. By default they do where documents have fewer
-        than 35 known words on average, as much as they can up to 20.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client. Needs a number of clusters.

@@ -1,4 +1,7 @@
-"""The settings of a run: one value, written to run.json and read from it to repeat the run."""
+"""The settings of a run: one value, written to run.json and read from it to repeat the run.
+
+Each is described once, in its field: arguments of functions, options of commands and their texts are made from it.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.parameter_fields import check_names, parameters_of
+from doccluster.base.parameter_fields import check_names, parameter, parameters_of
 from doccluster.base.paths import BEFORE_EDITS, usable_path
-from doccluster.base.plain_values import read_as
+from doccluster.base.plain_values import SPHERICAL, read_as
 from doccluster.base.validation import check_choice, check_positive_int
-from doccluster.clustering.algorithms import QUALITIES, SPHERICAL, get_algorithm
 from doccluster.corpus.frames import query_in
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
-from doccluster.measures.registry import get_measures
 from doccluster.pipeline.known_topics import Topic, n_guides, record_of
-from doccluster.results.storage import unfit
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.tokens import check_safe_pattern
-from doccluster.vectors.meaning import SPACES
 
 GRANULARITIES = ("sections", "topics", "subtopics", "stories")
 FORMER_PARAMETERS = ("compatible",)  # in records of older versions; the values it stood for are there too
@@ -33,35 +32,144 @@ MAY_BE_IN_MEMORY = ("embeddings", "encoder", "labels")  # files and a name; or a
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """All settings of a run except its source; `run_pipeline` describes the fields."""
+    """All settings of a run except its source."""
 
-    n_clusters: int | str = "auto"
-    granularity: str | None = None
-    other: bool = True
-    fold_copies: bool = False
-    truth: str | tuple[str, ...] | None = None
-    random_state: int | None = 0
-    reader: Mapping[str, Any] | None = None
-    language: str | tuple[str, ...] = "auto"
-    vectorizer: Mapping[str, Any] | None = None
-    algorithm: str = SPHERICAL
-    clustering: Mapping[str, Any] | None = None
-    measures: str | tuple[str, ...] | None = None
-    n_threads: int | None = None
-    embeddings: Any = None
-    encoder: Any = None
-    space: str = "both"
-    meaning_weight: float | None = None
-    labels: Any = None
-    apart_from: str | tuple[str, ...] | None = None
-    levels: str = "auto"
-    topics: tuple[Topic, ...] | None = None
-    only_topics: bool = False
-    letters: bool | None = None
+    n_clusters: int | str = parameter(
+        "auto", "The number of clusters, or auto to choose it from the data.", type="int or 'auto'"
+    )
+    granularity: str | None = parameter(
+        None,
+        "How fine the clusters are when their number is chosen: sections (broad), topics or subtopics (narrow), or "
+        "stories (dated articles of at least three outlets); by default stories where there are such, subtopics of "
+        "other dated documents, otherwise the broadest level.",
+        choices=GRANULARITIES,
+    )
+    other: bool = parameter(
+        True,
+        "Show documents that fit no cluster as Other where the number of clusters is chosen (the default), or put each "
+        "into its nearest cluster.",
+    )
+    fold_copies: bool = parameter(
+        False, "Cluster one document of each group of near-copies, the first; the others get its cluster."
+    )
+    truth: str | Sequence[str] | None = parameter(
+        None,
+        "Compare the clusters with the classes in these label columns. A document with no or several labels in a "
+        "column is left out of the external measures, and counted.",
+        type="str or sequence of str",
+    )
+    random_state: int | None = parameter(
+        0,
+        "The seed of all random choices; the same seed gives the same labels. None draws one, which is kept with the "
+        "run.",
+        type="int or None",
+        low=0,
+    )
+    reader: Mapping[str, object] | None = parameter(
+        None,
+        "Arguments of `read_corpus` (format, text_column, ...); `classes` and `terms` of `read_matrix`.",
+        type="mapping",
+    )
+    language: str | Sequence[str] = parameter(
+        "auto",
+        "Remove the stop words of these languages; auto detects the languages, none keeps them.",
+        type="str or sequence of str",
+    )
+    vectorizer: Any = parameter(
+        None,
+        "Arguments of `TfidfVectorizer`; of an estimator those that are not as usual. The others follow from the "
+        "texts.",
+        type="mapping or TfidfVectorizer",
+    )
+    algorithm: Any = parameter(
+        SPHERICAL,
+        "Instead of a quality, one of `doccluster algorithms`, with options such as smoothed:n_init=3. "
+        "spherical-k-means is the algorithm of the papers. Or an estimator of one (``SphericalKMeans(5)``), whose "
+        "number of clusters and seed count where the run names none.",
+        type="str or estimator",
+    )
+    clustering: Mapping[str, Any] | None = parameter(
+        None, "Options of the algorithm (n_init, ...; `doccluster algorithms` lists them).", type="mapping"
+    )
+    measures: Any = parameter(
+        None,
+        "Compute only these measures (on the command line with commas between them), or all. As for `evaluate`; by "
+        "default a run leaves out measures of all pairs of documents, however few these are.",
+        type="str or sequence of str",
+    )
+    n_threads: int | None = parameter(
+        None, "The number of threads, all processors by default; the result is the same.", type="int", low=1
+    )
+    embeddings: Any = parameter(
+        None,
+        "Embeddings of the documents: .npy, .npz, Parquet or Arrow, one row per document in their order or with their "
+        "ids; or a column of the source with a list of numbers. They say what documents mean, beside their words. A "
+        "document whose row is zero goes by its words alone.",
+        type="path, or array of shape (n_documents, n_dimensions)",
+    )
+    encoder: Any = parameter(
+        None,
+        'Embed the texts: static (pip install "doccluster[meaning]"), minilm, or your own model: model2vec:DIR, '
+        "onnx:DIR, sentence-transformers:DIR (which may run code). The name of a model may stand in place of DIR where "
+        "it was downloaded. In Python also an object with a method `encode`, or a function from a list of str to an "
+        "array.",
+        type="str, object or function",
+    )
+    space: str = parameter(
+        "both",
+        "What to cluster by; labels and measures always use the words.",
+        choices=("both", "words", "meaning"),
+    )
+    meaning_weight: float | None = parameter(
+        None,
+        "How much meaning counts beside the words: by default 1 for documents of up to 20 known words on average, down "
+        "to 0.5 for longer ones.",
+        type="float",
+    )
+    labels: Any = parameter(
+        None,
+        "Name, explain and judge the clusters in this file instead: a table of ids and labels, or one label per line. "
+        "In Python also a label for each document in their order. Documents with the label -1 or none are shown as "
+        'Other. The labels are kept as the label column "given".',
+        type="path or sequence",
+    )
+    apart_from: str | Sequence[str] | None = parameter(
+        None,
+        "Weigh down words that go with the values of a column, such as an author, rather than with a subject. Terms "
+        "that a value's documents have beyond what the others lead to expect are weighed down; where the column is the "
+        'topic, the topic goes. It takes three fits. The column may be "source".',
+        type="str or sequence of str",
+    )
+    levels: str = parameter(
+        "auto",
+        "Whether there are sections above the clusters and finer ones below: auto, where they are stable, or none. "
+        "The clusters stay as they are: sections of at least 12 topics, subtopics that were found when topics were "
+        "counted, topics and sections above stories. A level that parts of the documents do not bring back is left "
+        "out, and `notes` says so.",
+        choices=("auto", "none"),
+    )
+    topics: Any = parameter(
+        None,
+        "Grow clusters from topics that you know: a csv table or JSON lines with name, words, examples and parent. In "
+        "Python also values of `Topic`. Clusters with these names grow from the words and examples, and parts of a "
+        "topic stand beneath it; the other documents are clustered freely. `n_clusters` counts both. Needs the default "
+        "algorithm and texts.",
+        type="path or sequence of Topic",
+    )
+    only_topics: bool = parameter(False, "Show documents that fit none of your topics as Other.")
+    letters: bool | None = parameter(
+        None,
+        "Whether parts of words count beside words; by default they do where documents are short: fewer than 35 known "
+        "words on average. A part is a run of four letters inside a word; parts count as much as they can up to 20 "
+        "known words.",
+        type="bool",
+    )
 
     @property
     def takes_letters(self) -> bool:
         """Whether letters could count beside words, unless they are ruled out: words alone are smoothed."""
+        from doccluster.clustering.algorithms import QUALITIES
+
         by_words = self.labels is None and not self.apart_columns and (not self.has_meaning or self.space == "words")
         return by_words and self.algorithm == QUALITIES["default"]
 
@@ -90,6 +198,8 @@ class RunSettings:
         _check_number(self.n_clusters, self.granularity)
         check_names(self.vectorizer or {}, parameters_of(TfidfParameters), "vectorizer")
         check_names(self.reader or {}, parameters_of(SourceParameters), "reader")
+        from doccluster.clustering.algorithms import get_algorithm  # brings in numba, which `run --help` need not
+
         get_algorithm(self.algorithm).check_options(self.clustering or {})
         if self.embeddings is not None and self.encoder is not None:
             raise InputError("an encoder and embeddings would be two meanings of a document", remedy="give one of them")
@@ -102,16 +212,8 @@ class RunSettings:
             raise InputError(
                 "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
-        self._check_topics()
-        if self.letters and not self.takes_letters:
-            raise InputError(
-                "count beside words that are smoothed",
-                argument="letters",
-                received=True,
-                remedy="leave it out, or the embeddings, labels, algorithm or columns that go with other ways",
-            )
-        check_choice(self.space, SPACES, "space")
-        check_choice(self.levels, ("auto", "none"), "levels")
+        for name in ("space", "levels"):
+            check_choice(getattr(self, name), parameters_of(self)[name].choices, name)
         _check_weight(self.meaning_weight)
         if self.space == "meaning" and not self.has_meaning:
             problem = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
@@ -126,6 +228,8 @@ class RunSettings:
                     remedy=("give ", Argument("topics")),
                 )
             return
+        from doccluster.clustering.algorithms import QUALITIES
+
         if self.labels is not None or self.algorithm != QUALITIES["default"]:
             other = "labels" if self.labels is not None else "algorithm"
             raise InputError(
@@ -189,9 +293,18 @@ def encoder_from(directory: str, name: str) -> str:
 class _Parameters(RunSettings):
     """The parameters in run.json."""
 
+    truth: str | tuple[str, ...] | None = None
+    reader: Mapping[str, Any] | None = None
+    language: str | tuple[str, ...] = "auto"
+    vectorizer: Mapping[str, Any] | None = None
+    algorithm: str = SPHERICAL
+    clustering: Mapping[str, Any] | None = None
+    measures: str | tuple[str, ...] | None = None
     embeddings: str | None = None
     encoder: str | None = None
     labels: str | None = None
+    apart_from: str | tuple[str, ...] | None = None
+    topics: tuple[Topic, ...] | None = None
     source: tuple[str, ...] | None = None
     directory: str | None = None
     resolved: Mapping[str, Any] | None = None
@@ -212,6 +325,8 @@ def recorded_run(parameters: Mapping[str, object], path: Path) -> RecordedRun:
         if any("\0" in name for name in (*(recorded.source or ()), recorded.directory or "")):
             raise ValueError("its source or directory is not text")
     except ValueError as error:
+        from doccluster.results.storage import unfit
+
         raise unfit(path, error) from error
     settings = RunSettings(**{setting.name: getattr(recorded, setting.name) for setting in fields(RunSettings)})
     resolved = recorded.resolved or {}
@@ -229,6 +344,8 @@ def _check_clustering(algorithm: str, options: Mapping[str, object] | None) -> N
     for name, value in (options or {}).items():
         if not isinstance(value, str | int | float | None):
             raise ValueError(f"clustering.{name} is neither text nor a number")
+    from doccluster.clustering.algorithms import get_algorithm
+
     try:
         get_algorithm(algorithm).check_options(options or {})
     except InputError as error:
@@ -291,6 +408,8 @@ def _check_weight(weight: Any) -> None:
 def _check_measures(measures: object, *, has_truth: bool) -> None:
     if measures == "all" or not isinstance(measures, Collection):
         return
+    from doccluster.measures.registry import get_measures
+
     records = get_measures([measures] if isinstance(measures, str) else measures)
     external = [record.name for record in records if record.family == "external"]
     if external and not has_truth:

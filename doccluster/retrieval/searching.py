@@ -14,10 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Integers
+from doccluster.base.parameter_fields import described_by
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
 from doccluster.errors import InputError, NothingUsable
+from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import meaning_of_queries
 from doccluster.pipeline.sources import read_source
 from doccluster.report.page import page_part, rendered, write_page
@@ -105,6 +107,7 @@ class SearchIndex(ShortRepr):
         return best_documents(joined_ranks(by_words, by_meaning, n_documents=scores.size), n_hits)
 
 
+@described_by(RunSettings)
 def search(
     query: str,
     source: object,
@@ -128,12 +131,8 @@ def search(
         How many of the best documents are grouped.
     ranked_by : {'neighbours', 'bm25', 'meaning'}
         As for `SearchIndex.rank`; `bm25_places` of what is returned has the places by BM25 alone.
-    max_groups, language
+    max_groups : int
         As for `cluster_search_results`.
-    reader : mapping, optional
-        Arguments of `read_corpus`.
-    n_threads : int, optional
-        Changes no result.
 
     Raises
     ------
@@ -157,6 +156,7 @@ def search(
     return index.search(query, n_hits=n_hits, max_groups=max_groups, ranked_by=ranked_by, language=language)
 
 
+@described_by(RunSettings)
 def open_search(
     source: Any,
     *,
@@ -169,9 +169,11 @@ def open_search(
 
     Raises InputError if the source is a matrix, or a run of one. Raises NothingUsable if no document has a term.
 
-    `source`: of a run its counts of terms are searched, and nothing is read again: a word that the run left out,
-    because one document alone has it, is not found. `language`, `reader`, `n_threads`: as for `run_pipeline`; of
-    documents only.
+    Parameters
+    ----------
+    source : Corpus, path, sequence of paths, table, iterable of texts, or a Run or its folder
+        Of a run its counts of terms are searched, and nothing is read again: a word that the run left out, because one
+        document alone has it, is not found. The other arguments are for documents only.
     """
     if isinstance(source, Run) or is_run_folder(source):
         return _of_run(source)
