@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray
+from doccluster.base.arrays import Array, CsrArray, is_sparse
 from doccluster.base.packed_strings import pack_strings
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path
@@ -104,7 +104,10 @@ class DocumentVectors(TermMatrix):
     @cached_property
     def mean_words(self) -> float:
         """The mean number of known words in a document; of distinct ones where the counts are not known."""
-        n_words = self.matrix.nnz if self.counts is None else self.counts.sum(dtype=np.float64)
+        if self.counts is None:
+            stored = self.matrix.data if is_sparse(self.matrix) else self.matrix
+            return float(np.count_nonzero(stored) / max(self.n_documents, 1))
+        n_words = self.counts.sum(dtype=np.float64)
         return float(n_words / max(self.n_documents, 1))
 
     def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:
