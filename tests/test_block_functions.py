@@ -162,7 +162,7 @@ IN_PLACE = {
     "clustering/k_means/running_sums:_move.move",
     "vectors/term_counts:settle.settle_range",
     # tables, of which there should be no second copy
-    "base/executors:table.one",
+    "base/place:table.fill",
     # each thread counts in a table of tokens of its own
     "text/counting:count._count_block",
 }

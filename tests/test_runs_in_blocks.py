@@ -9,15 +9,13 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from scipy.io import mmwrite
 
-from doccluster.base.executors import InFiles
+from doccluster.base.place import FilePlace
 from doccluster.base.text_table import csv_text, write_csv_parts
 from doccluster.cli.main import main
 from doccluster.corpus import read_corpus
 from doccluster.corpus.parts import FilesInParts
-from doccluster.distributed import Sequential
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import InputError
 from doccluster.pipeline.assigning import assign_documents
@@ -26,7 +24,7 @@ from doccluster.pipeline.main_line import run_pipeline
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.results.run_folder import load_run
 from doccluster.results.run_tables import assignments_columns, assignments_parts
-from doccluster.vectors import TfidfVectorizer
+from doccluster.vectors import TfidfVectorizer, vectorize, write_matrix
 
 NEWSROOM = pathlib.Path(__file__).resolve().parent.parent / "corpora" / "samples" / "newsroom"
 THE_SAME = (
@@ -251,15 +249,16 @@ def test_settled_labels_are_the_same_and_new_documents_find_their_clusters(settl
 
 
 def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
-    for name in ("texts", "counts", "rows"):
-        (tmp_path / name).mkdir()
-    source = FilesInParts([NEWSROOM], tmp_path / "texts", Sequential().map)
+    (tmp_path / "texts").mkdir()
+    place = FilePlace(tmp_path)
+    source = FilesInParts([NEWSROOM], tmp_path / "texts", place.map)
     corpus, vectorizer = read_corpus(source), TfidfVectorizer(min_df=2)
     expected = TfidfVectorizer(min_df=2).fit_transform(list(corpus.texts))
-    learn_terms(Sequential(), corpus.texts.blocks, vectorizer, tmp_path / "counts")
+    learn_terms(place, corpus.texts.blocks, vectorizer)
     shutil.rmtree(tmp_path / "texts")
-    blocks, places = write_rows(Sequential(), corpus.texts.blocks, vectorizer, tmp_path / "counts", tmp_path / "rows")
-    assert sparse.vstack([block.matrix for block in blocks]).data.tobytes() == expected.data.tobytes()
+    rows, counts, places = write_rows(place, corpus.texts.blocks, vectorizer)
+    assert rows.data.tobytes() == expected.data.tobytes()
+    assert counts.nnz == rows.nnz
     assert places.size == expected.shape[0]
     assert not (tmp_path / "counts").exists()
 
@@ -267,13 +266,13 @@ def test_texts_are_read_once_to_learn_terms_and_to_write_rows(tmp_path):
 @pytest.fixture
 def tables_made(monkeypatch):
     """The names of the functions that made tables in the scratch folder."""
-    made, table = [], InFiles.table
+    made, table = [], FilePlace.table
 
     def noted(self, function, *others):
         made.append(function.__name__)
         return table(self, function, *others)
 
-    monkeypatch.setattr(InFiles, "table", noted)
+    monkeypatch.setattr(FilePlace, "table", noted)
     return made
 
 
@@ -387,9 +386,9 @@ def test_files_far_above_max_memory_are_read_in_blocks(in_one_process, tmp_path,
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"n_clusters": "auto"}, "is chosen from documents in one process"),
         ({"algorithm": "vmf"}, "does not work in blocks"),
-        ({"fold_copies": True}, "is not done in blocks"),
+        ({"clustering": {"refine": True}}, "moves single documents"),
+        ({"apart_from": "class"}, "is not done in blocks"),
         ({"scheduler": "tcp://127.0.0.1:9", "scratch": None}, "folder that all of them see"),
         ({"scratch": __file__}, "no folder can be made"),
     ],
@@ -400,12 +399,91 @@ def test_what_blocks_cannot_do_is_told_before_any_work(tmp_path, wrong, said):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("source", [["a text", "another one"], "rows.mtx"])
-def test_only_files_of_documents_have_blocks(tmp_path, monkeypatch, source):
-    monkeypatch.chdir(tmp_path)
-    mmwrite(tmp_path / "rows.mtx", sparse.csr_array(np.eye(3)))
+def test_texts_in_memory_have_no_blocks(tmp_path):
     with pytest.raises(InputError, match="only files of documents can be divided"):
-        run_pipeline(source, n_clusters=2, algorithm="settled", scratch=tmp_path)
+        run_pipeline(["a text", "another one"], n_clusters=2, algorithm="settled", scratch=tmp_path)
+
+
+def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings):
+    """Return a run in one process, after the same on disk and on three workers wrote the same files."""
+    settings = {"report": False, **settings}
+    expected = run_pipeline(source, output=tmp_path / "one", **settings)
+    for name in ("base.place.TAKEN_ROWS", "distributed.matrix_block.TABLE_ROWS"):
+        monkeypatch.setattr(f"doccluster.{name}", 100)
+    monkeypatch.setattr("doccluster.clustering.mixtures.multinomial.FILE_ROWS", 100)
+    run_pipeline(source, output=tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=2, **settings)
+    with cluster.get_client() as client:
+        run_pipeline(source, output=tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **settings)
+    for folder in ("disk", "workers"):
+        assert_same_files(tmp_path / folder, tmp_path / "one", but=but)
+    assert list((tmp_path / "scratch").iterdir()) == []
+    return expected
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"granularity": "topics"},
+        {"granularity": "subtopics", "quality": "fast"},
+        {"granularity": "topics", "algorithm": "spherical-k-means"},
+        {"max_documents": 100},
+        {},
+    ],
+)
+def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, settings):
+    limit = settings.pop("max_documents", None)
+    if limit is not None:  # only a sample is looked at
+        settings = {"granularity": "topics"}
+        for module in ("pipeline._cluster_count", "selection.recommendation"):
+            monkeypatch.setattr(f"doccluster.{module}.MAX_DOCUMENTS", limit)
+    run = run_everywhere(NEWSROOM, tmp_path, monkeypatch, cluster, **settings)
+    assert run.partition.n_clusters > 1
+    assert load_run(tmp_path / "disk").notes == run.notes
+
+
+@pytest.mark.parametrize("quality", ["default", "fast"])
+def test_near_copies_are_folded_alike(tmp_path, monkeypatch, cluster, quality):
+    texts = list(read_corpus(NEWSROOM).texts)
+    copies = [*texts[:150], *(text + " Agency." for text in texts[20:60]), *texts[5:15]]
+    source = tmp_path / "articles.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in copies), encoding="utf-8")
+    settings = {"n_clusters": 5, "quality": quality, "fold_copies": True}
+    run = run_everywhere(source, tmp_path, monkeypatch, cluster, **settings)
+    assert any("Near-copies were folded" in note for note in run.notes)
+    labels = run.partition.labels
+    assert np.array_equal(labels[run.copy_of], labels)
+    assert np.count_nonzero(run.copy_of != np.arange(labels.size)) >= 45
+
+
+@pytest.fixture(scope="module")
+def matrices(tmp_path_factory):
+    """The sample as ready matrices: counts, weighted rows with their terms, and dense rows, of which one is zero."""
+    folder = tmp_path_factory.mktemp("matrices")
+    vectors = vectorize(read_corpus(NEWSROOM), min_df=3)
+    mmwrite(folder / "counts.mtx", vectors.counts)
+    write_matrix(folder / "vectors.npz", vectors)
+    dense = np.array(vectors.matrix[:, np.argsort(-vectors.matrix.sum(axis=0))[:40]].toarray(), np.float32)
+    dense[7] = 0
+    np.save(folder / "dense.npy", dense)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("counts.mtx", {"n_clusters": 6}),
+        ("counts.mtx", {"n_clusters": 6, "algorithm": "spherical-k-means"}),
+        ("vectors.npz", {"n_clusters": 6, "quality": "fast", "fold_copies": True}),
+        ("vectors.npz", {"granularity": "topics"}),
+        ("dense.npy", {"n_clusters": 5, "vectorizer": {"weighting": "none"}}),
+        ("dense.npy", {"n_clusters": 5, "algorithm": "spherical-k-means", "vectorizer": {"weighting": "none"}}),
+    ],
+)
+def test_ready_matrices_are_clustered_alike(matrices, tmp_path, monkeypatch, cluster, name, settings):
+    but = ["model/vectorizer.npz"]  # a matrix has none
+    run = run_everywhere(matrices / name, tmp_path, monkeypatch, cluster, but=but, **settings)
+    assert run.partition.n_clusters > 1
+    assert abs(load_run(tmp_path / "disk").centroids - run.centroids).max() == 0
 
 
 def test_a_run_in_blocks_is_repeated_in_one_process(tmp_path, capsys):

@@ -98,23 +98,23 @@ texts_option = click.option(
 )
 
 
-def worker_options(of_scheduler: str = "", of_scratch: str = "") -> Callable[[Command], Command]:
-    """Return the options for workers; what a command needs beside them ends their help."""
+def worker_options(of_scratch: str = "") -> Callable[[Command], Command]:
+    """Return the options for workers; what a command does without them ends their help."""
     where = "Work on a Dask cluster: tcp://HOST:8786, or local:W for W processes of this machine."
     blocks = "Divide the documents into blocks in this folder, which all workers see."
     return options(
-        click.option("--scheduler", metavar="ADDRESS", help=f"{where}{of_scheduler}"),
+        click.option("--scheduler", metavar="ADDRESS", help=where),
         click.option("--scratch", metavar="DIR", help=f"{blocks}{of_scratch}"),
     )
 
 
 block_options = options(
-    worker_options(" Needs -k.", " Needs -k. Files far larger than --max-memory are divided without it."),
+    worker_options(" Files far larger than --max-memory are divided without it."),
     click.option(
         "--checkpoint",
         type=Whole(min=1),
         metavar="N",
-        help="Save progress every N iterations and resume from it (--overwrite starts anew). Implies blocks; needs -k.",
+        help="Save progress every N iterations and resume from it (--overwrite starts anew). Implies blocks.",
     ),
 )
 

@@ -42,6 +42,7 @@ class Algorithm:
     # centroid
     rule: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters that have one value in this row
+    works_in_blocks: bool = False  # whether it can cluster documents that lie in files
 
     @property
     def takes_meaning(self) -> bool:
@@ -181,6 +182,7 @@ _SMOOTHED: Any = {
     "estimator": "smoothed.document_clustering:DocumentClustering",
     "parameters": "smoothed.document_clusters:DocumentParameters",
     "find": "smoothed.document_clusters:find_documents",
+    "works_in_blocks": True,
 }
 _THEIRS: Any = {"metric": "euclidean", "predicts": "the nearest mean", "rule": "task:nearest_mean"}
 _ROWS = (
@@ -191,6 +193,7 @@ _ROWS = (
         estimator="k_means.spherical_k_means:SphericalKMeans",
         parameters="k_means.spherical:SphericalParameters",
         find="k_means.spherical:find_spherical",
+        works_in_blocks=True,
     ),
     Algorithm(
         name="settled",

@@ -18,6 +18,7 @@ from scipy import sparse
 from doccluster.base.arrays import CsrArray, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import parameter
+from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import RandomState, compact_indices
@@ -229,6 +230,9 @@ class ClusteringTask:
     # is in none
     start: npt.NDArray[np.int64] | None = None
     term_factors: npt.NDArray[np.float64] | None = None  # that rows and counts hold already, see `DocumentVectors`
+    place: Place | None = None  # where the documents lie and are worked on; in memory, by threads, by default
+    # what does there as `spherical_k_means` does in memory: returns the fit of documents with its parameters
+    fit_spherical: Callable[[Documents, Any], Any] | None = None
 
     @property
     def rows(self) -> Any:

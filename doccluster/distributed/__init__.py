@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from doccluster.base.lazy import offer
 
 _HOMES = {
+    "FilePlace": "doccluster.base.place",
     "MatrixBlock": "doccluster.distributed.matrix_block",
-    "Sequential": "doccluster.base.executors",
     "cluster_blocks": "doccluster.distributed.block_clustering",
     "connect": "doccluster.distributed.dask_workers",
     "write_block": "doccluster.distributed.matrix_block",
 }
 
-__all__ = ["MatrixBlock", "Sequential", "cluster_blocks", "connect", "write_block"]
+__all__ = ["FilePlace", "MatrixBlock", "cluster_blocks", "connect", "write_block"]
 __getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
-    from doccluster.base.executors import Sequential as Sequential
+    from doccluster.base.place import FilePlace as FilePlace
     from doccluster.distributed.block_clustering import cluster_blocks as cluster_blocks
     from doccluster.distributed.dask_workers import connect as connect
     from doccluster.distributed.matrix_block import MatrixBlock as MatrixBlock

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.executors import Executor, added
+from doccluster.base.place import FilePlace, added
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
 from doccluster.base.sparse_structure import document_frequencies
@@ -55,22 +55,17 @@ Integers = npt.NDArray[np.int64]
 
 
 class BlockRows:
-    """The documents of all blocks in the order in which seeds are drawn and ties are decided, a `SeedSource`.
+    """The documents of all blocks, each once, in their order: a `SeedSource`."""
 
-    `blocks`: all documents, each once, in their order. `order` of shape (n_documents,): the documents in that order;
-    their own by default.
-    """
-
-    def __init__(self, executor: Executor, blocks: Sequence[MatrixBlock], order: Integers | None = None) -> None:
-        self.executor, self.blocks = executor, list(blocks)
+    def __init__(self, place: FilePlace, blocks: Sequence[MatrixBlock]) -> None:
+        self.place, self.blocks = place, list(blocks)
         self.n_documents = sum(block.n_rows for block in blocks)
         self.n_entries = sum(block.n_entries for block in blocks)
-        self.order = np.arange(self.n_documents) if order is None else order
 
     @cached_property
     def frequencies(self) -> Integers:
         """In how many documents each term is."""
-        return self.executor.reduce(block_frequencies, added, self.blocks)
+        return self.place.reduce(block_frequencies, added, self.blocks)
 
     @property
     def n_terms(self) -> int:
@@ -79,20 +74,18 @@ class BlockRows:
 
     @cached_property
     def usable(self) -> Integers:
-        """The documents with terms, as places in the order, ascending."""
-        flags = np.concatenate(list(self.executor.map(has_terms, self.blocks)))
-        return np.flatnonzero(flags[self.order])
+        """The documents with terms, ascending."""
+        return np.flatnonzero(np.concatenate(list(self.place.map(has_terms, self.blocks))))
 
     def whole(self) -> UnitDocuments:
-        """Return all rows, in the order."""
+        """Return all rows."""
         return self.take(np.arange(self.n_documents))
 
     def take(self, places: Integers) -> UnitDocuments:
-        """Return the rows at some places of the order, as the iterations of one process would read them."""
-        documents = self.order[places]
-        ascending = np.sort(documents)
-        parts = list(self.executor.map(rows_at, self.blocks, ascending))
-        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.searchsorted(ascending, documents)]
+        """Return the rows at some places, as the iterations of one process would read them."""
+        ascending = np.sort(places)
+        parts = list(self.place.map(rows_at, self.blocks, ascending))
+        rows = sparse.csr_array(sparse.vstack(parts, format="csr"))[np.searchsorted(ascending, places)]
         return UnitDocuments(sparse.csr_array(rows, dtype=np.float32), np.ones(places.size))
 
 
@@ -110,25 +103,23 @@ def block_frequencies(block: MatrixBlock) -> Integers:
 class BlockMeans:
     """The table and the sums of one start, on this machine; the labels stay with the blocks.
 
-    `rows`: all documents, and the order that decides among equally distant ones. `means`: float32 csr array of shape
-    (n_clusters, n_columns), unit rows. `scratch`: a folder that all workers see. `keep_bytes`: for the rows and bounds
-    of blocks, in each worker process; 0 reads them from disk in every iteration. `labels` of shape (n_documents,):
-    those that the documents have by these means already.
+    `means`: float32 csr array of shape (n_clusters, n_columns), unit rows. `folder`: one that all workers see.
+    `keep_bytes`: for the rows and bounds of blocks, in each worker process; 0 reads them from disk in every iteration.
+    `labels` of shape (n_documents,): those that the documents have by these means already.
     """
 
     def __init__(
         self,
         rows: BlockRows,
         means: Any,
-        scratch: str | Path,
+        folder: Path,
         *,
         keep_bytes: int = 2**30,
         labels: npt.NDArray[np.int32] | None = None,
     ) -> None:
         self._rows, self._keep_bytes = rows, keep_bytes
-        self.executor: Executor = rows.executor
-        self.blocks: Sequence[MatrixBlock] = rows.blocks
-        self.folder = Path(scratch) / f"fit-{uuid.uuid4().hex[:12]}"
+        self.place, self.blocks = rows.place, rows.blocks
+        self.folder = folder / f"fit-{uuid.uuid4().hex[:12]}"
         self.folder.mkdir(parents=True)
         self.table = sparse.csr_array(means, dtype=np.float32)
         self.version = TableVersion(str(self.folder), 0, np.full(self.table.shape[0], np.inf), rows.frequencies)
@@ -136,7 +127,7 @@ class BlockMeans:
         self._moved: LabelMoves | None = None  # all moves so far: sums, sizes
         self._labelling = self.version, self.table
         if labels is not None:
-            self._take_in(self.executor.reduce(take_labels, moved_together, self.blocks, self.version, labels))
+            self._take_in(self.place.reduce(take_labels, moved_together, self.blocks, self.version, labels))
 
     def update(self) -> float:
         """Make the table that of the labels, and return the objective: the lengths of the sums."""
@@ -150,7 +141,7 @@ class BlockMeans:
 
     def assign(self) -> tuple[int, int]:
         """Label all documents; return how many moved, and how many went to clusters that were empty."""
-        moved = self.executor.reduce(assign_block, moved_together, self.blocks, self.version, self._keep_bytes)
+        moved = self.place.reduce(assign_block, moved_together, self.blocks, self.version, self._keep_bytes)
         empty, refilled = np.flatnonzero(moved.n_usable == 0), 0
         if empty.size:
             moved, refilled = self._refill(empty, moved)
@@ -165,19 +156,18 @@ class BlockMeans:
 
     def _refill(self, empty: Integers, moved: LabelMoves) -> tuple[LabelMoves, int]:
         """Return the moves once empty clusters have a document each, and how many got one."""
-        parts = self.executor.map(look_for_refills, self.blocks, self.version)
+        parts = self.place.map(look_for_refills, self.blocks, self.version)
         cosines, labels, digests, usable = map(np.concatenate, zip(*parts, strict=True))
-        order = self._rows.order
-        chosen = choose_refills(cosines[order], labels[order], digests[order], usable[order], empty)
+        chosen = choose_refills(cosines, labels, digests, usable, empty)
         if not chosen:
             return moved, 0
-        documents, clusters = order[list(chosen)], np.array(list(chosen.values()), np.int32)
-        moves = self.executor.reduce(relabel, moved_together, self.blocks, self.version, documents, clusters)
+        documents, clusters = np.array(list(chosen)), np.array(list(chosen.values()), np.int32)
+        moves = self.place.reduce(relabel, moved_together, self.blocks, self.version, documents, clusters)
         return moves, len(chosen)
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return the labels of all documents after the last whole iteration."""
-        return np.concatenate(list(self.executor.map(block_labels, self.blocks, self._labelling[0])))
+        return np.concatenate(list(self.place.map(block_labels, self.blocks, self._labelling[0])))
 
     def postpone_snapshot(self, number: int) -> Callable[[], Snapshot]:
         """Return a function that makes a snapshot of the last whole iteration."""
@@ -201,33 +191,28 @@ SEED_BYTES = 32  # of memory for each entry of the rows that seeds are drawn fro
 
 
 def cluster_blocks(
-    executor: Executor,
+    place: FilePlace,
     blocks: Sequence[MatrixBlock],
     parameters: SphericalParameters,
     *,
-    scratch: str | Path,
-    order: npt.NDArray[np.int64] | None = None,
     keep_bytes: int = KEPT_BYTES,
     checkpoints: Checkpoints | None = None,
 ) -> SphericalFit:
     """Return the best of the starts of spherical k-means for documents in blocks.
 
-    The labels are those of `spherical_k_means` for the same rows, seeds and parameters, for any blocks and executor.
+    The labels are those of `spherical_k_means` for the same rows, seeds and parameters, for any blocks and place.
     (Where sums of the rows are exact in float64, as they are unless weights are very small, that holds to the byte;
     else a mean may differ in its last place.)
 
     Parameters
     ----------
-    executor : Executor
-        `Sequential` or what `connect` yields.
+    place : FilePlace
+        A folder that all workers see, and threads of this process or what `connect` yields; what is written to the
+        folder is removed at the end.
     blocks : sequence of MatrixBlock
         All documents, each once, in their order.
     parameters : SphericalParameters
         `refine`, `algorithm` and threads are those of one process and not used.
-    scratch : path
-        A folder that all workers see; what is written there is removed at the end.
-    order : int64 array of shape (n_documents,), optional
-        The documents in the order in which seeds are drawn and ties are decided; their own by default.
     keep_bytes : int
         How much memory each worker may use to keep rows and bounds between iterations.
     checkpoints : Checkpoints, optional
@@ -242,7 +227,7 @@ def cluster_blocks(
     FitInterrupted
         On Ctrl-C, with the best so far.
     """
-    rows = BlockRows(executor, blocks, order)
+    rows = BlockRows(place, blocks)
     _check(parameters, rows.n_documents)
     if not rows.usable.size:
         raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
@@ -253,7 +238,7 @@ def cluster_blocks(
         generator.bit_generator.state = before.random
         best.best, best.objectives, best.labels = before.best, list(before.objectives), list(before.labels)
         n_done, current = len(before.objectives), before.current
-    folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=scratch))
+    folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=place.folder))
 
     def starts() -> Iterator[BlockMeans]:
         seeds = draw_starts(
@@ -295,7 +280,7 @@ def cluster_blocks(
         raise FitInterrupted(fit) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        executor.everywhere(release_fits, str(folder))
+        place.everywhere(release_fits, str(folder))
 
 
 def _check(parameters: SphericalParameters, n_documents: int) -> None:

@@ -1,7 +1,8 @@
-"""What measures and labels ask of a partition, by reduction over blocks: sums, similarities, and where documents sit.
+"""What measures, labels and the search for near-copies ask of all rows, answered where these lie in files.
 
 Sums are exact, similarities are read in the groups of one process, a few rows at a time from the files of all rows; so
-every value has the bytes that one process gives it.
+every value has the bytes that one process gives it. Signatures of near-copies are made block by block, and compared
+band by band.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.executors import CsrFiles, Executor
+from doccluster.base.blocks import open_array, row_blocks, write_array
+from doccluster.base.place import FilePlace
 from doccluster.base.progress import Progress, silent
-from doccluster.distributed.matrix_block import MatrixBlock, in_their_places
+from doccluster.corpus.duplicates import N_BANDS, Hashes, band_signatures, mark_alike
 from doccluster.geometry.documents import Documents, Rows
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
@@ -31,11 +34,11 @@ from doccluster.geometry.products import (
     known_of_clusters,
     read_group,
 )
-from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, joined, sum_block
-from doccluster.labeling.placement import Placement, place_labels
+from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, sum_block
 
 Integers = npt.NDArray[np.int64]
 
+BLOCK_ROWS = 2**13
 GROUPS_OF_A_TASK = 16
 
 
@@ -50,17 +53,11 @@ class RowGroup:
 
 
 class BlockEvidence(ClusterEvidence):
-    """The geometry of clusters of documents in blocks; sums and similarities are made where the blocks are.
-
-    `blocks`: all documents, each once, in their order. `joined`: the same rows. `documents`: the same rows, mapped from
-    disk, for what looks at a few of them.
-    """
+    """The geometry of clusters of csr rows in files of a place; sums and similarities are made there."""
 
     def __init__(
         self,
-        executor: Executor,
-        blocks: Sequence[MatrixBlock],
-        joined_rows: CsrFiles,
+        place: FilePlace,
         documents: Documents,
         partition: Partition,
         *,
@@ -68,85 +65,76 @@ class BlockEvidence(ClusterEvidence):
         progress: Progress = silent,
     ) -> None:
         super().__init__(documents, partition, n_threads=n_threads, progress=progress)
-        self._executor, self._blocks, self._joined = executor, blocks, joined_rows
+        self._place, self._blocks = place, row_blocks(documents.n_documents, BLOCK_ROWS)
+
+    def _added(self, function: Any, *shared: Any) -> Any:
+        """Return the sum of a function of the rows and labels of each block, added in a tree."""
+        return self._place.add(function, self._blocks, self.documents.matrix, self.labels, self.n_clusters, *shared)
 
     @cached_property
     def cluster_sums(self) -> ClusterSums:
         """Sums of rows by cluster, added in a tree."""
-        parts = self.labels, self.n_clusters
-        return ClusterSums(self._executor.reduce(sum_labelled, joined, self._blocks, *parts).by_cluster())
+        return ClusterSums(self._added(sum_labelled, False).by_cluster())
 
     @cached_property
     def support(self) -> Any:
         """How many documents of each cluster have each term, added in a tree."""
-        parts = self.labels, self.n_clusters
-        return self._executor.reduce(count_labelled, joined, self._blocks, *parts)
+        return self._added(count_labelled)
 
     @cached_property
     def squares(self) -> Any:
         """The sums of the squared weights of each cluster, added in a tree."""
-        parts = self.labels, self.n_clusters
-        return self._executor.reduce(sum_squared, joined, self._blocks, *parts).by_cluster()
+        return self._added(sum_labelled, True).by_cluster()
 
     def documents_together(self, lists: Sequence[Integers]) -> list[Integers]:
         """Return for each list of terms in how many documents each two of them occur together, arrays (T, T)."""
-        return self._executor.reduce(count_together, counts_added, self._blocks, list(lists))
+        return self._place.reduce(count_together, counts_added, self._blocks, self.documents.matrix, list(lists))
 
     def count_close(self, chosen: Sequence[Integers], least: float) -> list[Integers]:
         """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
-        whole = self._joined.open()
-        rows = [whole[places] for places in chosen]
-        return self._executor.reduce(close_in_block, counts_added, self._blocks, self.labels, rows, least)
+        matrix = self.documents.matrix
+        shared = matrix, self.labels, [matrix[places] for places in chosen], least
+        return self._place.reduce(close_in_block, counts_added, self._blocks, *shared)
 
     def _read(self, *, with_tables: bool) -> SimilarityPass:
-        of_clusters = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
         rows = self.rows
+        of_clusters = known_of_clusters(rows.squared_norms, self.partition, self.cluster_sums)
         every = groups_by_cluster(self.partition)
         groups = [RowGroup(at, self.labels[at], rows.scale[at], rows.squared_norms[at]) for at in every]
         tasks = [groups[first : first + GROUPS_OF_A_TASK] for first in range(0, len(groups), GROUPS_OF_A_TASK)]
-        shared = self._joined, self.cluster_sums, of_clusters, self.metric, with_tables
-        readings = (reading for part in self._executor.map(read_groups, tasks, *shared) for reading in part)
+        shared = self.documents.matrix, self.cluster_sums, of_clusters, self.metric, with_tables
+        readings = (reading for part in self._place.map(read_groups, tasks, *shared) for reading in part)
         return gather_readings(every, readings, self.partition, with_tables=with_tables, progress=self.progress)
 
 
-def sum_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
-    """Return the sums by cluster of the rows of a block; `labels` are those of all documents."""
-    return sum_block(block.documents.under("cosine"), np.arange(block.n_rows), labels[block.places], n_clusters)
+def sum_labelled(block: slice, matrix: Any, labels: Integers, n_clusters: int, squared: bool) -> ExactSums:
+    """Return the sums by cluster of some rows, or of their squared values."""
+    rows = Documents(matrix[block]).under("cosine")
+    return sum_block(rows, np.arange(block.stop - block.start), labels[block], n_clusters, squared=squared)
 
 
-def sum_squared(block: MatrixBlock, labels: Integers, n_clusters: int) -> ExactSums:
-    """Return the sums by cluster of the squared values of a block; `labels` are those of all documents."""
-    every, block_labels = np.arange(block.n_rows), labels[block.places]
-    return sum_block(block.documents.under("cosine"), every, block_labels, n_clusters, squared=True)
+def count_labelled(block: slice, matrix: Any, labels: Integers, n_clusters: int) -> Any:
+    """Return in how many of some documents with each label each term is."""
+    return count_presence(matrix[block], labels[block], n_clusters)
 
 
-def count_together(block: MatrixBlock, lists: list[Integers]) -> list[Integers]:
-    """Return for each list of terms in how many documents of a block each two of them occur together."""
-    return documents_together(block.matrix, lists, n_threads=1)
+def count_together(block: slice, matrix: Any, lists: list[Integers]) -> list[Integers]:
+    """Return for each list of terms in how many of some documents each two of them occur together."""
+    return documents_together(matrix[block], lists, n_threads=1)
 
 
-def close_in_block(block: MatrixBlock, labels: Integers, chosen: list[Any], least: float) -> list[Integers]:
-    """Return how many documents of a block are close to some of their cluster; `labels` are those of all documents."""
-    return count_close(block.matrix, labels[block.places], chosen, least)
-
-
-def count_labelled(block: MatrixBlock, labels: Integers, n_clusters: int) -> Any:
-    """Return in how many documents of a block with each label each term is; `labels` are those of all documents."""
-    return count_presence(block.matrix, labels[block.places], n_clusters)
+def close_in_block(block: slice, matrix: Any, labels: Integers, chosen: list[Any], least: float) -> list[Integers]:
+    """Return how many of some documents are close to some of their cluster."""
+    return count_close(matrix[block], labels[block], chosen, least)
 
 
 def read_groups(
-    groups: Sequence[RowGroup],
-    joined_rows: CsrFiles,
-    sums: ClusterSums,
-    of_clusters: Any,
-    metric: str,
-    with_tables: bool,
+    groups: Sequence[RowGroup], matrix: Any, sums: ClusterSums, of_clusters: Any, metric: str, with_tables: bool
 ) -> list[Readings]:
     """Return the results of groups of rows."""
-    readings, whole = [], joined_rows.open()
+    readings = []
     for group in groups:
-        rows = Rows(whole[group.rows], group.scale, group.squared_norms, True)
+        rows = Rows(matrix[group.rows], group.scale, group.squared_norms, True)
         every = np.arange(group.rows.size)
         readings.append(
             read_group(every, rows, group.labels, sums, of_clusters, metric=metric, with_tables=with_tables)
@@ -154,14 +142,34 @@ def read_groups(
     return readings
 
 
-def place_in_blocks(
-    executor: Executor, blocks: Sequence[MatrixBlock], partition: Partition, centroids: Any
-) -> Placement:
-    """Return how each document sits in the cluster of its label, as `place_documents` does."""
-    parts = executor.map(place_rows_of, blocks, partition.labels, centroids)
-    return Placement(**in_their_places(blocks, map(vars, parts)))
+def likely_copies(place: FilePlace, matrix: Any) -> Integers:
+    """Return `alike_in_a_band` of csr rows in files of a place."""
+    with place.for_a_while() as inner:
+        blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
+        paths = list(inner.map(write_signatures, blocks, matrix, str(inner.folder)))
+        return np.unique(np.concatenate(list(inner.map(alike_in_stored_band, range(N_BANDS), paths, matrix))))
 
 
-def place_rows_of(block: MatrixBlock, labels: Integers, centroids: Any) -> Placement:
-    """Return how the documents of a block sit in their clusters; `labels` are those of all documents."""
-    return place_labels(block.documents, labels[block.places], centroids, n_threads=1)
+def write_signatures(block: slice, matrix: Any, folder: str) -> str:
+    """Write what near-copies of some rows are looked for by, and return the name of the file."""
+    path = Path(folder) / f"signatures-{block.start}.npy"
+    write_array(path, band_signatures(matrix[block]))
+    return str(path)
+
+
+def alike_in_stored_band(number: int, paths: list[str], matrix: Any) -> Integers:
+    """Return the rows that have a band and many terms in common with another one, ascending."""
+    band, next_band = _band(paths, number), _band(paths, (number + 1) % N_BANDS)
+    is_alike = np.zeros(band.size, dtype=bool)
+
+    def terms_of(rows: Integers) -> Any:
+        pair_rows = matrix[rows]
+        pair_rows.data = np.ones(pair_rows.nnz, np.int8)
+        return pair_rows
+
+    mark_alike(terms_of, band, next_band, is_alike)
+    return np.flatnonzero(is_alike)
+
+
+def _band(paths: list[str], number: int) -> Hashes:
+    return np.concatenate([open_array(Path(path))[number] for path in paths])

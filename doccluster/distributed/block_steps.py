@@ -21,6 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.blocks import entry_blocks, open_array, write_array, write_arrays
+from doccluster.base.validation import compact_indices
 from doccluster.clustering.k_means.assign import place_documents
 from doccluster.clustering.k_means.sparse_means import CANCELLED, SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids
@@ -92,7 +93,7 @@ def centroids_of(sums: ExactSums, n_members: Integers, before: Any) -> tuple[Any
     if not is_known.all():
         order = np.where(is_known, np.arange(is_known.size), is_known.size + np.arange(is_known.size))
         rows = sparse.csr_array(sparse.vstack([rows, before], format="csr")[order])
-    return rows, lengths
+    return compact_indices(rows), lengths
 
 
 def chords(before: Any, after: Any) -> Floats:
@@ -252,12 +253,12 @@ class _KeptBlocks:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._blocks: OrderedDict[tuple[str, str], tuple[_Followed, int]] = OrderedDict()
+        self._blocks: OrderedDict[tuple[MatrixBlock, str], tuple[_Followed, int]] = OrderedDict()
         self._tables: dict[str, tuple[int, SparseMeans]] = {}
 
     def assign(self, block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Labels:
         """Return the labels of a block."""
-        key, centroids = (block.folder, version.folder), self._table(version)
+        key, centroids = (block, version.folder), self._table(version)
         with self._lock:
             followed, _ = self._blocks.pop(key, (None, 0))  # taken out while it is worked on
         size = _Followed.size(block)
@@ -283,7 +284,7 @@ class _KeptBlocks:
     def forget(self, block: MatrixBlock, version: TableVersion, rows: Integers, labels: Labels) -> None:
         """Take over labels that were changed from outside for these rows."""
         with self._lock:
-            followed, _ = self._blocks.get((block.folder, version.folder), (None, 0))
+            followed, _ = self._blocks.get((block, version.folder), (None, 0))
         if followed is not None:
             followed.nearest.labels[rows] = labels[rows]
             followed.nearest.forget(rows)

@@ -1,4 +1,4 @@
-"""Functions of blocks on the workers of a Dask cluster: one that is there, or one for this run alone.
+"""Files of a scratch folder, worked on by the workers of a Dask cluster: one that is there, or one for this run alone.
 
 Nothing here knows what the functions do. What all items share is sent once to every worker; results come back one by
 one. A worker that ends is Dask's business: its tasks run elsewhere, and what it held is sent or computed again.
@@ -15,12 +15,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from traceback import clear_frames
 from typing import Any, TypeVar
 
-from doccluster.base.executors import FAN_IN
+from doccluster.base.place import FAN_IN, FilePlace
 from doccluster.errors import Argument, InputError, importing
 
 Result = TypeVar("Result")
@@ -34,30 +35,24 @@ SMALL = 2**14  # bytes of a value that is sent with every item
 _LOCAL = re.compile(r"local(?::(\d+))?")
 
 
-class DaskExecutor:
-    """The workers of a Dask cluster.
+@dataclass
+class Traffic:
+    """The bytes that went to workers and came back."""
 
-    `client`: stays open: its maker closes it.
+    sent: int = 0
+    received: int = 0
+
+
+class DaskPlace(FilePlace):
+    """A scratch folder, and the workers of a Dask cluster, which see it under the same name.
+
+    `client`: stays open: its maker closes it. Raises InputError unless all workers see the folder.
     """
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self.bytes_sent = self.bytes_received = 0
-
-    @property
-    def n_workers(self) -> int:
-        """How many items are worked on at a time: the threads of all workers."""
-        return max(1, int(sum(self.client.nthreads().values())))
-
-    @property
-    def dashboard(self) -> str | None:
-        """The address of the dashboard, where there is one."""
-        services = self.client.scheduler_info(n_workers=0).get("services", {})
-        return self.client.dashboard_link if "dashboard" in services else None
-
-    def check_folder(self, folder: Path) -> None:
-        """Raise InputError unless all workers see a folder of this machine."""
-        answers = self.client.run(os.path.isdir, str(folder))
+    def __init__(self, client: Any, folder: str | Path) -> None:
+        super().__init__(folder)
+        self.client, self._traffic = client, Traffic()
+        answers = client.run(os.path.isdir, str(folder))
         blind = [address for address, sees in answers.items() if not sees]
         if blind:
             raise InputError(
@@ -65,11 +60,33 @@ class DaskExecutor:
                 remedy=("name one on a file system that all machines share with ", Argument("scratch")),
             )
 
+    @property
+    def n_workers(self) -> int:
+        """How many items are worked on at a time: the threads of all workers."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    @property
+    def bytes_sent(self) -> int:
+        """What went to the workers so far."""
+        return self._traffic.sent
+
+    @property
+    def bytes_received(self) -> int:
+        """What came back from the workers so far."""
+        return self._traffic.received
+
+    @property
+    def dashboard(self) -> str | None:
+        """The address of the dashboard, where there is one."""
+        services = self.client.scheduler_info(n_workers=0).get("services", {})
+        return self.client.dashboard_link if "dashboard" in services else None
+
     def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items.
 
         Only a few items for each worker are under way at a time, so that neither they nor their results pile up.
         """
+        function, shared = self._as_called(function, shared)
         n_done = 0
         for attempt in range(ATTEMPTS):
             sent, tasks = list[Any](), deque[Any]()
@@ -80,7 +97,7 @@ class DaskExecutor:
                     tasks.extend(self._submit(function, islice(remaining, AHEAD * self.n_workers), sent))
                     while tasks:
                         result = self._result_of(tasks[0])
-                        self.bytes_received += size_of(result)
+                        self._traffic.received += size_of(result)
                         tasks.popleft().release()
                         tasks.extend(self._submit(function, islice(remaining, 1), sent))
                         n_done += 1
@@ -98,6 +115,7 @@ class DaskExecutor:
         *shared: Any,
     ) -> Result:
         """Return all ``function(item, *shared)`` combined on the workers, in a tree; only the last result travels."""
+        function, shared = self._as_called(function, shared)
         for attempt in range(ATTEMPTS):
             sent, tasks = list[Any](), deque[Any]()
             with _given_up_at_the_end(sent, tasks):
@@ -106,7 +124,7 @@ class DaskExecutor:
                     tasks.extend(self._submit(function, items, sent))
                     self._combine(combine, tasks)
                     result: Result = self._result_of(tasks[0])
-                    self.bytes_received += size_of(result)
+                    self._traffic.received += size_of(result)
                     return combine([result])
                 except _lost() as error:
                     if attempt == ATTEMPTS - 1:
@@ -147,7 +165,7 @@ class DaskExecutor:
         """Yield a task for each item as soon as the scheduler has it."""
         small = size_of([value for value in sent if not _is_task(value)])  # large ones were counted when shared
         for item in items:
-            self.bytes_sent += small + size_of(item)
+            self._traffic.sent += small + size_of(item)
             yield self.client.submit(function, item, *sent, pure=False)
 
     def _share(self, value: Any) -> Any:
@@ -158,7 +176,7 @@ class DaskExecutor:
         n_bytes = size_of(value)
         if n_bytes < SMALL:
             return value
-        self.bytes_sent += n_bytes * max(1, len(self.client.nthreads()))
+        self._traffic.sent += n_bytes * max(1, len(self.client.nthreads()))
         return self.client.submit(unchanged, value, pure=False)
 
 
@@ -210,14 +228,18 @@ def _gave_up(error: BaseException) -> InputError:
 
 
 @contextmanager
-def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | None = None) -> Iterator[DaskExecutor]:
-    """Yield an executor on a Dask cluster: one that is there (an address or a Client), or workers of this machine.
+def connect(
+    scheduler: Any, folder: str | Path, *, n_threads: int = 1, memory_limit: str | int | None = None
+) -> Iterator[DaskPlace]:
+    """Yield a place on a Dask cluster: one that is there (an address or a Client), or workers of this machine.
 
     Parameters
     ----------
     scheduler : str or dask.distributed.Client
         ``"tcp://HOST:8786"`` (or ``tls://...``), ``"local:W"`` for W worker processes that end with the run, or a
         Client, which stays open.
+    folder : path
+        A folder that this machine and all workers see, where the files of the place lie.
     n_threads : int
         The threads of each worker process of ``local:W``.
     memory_limit : str or int, optional
@@ -226,7 +248,7 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
     Raises
     ------
     InputError
-        If nothing answers at the address, or it is none.
+        If nothing answers at the address, or it is none, or a worker does not see the folder.
     MissingDependency
         If Dask is not installed.
     """
@@ -234,8 +256,8 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
         import dask
         from distributed import Client, LocalCluster
     if not isinstance(scheduler, str):
-        with _executor_of(scheduler) as executor:
-            yield executor
+        with _place_of(scheduler, folder) as place:
+            yield place
         return
     local = _LOCAL.fullmatch(scheduler)
     if local is None and "://" not in scheduler:
@@ -245,8 +267,8 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
     # tables and vocabularies go through the scheduler on purpose, so that it can give them to workers that come later
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4GB"}):
         if local is None:
-            with _client(Client, scheduler) as client, _executor_of(client) as executor:
-                yield executor
+            with _client(Client, scheduler) as client, _place_of(client, folder) as place:
+                yield place
             return
         limits = {} if memory_limit is None else {"memory_limit": memory_limit}
         with ExitStack() as stack:
@@ -268,14 +290,14 @@ def connect(scheduler: Any, *, n_threads: int = 1, memory_limit: str | int | Non
                     received=scheduler,
                     remedy="something ended one of them, most often for its memory: try fewer workers, or again",
                 ) from error
-            yield stack.enter_context(_executor_of(client))
+            yield stack.enter_context(_place_of(client, folder))
 
 
 @contextmanager
-def _executor_of(client: Any) -> Iterator[DaskExecutor]:
-    """Yield the executor of a client; what fails because its scheduler is gone ends in a sentence."""
+def _place_of(client: Any, folder: str | Path) -> Iterator[DaskPlace]:
+    """Yield the place of a client; what fails because its scheduler is gone ends in a sentence."""
     try:
-        yield DaskExecutor(client)
+        yield DaskPlace(client, folder)
     except Exception as error:
         if client.status == "running":
             raise

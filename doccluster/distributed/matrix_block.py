@@ -1,23 +1,19 @@
-"""A block of documents as files: plain arrays in a folder of their own, mapped from disk when they are read."""
+"""A block of documents as files: rows of a table in a scratch folder, mapped from disk when they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from doccluster.base.blocks import open_array, row_blocks, write_arrays
-from doccluster.base.executors import ArrayFile, CsrFiles, csr_over, opened
+from doccluster.base.blocks import row_blocks, write_arrays
+from doccluster.base.place import ArrayFile, CsrFiles, FilePlace, csr_over
 from doccluster.base.sparse_structure import checked_csr
-from doccluster.errors import InputError
 from doccluster.geometry.documents import Documents, Rows
 
-COUNTS = "counts.npy"
 TABLE_ROWS = 2**13  # of a table, in a block
 
 
@@ -27,14 +23,17 @@ class MatrixBlock:
 
     Attributes
     ----------
-    folder : str
-        Where its arrays lie; every worker sees the same folder.
+    table : CsrFiles or ArrayFile
+        Where the rows lie, perhaps among others; every worker sees the same folder.
+    start : int
+        The place of its first row in the table.
     first : int
         The place of its first document in the collection.
     n_rows, n_columns, n_entries : int
     """
 
-    folder: str
+    table: CsrFiles | ArrayFile
+    start: int
     first: int
     n_rows: int
     n_columns: int
@@ -42,13 +41,15 @@ class MatrixBlock:
 
     @property
     def matrix(self) -> Any:
-        """The unit rows, csr array of shape (n_rows, n_columns) over the files."""
-        return self._csr("data.npy")
-
-    @property
-    def counts(self) -> Any | None:
-        """How often each term occurs, in the places of the entries of `matrix`; None where that was not written."""
-        return self._csr(COUNTS) if (Path(self.folder) / COUNTS).is_file() else None
+        """The unit rows, csr array of shape (n_rows, n_columns) over the files; dense ones with every column."""
+        shape = self.n_rows, self.n_columns
+        if isinstance(self.table, ArrayFile):
+            columns = np.tile(np.arange(self.n_columns, dtype=np.int32), self.n_rows)
+            return csr_over(self._dense.ravel(), columns, np.arange(self.n_rows + 1) * self.n_columns, shape)
+        data, indices, whole_starts = self.table.arrays
+        starts = whole_starts[self.start : self.start + self.n_rows + 1]
+        here = slice(int(starts[0]), int(starts[-1]))
+        return csr_over(data[here], indices[here], starts - starts[0], shape)
 
     @property
     def documents(self) -> Documents:
@@ -57,77 +58,40 @@ class MatrixBlock:
 
     @property
     def rows(self) -> Rows:
-        """The rows as they are summed: unit, none of them scaled again."""
+        """The rows as they are summed: unit, none of them scaled again; dense where the table is."""
         scale = np.ones(self.n_rows)
-        return Rows(self.matrix, scale, scale, True)
+        return Rows(self._dense if isinstance(self.table, ArrayFile) else self.matrix, scale, scale, True)
 
     @property
     def places(self) -> slice:
         """The places of its documents in the collection."""
         return slice(self.first, self.first + self.n_rows)
 
-    def _csr(self, values: str) -> Any:
-        data, indices, starts = (self._open(name) for name in (values, "indices.npy", "starts.npy"))
-        return csr_over(data, indices, starts, (self.n_rows, self.n_columns))
-
-    def _open(self, name: str) -> npt.NDArray[Any]:
-        return open_array(Path(self.folder) / name)
-
-
-@dataclass(frozen=True)
-class TableBlock(MatrixBlock):
-    """Consecutive rows of a table that lies whole in files, dense or csr; its folder is only a name."""
-
-    table: ArrayFile | CsrFiles
-
     @property
-    def matrix(self) -> Any:
-        """The rows, csr array of shape (n_rows, n_columns) over the files, with every column where they are dense."""
-        whole = opened(self.table)
-        if sparse.issparse(whole):
-            starts = whole.indptr[self.first : self.first + self.n_rows + 1]
-            here = slice(int(starts[0]), int(starts[-1]))
-            return csr_over(whole.data[here], whole.indices[here], starts - starts[0], (self.n_rows, self.n_columns))
-        columns = np.tile(np.arange(self.n_columns, dtype=np.int32), self.n_rows)
-        starts = np.arange(self.n_rows + 1, dtype=np.int64) * self.n_columns
-        return csr_over(whole[self.places].ravel(), columns, starts, (self.n_rows, self.n_columns))
-
-    @property
-    def counts(self) -> Any | None:
-        """None: a table has none."""
-        return None
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as they are summed, dense where the table is."""
-        whole, scale = opened(self.table), np.ones(self.n_rows)
-        return super().rows if sparse.issparse(whole) else Rows(whole[self.places], scale, scale, True)
+    def _dense(self) -> npt.NDArray[Any]:
+        assert isinstance(self.table, ArrayFile)  # who calls has looked
+        return self.table.open()[self.start : self.start + self.n_rows]
 
 
-def blocks_of_table(table: ArrayFile | CsrFiles) -> list[TableBlock]:
-    """Return the rows of a table in files as blocks."""
-    whole = opened(table)
-    blocks, width = [], whole.shape[1]
-    for rows in row_blocks(whole.shape[0], TABLE_ROWS):
-        size = rows.stop - rows.start
-        is_sparse = sparse.issparse(whole)
-        n_entries = int(whole.indptr[rows.stop] - whole.indptr[rows.start]) if is_sparse else size * width
-        blocks.append(TableBlock(f"{table}-{rows.start}", rows.start, size, width, n_entries, table))
-    return blocks
+def blocks_of_table(place: FilePlace, rows: Any) -> list[MatrixBlock]:
+    """Return unit rows, dense or csr, as blocks; they are written to files of a place unless they lie there."""
+    rows = place.keep(rows)
+    table, (n_rows, width) = place.files_of(rows), rows.shape
+    starts = np.arange(n_rows + 1) * width if isinstance(table, ArrayFile) else rows.indptr
+    return [
+        MatrixBlock(
+            table=table,
+            start=block.start,
+            first=block.start,
+            n_rows=block.stop - block.start,
+            n_columns=width,
+            n_entries=int(starts[block.stop] - starts[block.start]),
+        )
+        for block in row_blocks(n_rows, TABLE_ROWS)
+    ]
 
 
-def in_their_places(
-    blocks: Sequence[MatrixBlock], results: Iterable[Mapping[str, npt.NDArray[Any]]]
-) -> dict[str, npt.NDArray[Any]]:
-    """Return the results for the documents of each block, by name, as arrays of all documents; copied as it comes."""
-    n_documents, whole = sum(block.n_rows for block in blocks), dict[str, npt.NDArray[Any]]()
-    for block, columns in zip(blocks, results, strict=True):
-        for name, values in columns.items():
-            whole.setdefault(name, np.empty(n_documents, values.dtype))[block.places] = values
-    return whole
-
-
-def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any | None = None) -> MatrixBlock:
+def write_block(folder: str | Path, matrix: Any, *, first: int = 0) -> MatrixBlock:
     """Return rows as a block, written to `folder` whole or not at all.
 
     Parameters
@@ -137,13 +101,11 @@ def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any 
     matrix : csr array of shape (n_rows, n_columns), float32, unit rows
     first : int
         The place of the first row in the collection.
-    counts : csr array, optional
-        Other values in the places of the entries.
 
     Raises
     ------
     InputError
-        If the rows or the counts cannot be used, or there is no room, or no right to write.
+        If the rows cannot be used, or there is no room, or no right to write.
     """
     matrix = checked_csr(matrix, name="matrix")[0]
     arrays = {
@@ -151,12 +113,6 @@ def write_block(folder: str | Path, matrix: Any, *, first: int = 0, counts: Any 
         "indices.npy": matrix.indices.astype(np.int32, copy=False),
         "starts.npy": matrix.indptr.astype(np.int64, copy=False),
     }
-    if counts is not None:
-        counts = checked_csr(counts, name="counts")[0]
-        if counts.nnz != matrix.nnz:
-            raise InputError(
-                f"has {counts.nnz:,} entries", argument="counts", expected=f"{matrix.nnz:,}, as the rows have"
-            )
-        arrays[COUNTS] = counts.data.astype(np.float32, copy=False)
     write_arrays(Path(folder), arrays)
-    return MatrixBlock(str(folder), first, matrix.shape[0], matrix.shape[1], int(matrix.indptr[-1]))
+    n_rows, n_columns = matrix.shape
+    return MatrixBlock(CsrFiles(str(folder), n_columns), 0, first, n_rows, n_columns, int(matrix.indptr[-1]))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.executors import Executor, opened
+from doccluster.base.place import Place
 from doccluster.clustering.nesting import nearest_parts
 from doccluster.clustering.task import LinearRule, decide
 from doccluster.corpus.stored_texts import TextRows
@@ -94,19 +94,20 @@ def place_block(
     centroids: Any,
     finer: Sequence[tuple[Integers, Any]],
     going: GoingByMeaning | None,
+    meaning_rows: Any,
 ) -> NewDocuments:
-    """Return where the texts of a block belong; the rows of the meaning are files."""
+    """Return where the texts of a block belong; `meaning_rows` are those of all texts."""
     strings = texts.texts
     unknown = unknown_term_shares(strings, vectorizer)
     if going is not None:
-        meaning_rows = opened(going.meaning.rows)[texts.first : texts.first + len(strings)]
-        going = replace(going, meaning=replace(going.meaning, rows=meaning_rows))
+        block_rows = meaning_rows[texts.first : texts.first + len(strings)]
+        going = replace(going, meaning=replace(going.meaning, rows=block_rows))
     vectors = vectorize(strings, vectorizer)
     return place_new(vectors, rule, centroids, unknown, finer=finer, going=going, n_threads=1)
 
 
 def place_blocks(
-    executor: Executor,
+    place: Place,
     texts: Sequence[TextRows],
     vectorizer: TfidfVectorizer,
     rule: LinearRule | None,
@@ -115,7 +116,12 @@ def place_blocks(
     finer: Sequence[tuple[Integers, Any]] = (),
 ) -> NewDocuments:
     """Return where the texts of all blocks belong, in their order; only these few numbers of each come back."""
-    parts = list(executor.map(place_block, texts, single_threaded(vectorizer), rule, centroids, finer, going))
+    meaning_rows = None
+    if going is not None:
+        meaning_rows = going.meaning.rows  # large, and in files, from which each worker reads its part
+        going = replace(going, meaning=replace(going.meaning, rows=None))
+    shared = single_threaded(vectorizer), rule, centroids, finer, going, meaning_rows
+    parts = list(place.map(place_block, texts, *shared))
     return NewDocuments(
         *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(NewDocuments))
     )

@@ -13,21 +13,19 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.blocks import open_array, write_arrays
+from doccluster.base.blocks import open_array, write_arrays, write_in_pieces
 from doccluster.base.blocks import write_rows as write_table_rows
-from doccluster.base.executors import ArrayFile, Executor, InFiles, csr_over, opened
 from doccluster.base.packed_strings import pack_strings, unpack_strings
+from doccluster.base.place import CsrFiles, FilePlace, csr_over, join_rows
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import unit_rows
 from doccluster.corpus.stored_texts import StoredTexts, TextRows
-from doccluster.distributed.matrix_block import MatrixBlock, write_block
 from doccluster.geometry.documents import as_documents
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
@@ -36,24 +34,25 @@ from doccluster.vectors.vectorizer import TfidfVectorizer
 from doccluster.vectors.weighting import dtype_of
 
 _one_at_a_time = threading.Lock()  # an encoder of our user may not be called by two threads at once
+COUNTS = "counts"
 _TERMS = ("characters.npy", "ends.npy")
 
 
 @dataclass(frozen=True, eq=False)
 class VectorBlock:
-    """The rows of the documents of a block that have terms, and the places of these in the corpus."""
+    """The rows of the documents of a block that have terms, counts beside them, and where these are in the corpus."""
 
-    block: MatrixBlock
+    rows: CsrFiles
     places: npt.NDArray[np.int64]
 
 
-def learn_terms(executor: Executor, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, folder: Path) -> None:
-    """Fit a vectorizer to texts in blocks, whose counts are written to `folder`; it is that of one process.
+def learn_terms(place: FilePlace, texts: Sequence[TextRows], vectorizer: TfidfVectorizer) -> None:
+    """Fit a vectorizer to texts in blocks, whose counts are written to the place; it is that of one process.
 
     Raises NothingUsable if no term is found, or none stays.
     """
-    statistics = executor.reduce(count_block, joined_statistics, texts, single_threaded(vectorizer), str(folder))
-    vectorizer.fit_statistics(statistics)
+    shared = single_threaded(vectorizer), str(place.folder / COUNTS)
+    vectorizer.fit_statistics(place.reduce(count_block, joined_statistics, texts, *shared))
 
 
 def count_block(texts: TextRows, vectorizer: TfidfVectorizer, folder: str) -> TermStatistics:
@@ -67,23 +66,28 @@ def count_block(texts: TextRows, vectorizer: TfidfVectorizer, folder: str) -> Te
 
 
 def write_rows(
-    executor: Executor,
+    place: FilePlace,
     texts: Sequence[TextRows],
     vectorizer: TfidfVectorizer,
-    counts: Path,
-    folder: Path,
     keeps: npt.NDArray[np.bool_] | None = None,
-) -> tuple[list[MatrixBlock], npt.NDArray[np.int64]]:
-    """Return the rows of the documents that have terms, in blocks, and the places of these documents in the corpus.
+    *,
+    name: str = "rows",
+) -> tuple[Any, Any, npt.NDArray[np.int64]]:
+    """Return the rows of the documents that have terms, their counts, and the places of these documents in the corpus.
 
-    `counts` is where `learn_terms` wrote the counts, which are removed at the end. `keeps` says which documents stay
-    without a term.
+    Both are csr arrays mapped from files in the folder `name` of the place, in the same places. What `learn_terms`
+    wrote there is removed at the end. `keeps` says which documents stay without a term. Raises InputError if there is
+    no room.
     """
-    vector_blocks = list(executor.map(weigh_block, texts, single_threaded(vectorizer), str(counts), str(folder), keeps))
-    shutil.rmtree(counts, ignore_errors=True)  # not earlier: a worker that is replaced needs them again
-    firsts = accumulate((part.block.n_rows for part in vector_blocks), initial=0)
-    blocks = [replace(part.block, first=first) for part, first in zip(vector_blocks, firsts, strict=False)]
-    return [block for block in blocks if block.n_rows], np.concatenate([part.places for part in vector_blocks])
+    with place.for_a_while() as inner:
+        folders = str(place.folder / COUNTS), str(inner.folder)
+        parts = list(place.map(weigh_block, texts, single_threaded(vectorizer), *folders, keeps))
+        shutil.rmtree(folders[0], ignore_errors=True)  # not earlier: a worker that is replaced needs them again
+        files = join_rows(place.folder / name, lambda: (part.rows.open() for part in parts))
+        rows, counts = files.open(), replace(files, values=COUNTS)
+        values = (replace(part.rows, values=COUNTS).open().data for part in parts)
+        write_in_pieces(Path(counts.folder) / f"{COUNTS}.npy", values, np.float32, rows.nnz)
+        return rows, counts.open(), np.concatenate([part.places for part in parts])
 
 
 def weigh_block(
@@ -93,20 +97,22 @@ def weigh_block(
     folder: str,
     keeps: npt.NDArray[np.bool_] | None = None,
 ) -> VectorBlock:
-    """Write the rows of the documents of a block that have terms, and their counts; the texts are not read again."""
+    """Write the rows and counts of the documents of a block that have terms; the texts are not read again."""
     counts = _counts_by_column(_counts_of(texts, counts_folder), vectorizer)
     rows = as_documents(unit_rows(weigh_counts(counts, vectorizer), warn=False), name="vectors")
     stays = rows.squared_norms > 0
     if keeps is not None:
         stays |= keeps[texts.first : texts.first + stays.size]
     filled = np.flatnonzero(stays)
-    block = write_block(Path(folder) / f"rows-{texts.first}", rows.matrix[filled], counts=counts[filled])
-    return VectorBlock(block, texts.first + filled)
+    block_rows, target = rows.matrix[filled], Path(folder) / f"rows-{texts.first}"
+    arrays = {"data.npy": block_rows.data.astype(np.float32, copy=False), "indices.npy": block_rows.indices}
+    write_arrays(target, {**arrays, "starts.npy": block_rows.indptr, f"{COUNTS}.npy": counts[filled].data})
+    return VectorBlock(CsrFiles(str(target), block_rows.shape[1]), texts.first + filled)
 
 
 def encode_texts(
-    place: InFiles, texts: StoredTexts, encoder_named: Any, encoded: Any, *, progress: Progress = silent
-) -> ArrayFile:
+    place: FilePlace, texts: StoredTexts, encoder_named: Any, encoded: Any, *, progress: Progress = silent
+) -> npt.NDArray[Any]:
     """Return the rows of texts by an encoder, as `get_encoder` takes it, made where the texts are read.
 
     `encoded` are the rows that were made before, which makes no others (`results.encoded_rows.EncodedRows`).
@@ -117,20 +123,23 @@ def encode_texts(
     dtype = np.float32 if encoder.digest else first.dtype
     table, n_done = place.empty_table(len(texts), first.shape[1], dtype), 0
     with place.for_a_while() as inner:
-        encoded = replace(encoded, texts=inner.keep(encoded.texts), rows=inner.keep(encoded.rows))
-        for n_rows in place.executor.map(encode_block, texts.blocks, table.path, encoder_named, encoded):
+        texts_and_rows = inner.keep(encoded.texts), inner.keep(encoded.rows)
+        settings = table.path, encoder_named, replace(encoded, texts=None, rows=None)
+        for n_rows in place.map(encode_block, texts.blocks, *settings, *texts_and_rows):
             n_done += n_rows
             progress("encode", n_done, len(texts))
-    return table
+    return table.open()
 
 
-def encode_block(texts: TextRows, path: str, encoder_named: Any, encoded: Any) -> int:
+def encode_block(
+    texts: TextRows, path: str, encoder_named: Any, encoded: Any, encoded_texts: Any, encoded_rows: Any
+) -> int:
     """Write the rows of the texts of a block into their place in a table, and return how many there are."""
     is_ours = isinstance(encoder_named, str)
     encoder = known_encoder(encoder_named) if is_ours else get_encoder(encoder_named)
-    opened_rows = replace(encoded, texts=opened(encoded.texts), rows=opened(encoded.rows))
+    rows_before = replace(encoded, texts=encoded_texts, rows=encoded_rows)
     with nullcontext() if is_ours else _one_at_a_time:
-        rows = opened_rows.rows_of(texts.texts, encoder, partial(encode, encoder))
+        rows = rows_before.rows_of(texts.texts, encoder, partial(encode, encoder))
     write_table_rows(Path(path), texts.first, np.ascontiguousarray(rows))
     return len(rows)
 

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from doccluster.base.arrays import CsrArray, Matrix, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.compiled import jit
-from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
+from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.sparse_structure import Csr, document_frequencies
 from doccluster.base.validation import check_positive_int, row_norms
@@ -92,7 +92,7 @@ def joined_graph(
     weight: float = 1.0,
     cells: Cells | None = None,
     n_threads: int | None = None,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> JoinedGraph:
     """Return the sum of a graph and `weight` times that of the neighbours of its families in another space.
 
@@ -135,13 +135,13 @@ def nearest_neighbours(
     cells: Cells | None = None,
     only: npt.NDArray[np.int64] | None = None,
     n_threads: int | None = None,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> NeighbourGraph:
     """Return the nearest neighbours of the rows of a matrix by cosine, exact unless they are looked for in cells.
 
     Parameters
     ----------
-    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms), or what stands for one in files
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
         Rows need not be of unit length; rows without terms have no neighbours. Without cells the work for dense ones
         grows with the square of their number, and their memory with the number; the values of sparse ones are not
         negative.
@@ -156,7 +156,7 @@ def nearest_neighbours(
         The rows that take part; all by default.
     n_threads : int, optional
         Changes no result.
-    place : TablePlace, optional
+    place : Place, optional
         Where the rows are searched; in memory, by threads, by default.
 
     Returns
@@ -169,7 +169,7 @@ def nearest_neighbours(
         If a value of a sparse matrix is negative.
     """
     n_neighbors = check_positive_int(n_neighbors, "n_neighbors")
-    with (place or InMemory(n_threads)).for_a_while() as inner:
+    with (place or Place(n_threads)).for_a_while() as inner:
         rows, n_rows, search = _to_be_searched(matrix, inner)
         first = np.arange(n_rows, dtype=np.int64) if only is None else only
         lists = np.empty((first.size, n_neighbors), dtype=np.int32), np.empty((first.size, n_neighbors))
@@ -223,34 +223,32 @@ def _families(
     return np.asarray(groups, dtype=np.int64)
 
 
-def _to_be_searched(matrix: Matrix, place: TablePlace) -> tuple[Any, int, Callable[..., Lists]]:
+def _to_be_searched(matrix: Matrix, place: Place) -> tuple[Any, int, Callable[..., Lists]]:
     """Return the rows as they are searched, how many there are, and what searches them."""
-    is_stored = isinstance(matrix, ArrayFile | CsrFiles)
-    table = opened(matrix) if is_stored else as_documents(matrix, name="matrix")
-    if not sparse.issparse(table if is_stored else table.matrix):
-        rows = matrix if is_stored else table.unit.astype(np.float32, copy=False)
-        return rows, table.shape[0], _search_dense
-    rows, (n_rows, n_terms) = matrix if is_stored else table.matrix, table.shape
+    documents = as_documents(matrix, name="matrix")
+    rows, (n_rows, n_terms) = documents.matrix, documents.shape
+    if not documents.is_sparse:
+        return documents.unit.astype(np.float32, copy=False), n_rows, _search_dense
     frequency = sum(place.map(frequencies_of, row_blocks(n_rows, WIDE_ROWS), rows), start=np.zeros(n_terms, np.int64))
     rank = np.empty(n_terms, dtype=np.int32)
     rank[np.argsort(frequency, kind="stable")] = np.arange(n_terms, dtype=np.int32)
     return place.rows(rare_terms_first, row_blocks(n_rows, WIDE_ROWS), rows, place.keep(rank)), n_rows, _search_sparse
 
 
-def _search_sparse(place: TablePlace, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
+def _search_sparse(place: Place, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
     """Return the lists of the families `queries` of csr rows."""
     names = place.keep(first)
     if cells is None:
-        lists = place.keep(sparse.csr_array(opened(rows)[first].T))
+        lists = place.keep(sparse.csr_array(rows[first].T))
         parts: list[Part] = [(None, queries[block]) for block in row_blocks(queries.size, BLOCK_ROWS)]
         return _joined(place.map(nearest_by_terms, parts, rows, names, lists, k))
     parts = _parts_of_cells(cells, queries)
     return _nearest_of_all(queries, first.size, parts, place.map(nearest_by_terms, parts, rows, names, None, k), k)
 
 
-def _search_dense(place: TablePlace, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
+def _search_dense(place: Place, rows: Matrix, first: Names, cells: Cells | None, queries: Names, k: int) -> Lists:
     """Return the lists of the families `queries` of dense rows, those with a product above 0."""
-    names, (n_rows, width) = place.keep(first), opened(rows).shape
+    names, (n_rows, width) = place.keep(first), rows.shape
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
         if cells is None:
             if first.size < n_rows:

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from doccluster.base.arrays import CsrArray, Floats, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.compiled import jit
-from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
+from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
@@ -52,7 +52,7 @@ class SemanticSpace(ShortRepr):
     components: Floats
     singular_values: Floats
 
-    def project(self, matrix: Matrix, *, n_threads: int | None = None, place: TablePlace | None = None) -> Any:
+    def project(self, matrix: Matrix, *, n_threads: int | None = None, place: Place | None = None) -> Any:
         """Return the coordinates of rows, float64 of shape (n_documents, n_components), where `place` keeps them."""
         rows, shape = _csr_in(matrix)
         if shape[1] != self.components.shape[1]:
@@ -61,7 +61,7 @@ class SemanticSpace(ShortRepr):
                 argument="matrix",
                 expected=f"the {self.components.shape[1]:,} of the space",
             )
-        place = place or InMemory(n_threads)
+        place = place or Place(n_threads)
         with place.for_a_while() as inner:
             table = inner.keep(np.ascontiguousarray(self.components.T))
             blocks = row_blocks(shape[0], BLOCK_ROWS)
@@ -75,20 +75,20 @@ def latent_semantic_space(
     n_power_iterations: int = 4,
     random_state: RandomState = None,
     n_threads: int | None = None,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> SemanticSpace:
     """Return the truncated singular value decomposition of a matrix, the same for any number of threads.
 
     Parameters
     ----------
-    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms), or what stands for one in files
+    matrix : Documents, or a csr or dense array of shape (n_documents, n_terms)
     n_components : int
         The number of directions; fewer come back where the matrix has a lower rank.
     n_power_iterations : int
         How often the sample of directions is passed through the matrix and back; more is more accurate.
     random_state : None, int or numpy Generator
     n_threads : int, optional
-    place : TablePlace, optional
+    place : Place, optional
         Where tables with a row for each document are made; in memory, by threads, by default.
 
     Returns
@@ -98,7 +98,7 @@ def latent_semantic_space(
     n_components = check_positive_int(n_components, "n_components")
     threads = resolve_threads(n_threads)
     rows, (n_rows, n_columns) = _csr_in(matrix)
-    with (place or InMemory(threads)).for_a_while() as inner:
+    with (place or Place(threads)).for_a_while() as inner:
         wide = row_blocks(n_rows, SUMMED_ROWS)
         used_terms = np.flatnonzero(inner.add(entries_of_columns, wide, rows))
         # a term's entries times a column of length one sum to at most this
@@ -142,7 +142,7 @@ def latent_semantic_space(
             basis, width = orthonormal(seen_by_rows(seen_by_terms(basis, width)), width)
         basis, width = orthonormal(basis, width)
         reduced = seen_by_terms(basis, width)  # (n_terms, width): the matrix seen from those directions
-    here = InMemory(threads)
+    here = Place(threads)
     values, vectors = _spread(reduced, width, used_terms.size, here)
     width_kept = min(n_components, values.size)
     lengths = np.sqrt(values[:width_kept])
@@ -156,12 +156,12 @@ def latent_semantic_space(
     return SemanticSpace(components, lengths)
 
 
-def principal_rows(table: Matrix, n_components: int, place: TablePlace) -> Matrix:
+def principal_rows(table: Matrix, n_components: int, place: Place) -> Matrix:
     """Return the rows of a dense table seen from the directions in which they spread most, unit, a float32 table.
 
     Where the table has no more columns than that it comes back as it is.
     """
-    n_rows, width = opened(table).shape
+    n_rows, width = table.shape
     if width <= n_components:
         return table
     _, directions = _spread(table, width, n_rows, place)
@@ -170,7 +170,7 @@ def principal_rows(table: Matrix, n_components: int, place: TablePlace) -> Matri
 
 
 def smoothed_rows(
-    rows: Matrix, graph: object, *, mixing: float = 0.7, n_steps: int = 3, place: TablePlace | None = None
+    rows: Matrix, graph: object, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None
 ) -> Any:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
@@ -184,21 +184,21 @@ def smoothed_rows(
     graph : Documents or a symmetric csr array of shape (n_documents, n_documents), weights >= 0
     mixing : float in 0..1
     n_steps : int
-    place : TablePlace, optional
-        Where the tables are made, and the result is kept; in memory by default. What stands for files may be given.
+    place : Place, optional
+        Where the tables are made, and the result is kept; in memory by default.
 
     Returns
     -------
     float64 array of shape (n_documents, n_dimensions)
     """
     graph, edges = _csr_in(graph, name="graph")
-    rows = rows if isinstance(rows, ArrayFile) else as_documents(rows, name="rows").matrix
-    n_rows, width = opened(rows).shape
+    rows = as_documents(rows, name="rows").matrix
+    n_rows, width = rows.shape
     if edges != (n_rows, n_rows):
         raise InputError(
             f"has shape {edges}", argument="graph", expected=f"a row and a column for each of {n_rows:,} rows"
         )
-    place, blocks = place or InMemory(), row_blocks(n_rows, BLOCK_ROWS)
+    place, blocks = place or Place(), row_blocks(n_rows, BLOCK_ROWS)
     with place.for_a_while() as inner:
         degrees = np.concatenate([np.empty(0), *inner.map(sums_of_rows, blocks, graph)])
         scale = inner.keep(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0))
@@ -206,7 +206,7 @@ def smoothed_rows(
         for step in range(n_steps):
             where = place if step == n_steps - 1 else inner
             moved = where.table(moved_block, blocks, width, np.float64, graph, scale, original, moved, mixing)
-        return moved if n_steps else place.keep(opened(original))
+        return moved if n_steps else place.keep(np.array(original))
 
 
 def unit(rows: Matrix) -> Floats:
@@ -218,17 +218,15 @@ def unit(rows: Matrix) -> Floats:
 
 
 def _csr_in(matrix: Matrix, name: str = "matrix") -> tuple[Any, tuple[int, int]]:
-    """Return a matrix as a csr array, or as what stands for one in files, and its shape."""
-    csr = matrix if isinstance(matrix, CsrFiles) else sparse.csr_array(as_documents(matrix, name=name).matrix)
-    return csr, opened(csr).shape
+    """Return a matrix as a csr array, and its shape."""
+    csr = sparse.csr_array(as_documents(matrix, name=name).matrix)
+    return csr, csr.shape
 
 
 def times_table(matrix: Matrix, table: Floats, n_threads: int) -> Floats:
     """Return a csr matrix times a dense table, both in float64; the same for any number of threads."""
     blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
-    product: Floats = InMemory(n_threads).table(
-        products_of_rows, blocks, table.shape[1], np.float64, matrix, None, table
-    )
+    product: Floats = Place(n_threads).table(products_of_rows, blocks, table.shape[1], np.float64, matrix, None, table)
     return product
 
 
@@ -308,7 +306,7 @@ def _block_of(matrix: CsrArray, block: slice, rank: Any) -> Csr:
     return Csr(starts - starts[0], columns, matrix.data[here].astype(np.float64, copy=False))
 
 
-def _spread(table: Matrix, width: int, n_rows: int, place: TablePlace) -> tuple[Floats, Floats]:
+def _spread(table: Matrix, width: int, n_rows: int, place: Place) -> tuple[Floats, Floats]:
     """Return how far the rows of a table spread, squared, in the directions in which they do, and these, descending.
 
     They are eigenvalues and eigenvectors of the products of its columns; those that are rounding are left out.

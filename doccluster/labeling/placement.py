@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import CsrArray, Flags, Floats, Matrix
+from doccluster.base.blocks import row_blocks
+from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means import assign
@@ -21,6 +23,7 @@ from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.profiles import Borderline, Representative, checked_documents
 from doccluster.vectors.document_vectors import DocumentVectors
 
+BLOCK_ROWS = 2**13  # that are placed at a time in files
 MIN_STAYING = 2  # documents of a cluster, or all of it stay
 NEAR_COPY = 0.9  # two texts with this cosine read as the same text
 CANDIDATES_PER_PLACE = 8
@@ -42,15 +45,25 @@ class Placement(ShortRepr):
 
 
 def place_documents(
-    matrix: Matrix, partition: Partition, centroids: Matrix, *, n_threads: int | None = None
+    matrix: Matrix, partition: Partition, centroids: Matrix, *, n_threads: int | None = None, place: Place | None = None
 ) -> Placement:
     """Return how each document sits in `partition`, whose clusters have these unit `centroids`.
 
     The next best cluster is the best one that is not the document's own, also where the document is nearer to another
-    centroid than to its own (a fit that was stopped, labels from elsewhere).
+    centroid than to its own (a fit that was stopped, labels from elsewhere). In a `place` a few thousand are read at a
+    time.
     """
     documents, centres = checked_centroids(matrix, partition, centroids)
-    return place_labels(documents, partition.labels, centres, n_threads=n_threads)
+    if place is None:
+        return place_labels(documents, partition.labels, centres, n_threads=n_threads)
+    blocks = row_blocks(documents.n_documents, BLOCK_ROWS)
+    parts = list(place.map(place_block, blocks, documents.matrix, partition.labels, centres.matrix))
+    return Placement(*(np.concatenate(columns) for columns in zip(*map(astuple, parts), strict=True)))
+
+
+def place_block(block: slice, matrix: Any, labels: npt.NDArray[np.int64], centroids: Any) -> Placement:
+    """Return how some documents sit in their clusters; `labels` are those of all documents."""
+    return place_labels(Documents(matrix[block]), labels[block], Documents(centroids), n_threads=1)
 
 
 def place_labels(

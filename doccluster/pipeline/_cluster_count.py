@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from doccluster.base.packed_strings import CodedColumn
+from doccluster.base.place import Place
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
@@ -41,6 +43,11 @@ class ClusterCount:
     smoothed: SmoothedRows | None = None
     reason: str | None = None  # a sentence, where it is the number of stories
 
+    def reordered(self, order: npt.NDArray[np.int64]) -> ClusterCount:
+        """Return the number for rows ``order`` of an input as that of the input, without the smoothed rows."""
+        choice = None if self.choice is None else self.choice.reordered(order)
+        return replace(self, choice=choice, smoothed=None)
+
     @property
     def why(self) -> str | None:
         """Why this number, in a sentence; None where it was given."""
@@ -53,9 +60,14 @@ class ClusterCount:
 
 
 def count_clusters(
-    settings: RunSettings, vectors: DocumentVectors, documents: DocumentTable, seed: int, progress: Progress
+    settings: RunSettings,
+    vectors: DocumentVectors,
+    documents: DocumentTable,
+    seed: int,
+    progress: Progress,
+    place: Place | None = None,
 ) -> ClusterCount:
-    """Return the number of clusters that was given, or what the data say."""
+    """Return the number of clusters that was given, or what the data say; `place` is where the vectors lie."""
     if not isinstance(settings.n_clusters, str):
         return ClusterCount(settings.n_clusters)
     smooths = settings.algorithm == QUALITIES["default"]
@@ -69,6 +81,7 @@ def count_clusters(
             seed=seed,
             n_threads=settings.n_threads,
             progress=progress,
+            place=place,
         )
     except MemoryLimitError as error:
         if smooths:
@@ -93,6 +106,7 @@ def recommended(
     seed: int,
     n_threads: int | None,
     progress: Progress,
+    place: Place | None = None,
 ) -> tuple[Recommendation, SmoothedRows | None]:
     """Return the number of clusters that the data suggest, and the rows as they were smoothed for it.
 
@@ -110,6 +124,7 @@ def recommended(
             meaning=vectors.meaning,
             letters=vectors.letters,
             term_factors=vectors.term_factors,
+            place=place,
         )
     choice = choose_k(
         vectors.documents,

@@ -147,14 +147,14 @@ def find_first_copies(
     return first
 
 
-def without_copies(vectors: DocumentVectors, first: Rows | None) -> DocumentVectors:
-    """Return the vectors of the first document of each family. Raises InputError if copies could not be looked for."""
+def first_copies(first: Rows | None) -> Rows:
+    """Return the first document of each family, ascending. Raises InputError if copies could not be looked for."""
     if first is None:
         raise InputError(
             "near-copies are found by the terms they share, and a dense matrix has no terms",
             remedy=("leave out ", Argument("fold_copies")),
         )
-    return vectors.take(np.unique(first))
+    return np.unique(first)
 
 
 def spread_to_copies(fit: FittedClusters, first: Rows | None) -> FittedClusters:

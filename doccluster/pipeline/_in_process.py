@@ -11,15 +11,17 @@ import hashlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Matrix, is_sparse
-from doccluster.base.blocks import entry_blocks
+from doccluster.base.blocks import entry_blocks, row_blocks
+from doccluster.base.place import Place
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import Algorithm, get_algorithm
+from doccluster.clustering.k_means.spherical import FitSpherical
 from doccluster.clustering.task import ClusteringTask
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
@@ -38,6 +40,7 @@ from doccluster.vectors.letters import letters_of
 from doccluster.vectors.vectorize import letters_weight
 
 DIGEST_BYTES = 16
+BLOCK_ROWS = 2**13  # of documents in files, whose digests are made at a time
 
 
 def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
@@ -53,10 +56,21 @@ def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
     return np.argsort(row_digests(matrix, *further), kind="stable")
 
 
-def order_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
-    """Return the order of documents by their words, then counts, then meaning, then letters."""
+def order_of(vectors: DocumentVectors, place: Place | None = None) -> npt.NDArray[np.int64]:
+    """Return the order of documents by their words, then counts, then meaning, then letters.
+
+    `place` is where they lie.
+    """
     meaning, letters = (None if view is None else view.rows for view in (vectors.meaning, vectors.letters))
-    return canonical_order(vectors.matrix, vectors.counts, meaning, letters)
+    if place is None or not place.is_on_disk:
+        return canonical_order(vectors.matrix, vectors.counts, meaning, letters)
+    blocks, views = row_blocks(vectors.n_documents, BLOCK_ROWS), (vectors.counts, meaning, letters)
+    return np.argsort(np.concatenate(list(place.map(block_digests, blocks, vectors.matrix, *views))), kind="stable")
+
+
+def block_digests(block: slice, *matrices: Any) -> npt.NDArray[np.bytes_]:
+    """Return the digests of some rows."""
+    return row_digests(*(None if matrix is None else matrix[block] for matrix in matrices))
 
 
 def row_digests(matrix: Matrix, *further: object) -> npt.NDArray[np.bytes_]:
@@ -98,12 +112,17 @@ class VectorizedDocuments:
     empty: DocumentTable
 
 
-@dataclass(frozen=True, kw_only=True)
 class Stages:
     """Where the stages of a run take place, in the order of the methods: here in the threads of this process."""
 
-    n_threads: int | None = None
-    has_rows: ClassVar[bool] = True  # in memory, of which levels can be made
+    place: Place
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads, self.place = n_threads, Place(n_threads)
+
+    def holds_rows(self, n_documents: int) -> bool:
+        """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
+        return True
 
     def parted(self, source: object) -> Any:
         """Return a source as it is read here."""
@@ -113,7 +132,7 @@ class Stages:
         self, source: SourceDocuments, settings: RunSettings, progress: Progress, encoded: EncodedRows
     ) -> SourceDocuments:
         """Return a source with the meaning that its run asks for."""
-        return with_meaning(source, settings, progress, encoded)
+        return with_meaning(source, settings, progress, encoded, place=self.place)
 
     def vectorize(self, source: SourceDocuments, settings: RunSettings) -> VectorizedDocuments:
         """Return the vectors of the documents that have terms, or a meaning to go by."""
@@ -133,46 +152,65 @@ class Stages:
         letters = letters_of(source.corpus.texts, weight, n_threads=self.n_threads)
         return vectors.with_letters(letters and letters.take(vectorized.documents.positions))
 
-    def likely_copies(self) -> npt.NDArray[np.int64] | None:
+    def likely_copies(self, vectors: DocumentVectors) -> npt.NDArray[np.int64] | None:
         """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
         return None
 
     def cluster(
-        self, vectors: DocumentVectors, documents: DocumentTable, settings: RunSettings, seed: int, progress: Progress
+        self,
+        vectors: DocumentVectors,
+        documents: DocumentTable,
+        settings: RunSettings,
+        seed: int,
+        progress: Progress,
+        *,
+        rows: npt.NDArray[np.int64] | None = None,
     ) -> tuple[FittedClusters, ClusterCount]:
-        """Return the clusters that the algorithm finds, and their number, given or chosen."""
-        order = order_of(vectors)
-        fitted = vectors.take(order)
-        algorithm = get_algorithm(settings.algorithm)
-        clustered = fitted.in_space(settings.space)
-        count = count_clusters(settings, clustered, documents, seed, progress)
-        if clustered.meaning is not None and not algorithm.takes_meaning:
-            clustered = side_by_side(clustered, algorithm)
-        task = ClusteringTask(
-            clustered.documents,
-            clustered.counts,
-            count.k,
-            seed,
-            settings.clustering or {},
-            self.n_threads,
-            progress,
-            meaning=clustered.meaning,
-            letters=clustered.letters,
-            smoothed=count.smoothed,
-            start=None if count.choice is None else count.choice.labels,
-            term_factors=clustered.term_factors,
-        )
-        fit = fit_clusters(algorithm, task)
-        if task.documents is not fitted.documents:  # clusters of other rows are kept by the words of their documents
-            fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
-        fit = in_input_order(fit, order)
-        return fit, count if count.choice is None else replace(count, choice=count.choice.reordered(order))
+        """Return the clusters that the algorithm finds, and their number, given or chosen.
+
+        `rows` are those that are clustered; all by default.
+        """
+        with self.place.for_a_while() as place:
+            chosen = vectors if rows is None else vectors.take(rows, place)
+            order = order_of(chosen, place)
+            fitted = chosen.take(order, place)
+            algorithm = get_algorithm(settings.algorithm)
+            clustered = fitted.in_space(settings.space)
+            count = count_clusters(settings, clustered, documents, seed, progress, place)
+            if clustered.meaning is not None and not algorithm.takes_meaning:
+                clustered = side_by_side(clustered, algorithm, place)
+            task = ClusteringTask(
+                clustered.documents,
+                clustered.counts,
+                count.k,
+                seed,
+                settings.clustering or {},
+                self.n_threads,
+                progress,
+                meaning=clustered.meaning,
+                letters=clustered.letters,
+                smoothed=count.smoothed,
+                start=None if count.choice is None else count.choice.labels,
+                term_factors=clustered.term_factors,
+                place=place,
+                fit_spherical=self.fit_spherical,
+            )
+            fit = fit_clusters(algorithm, task)
+            # clusters of other rows are kept by the words of their documents
+            if task.documents is not fitted.documents:
+                fit = replace(fit, centroids=centroids_of(fitted.matrix, fit.partition), rule=None)
+            if not self.holds_rows(order.size):
+                fit = replace(fit, points=None)
+            fit = in_input_order(fit, order)
+        return fit, count.reordered(order)
+
+    fit_spherical: FitSpherical | None = None
 
     def evidence(self, vectors: DocumentVectors, partition: Partition, progress: Progress) -> ClusterEvidence:
         """Return the evidence that labels and measures need."""
         return ClusterEvidence(vectors.documents, partition, n_threads=self.n_threads, progress=progress)
 
-    def place(self, vectors: DocumentVectors, fit: FittedClusters) -> Placement:
+    def place_documents(self, vectors: DocumentVectors, fit: FittedClusters) -> Placement:
         """Return how each document sits in its cluster."""
         return place_documents(vectors.documents, fit.partition, fit.centroids, n_threads=self.n_threads)
 
@@ -185,12 +223,14 @@ def letters_weight_of(vectorized: VectorizedDocuments, settings: RunSettings) ->
     if settings.letters is False or not settings.takes_letters:
         return 0.0
     made = vectorized.vectorization
-    if made.vectorizer is None and settings.letters:
-        raise InputError("a matrix has no letters", remedy=("leave out ", Argument("letters", True)))
+    if made.vectorizer is None:
+        if settings.letters:
+            raise InputError("a matrix has no letters", remedy=("leave out ", Argument("letters", True)))
+        return 0.0
     return letters_weight(vectorized.vectors, made.vectorizer, made.writing, wanted=settings.letters)
 
 
-def side_by_side(vectors: DocumentVectors, algorithm: Algorithm) -> DocumentVectors:
+def side_by_side(vectors: DocumentVectors, algorithm: Algorithm, place: Place) -> DocumentVectors:
     """Return words and meaning as one row for each document, for an algorithm that knows of one space only.
 
     Raises InputError if the algorithm works on counts of words.
@@ -203,4 +243,4 @@ def side_by_side(vectors: DocumentVectors, algorithm: Algorithm) -> DocumentVect
             remedy=("give another, or ", Argument("space", "words")),
         )
     assert vectors.meaning is not None  # who calls has looked
-    return DocumentVectors(vectors.meaning.beside(vectors.documents.unit), vectors.ids)
+    return DocumentVectors(vectors.meaning.beside(vectors.documents.unit, place), vectors.ids)

@@ -108,16 +108,16 @@ def assign_documents(
         return _table(fitted, documents_read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
-    with block_stages(scheduler, scratch, n_threads=n_threads, announce=announce) as work:
-        documents_read = read_source(work.parted(source), **reading)
+    with block_stages(scheduler, scratch, n_threads=n_threads, announce=announce) as stages:
+        documents_read = read_source(stages.parted(source), **reading)
         assert documents_read.corpus is not None  # a source in parts is made of texts
         assert isinstance(documents_read.corpus.texts, StoredTexts)
         going = None
         if decides_by_meaning(fitted):
-            meaning = meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads, place=work.tables)
+            meaning = meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads, place=stages.place)
             going = going_by_meaning(fitted, meaning)
         blocks = documents_read.corpus.texts.blocks
-        placed = place_blocks(work.executor, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going, finer)
+        placed = place_blocks(stages.place, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going, finer)
         return _table(fitted, documents_read, placed, limit)
 
 

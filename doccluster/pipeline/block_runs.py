@@ -9,11 +9,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from doccluster.base.blocks import resolve_threads
 from doccluster.base.paths import CHECKPOINT, unfinished_folder
-from doccluster.base.plain_values import format_size, parse_size
+from doccluster.base.plain_values import format_size, listed, parse_size
 from doccluster.base.validation import check_positive_int
-from doccluster.clustering.algorithms import SPHERICAL
+from doccluster.clustering.algorithms import ALGORITHMS, QUALITIES, get_algorithm
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.walking import check_paths, expanded
 from doccluster.errors import Argument, InputError
@@ -22,11 +21,10 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.sources import is_matrix
 
 if TYPE_CHECKING:
-    from doccluster.base.executors import Executor
+    from doccluster.base.place import FilePlace
     from doccluster.distributed.checkpoints import Checkpoints
     from doccluster.pipeline.in_blocks import BlockStages
 
-SETTLED, SMOOTHED = "settled", "smoothed"
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
 SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless they are asked for
 # of text: what a run in one process holds at its peak, and one that smooths (`experiments.benchmarks scale_out`)
@@ -39,25 +37,25 @@ Announce = Callable[[str], None]
 
 def check_block_settings(settings: RunSettings) -> None:
     """Raise InputError for what a run in blocks cannot do, before any work."""
-    if isinstance(settings.n_clusters, str):
-        raise InputError(
-            "is chosen from documents in one process", argument="n_clusters", received="auto", remedy="give a number"
-        )
-    if settings.algorithm not in (SPHERICAL, SETTLED, SMOOTHED):
+    if not get_algorithm(settings.algorithm).works_in_blocks:
         raise InputError(
             "does not work in blocks",
             argument="algorithm",
             received=settings.algorithm,
-            expected=f"{SPHERICAL}, or the quality fast or default",
+            expected=listed([name for name, algorithm in ALGORITHMS.items() if algorithm.works_in_blocks]),
         )
+    if (settings.clustering or {}).get("refine"):
+        raise InputError(
+            "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"
+        )
+    if settings.topics is not None:
+        raise InputError("topics are grown in memory, not in blocks", remedy=("leave out ", Argument("topics")))
     if settings.labels is not None:
         raise InputError("are read in one process", argument="labels", remedy="leave out the scheduler or scratch")
     if settings.apart_columns:
         raise InputError(
             "is not done in blocks", argument="apart_from", received=settings.apart_from, remedy="leave it out"
         )
-    if settings.fold_copies:
-        raise InputError("is not done in blocks", argument="fold_copies", received=True, remedy="leave it out")
 
 
 @contextmanager
@@ -77,23 +75,22 @@ def stages_for(
     """
     limit = (settings.clustering or {}).get("max_memory")
     n_bytes = source_bytes(source)
-    n_bytes_in_memory = n_bytes * (SMOOTHED_PER_BYTE if settings.algorithm == SMOOTHED else MEMORY_PER_BYTE)
+    is_smoothed = settings.algorithm == QUALITIES["default"]
+    n_bytes_in_memory = n_bytes * (SMOOTHED_PER_BYTE if is_smoothed else MEMORY_PER_BYTE)
     is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes_in_memory > parse_size(limit)
     is_text = not any(map(is_matrix, as_paths(source) or ()))
-    can_divide = (
-        is_text and isinstance(settings.n_clusters, int) and settings.algorithm in (SPHERICAL, SETTLED, SMOOTHED)
-    )
+    can_divide = is_text and get_algorithm(settings.algorithm).works_in_blocks
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
-        yield Stages(n_threads=settings.n_threads)
+        yield Stages(settings.n_threads)
         return
     check_block_settings(settings)
     keep = KEPT_BYTES if limit is None else parse_size(limit) // 2
     with block_stages(
         scheduler, scratch, n_threads=settings.n_threads, keep_bytes=keep, checkpoints=checkpoints, announce=announce
-    ) as work:
+    ) as stages:
         if announce is not None:
-            announce(_plan(n_bytes, work.folder, work.executor, keep))
-        yield work
+            announce(_plan(n_bytes, stages.place, keep))
+        yield stages
 
 
 @contextmanager
@@ -107,30 +104,20 @@ def block_stages(
     announce: Announce | None = None,
 ) -> Iterator[BlockStages]:
     """Yield workers, of a cluster or of this process, and a folder that all of them see, removed at the end."""
-    from doccluster.base.executors import Sequential  # most runs are in one process, and import none of this
+    from doccluster.base.place import FilePlace  # most runs are in one process, and import none of this
     from doccluster.pipeline.in_blocks import BlockStages
 
     with ExitStack() as stack:
         folder = stack.enter_context(_scratch_folder(scheduler, scratch))
-        executor: Executor
         if scheduler is None:
-            executor = Sequential(resolve_threads(n_threads))
+            place = FilePlace(folder, n_threads)
         else:
             from doccluster.distributed.dask_workers import connect
 
-            on_cluster = stack.enter_context(connect(scheduler))
-            on_cluster.check_folder(folder)
-            executor = on_cluster
+            place = on_cluster = stack.enter_context(connect(scheduler, folder))
             if announce is not None and on_cluster.dashboard:
                 announce(f"the dashboard of the scheduler: {on_cluster.dashboard}")
-        yield BlockStages(
-            executor=executor,
-            folder=folder,
-            keep_bytes=keep_bytes,
-            announce=announce,
-            checkpoints=checkpoints,
-            n_threads=n_threads,
-        )
+        yield BlockStages(place, keep_bytes=keep_bytes, announce=announce, checkpoints=checkpoints, n_threads=n_threads)
 
 
 def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite: bool) -> Checkpoints | None:
@@ -150,11 +137,11 @@ def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite
     return Checkpoints(path, check_positive_int(every, "checkpoint"))
 
 
-def _plan(n_bytes: int, folder: Path, executor: Executor, keep: int) -> str:
+def _plan(n_bytes: int, place: FilePlace, keep: int) -> str:
     reading = f"about {format_size(n_bytes)} of documents are read once" if n_bytes else "the documents are read once"
     return (
-        f"{reading}, into blocks in {folder.parent} (the texts, and their rows twice); "
-        f"{executor.n_workers} at a time, which keep up to {format_size(keep)} in memory between iterations"
+        f"{reading}, into blocks in {place.folder.parent} (the texts, and their rows twice); "
+        f"{place.n_workers} at a time, which keep up to {format_size(keep)} in memory between iterations"
     )
 
 

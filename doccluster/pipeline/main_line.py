@@ -18,7 +18,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
-from doccluster.errors import Argument, InputError
+from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
 from doccluster.measures import Evaluation, evaluate
@@ -30,6 +30,7 @@ from doccluster.pipeline._fitting import (
     Rows,
     clusters_of_labels,
     find_first_copies,
+    first_copies,
     folding_note,
     other_note,
     recorded_labels,
@@ -37,7 +38,6 @@ from doccluster.pipeline._fitting import (
     spread_to_copies,
     stories_of_run,
     with_labels,
-    without_copies,
 )
 from doccluster.pipeline._in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
@@ -133,7 +133,7 @@ def run_pipeline(
         rows smoothed over their nearest neighbours.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
-        processes of this machine, or a client. Needs a number of clusters.
+        processes of this machine, or a client.
     scratch : path, optional
         A folder for blocks of documents, which all workers see. Without a scheduler blocks are read from it one after
         another; so are those of files far larger than the algorithm's `max_memory`.
@@ -257,8 +257,6 @@ def make_run(
     with stages_for(
         source, settings, scheduler=scheduler, scratch=scratch, checkpoints=checkpoints, announce=announce
     ) as stages:
-        if settings.topics is not None and not stages.has_rows:
-            raise InputError("topics are grown in memory, not in blocks", remedy=("leave out ", Argument("topics")))
         clock = StageClock(progress, began=began, tell=stages.tell_stage)
         encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
         line = _Line(settings, stages, clock, encoded)
@@ -352,7 +350,7 @@ class _Line:
     def vectorize(self, documents: SourceDocuments) -> tuple[VectorizedDocuments, Rows | None]:
         """Return the vectors of the documents that have terms, and the first copy of each (see `find_first_copies`)."""
         vectorized = self.stages.vectorize(documents, self.settings)
-        likely = self.stages.likely_copies()
+        likely = self.stages.likely_copies(vectorized.vectors)
         return vectorized, find_first_copies(vectorized.vectors, vectorized.documents, documents.corpus, likely)
 
     def apart(self, vectorized: VectorizedDocuments) -> tuple[VectorizedDocuments, Apart]:
@@ -380,8 +378,8 @@ class _Line:
             fit, has_none = clusters_of_labels(vectors, table)
             return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
         vectors = self.stages.with_letters(vectorized, documents, settings)
-        once = without_copies(vectors, copy_of) if settings.fold_copies else vectors
-        fit, count = self.stages.cluster(once, table, settings, self.seed, self.clock.progress)
+        rows = first_copies(copy_of) if settings.fold_copies else None
+        fit, count = self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress, rows=rows)
         if settings.topics is None:
             fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
             return _Clusters(fit, count, letters=vectors.letters)
@@ -390,7 +388,7 @@ class _Line:
         n_topics = n_guides(settings.topics)
         if fit.partition.n_clusters < n_topics:
             of_topics = replace(settings, n_clusters=n_topics, granularity=None)
-            fit, count = self.stages.cluster(once, table, of_topics, self.seed, self.clock.progress)
+            fit, count = self.stages.cluster(vectors, table, of_topics, self.seed, self.clock.progress, rows=rows)
         fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
         guided = guide_clusters(
             fit,
@@ -412,7 +410,7 @@ class _Line:
         copy_of: Rows | None,
     ) -> _Labeled:
         """Return where each document sits, which fit no cluster, and what is said of the clusters."""
-        placement = self.stages.place(vectorized.vectors, clusters.fit)
+        placement = self.stages.place_documents(vectorized.vectors, clusters.fit)
         if self.settings.other and clusters.count.choice is not None and clusters.is_other is None:
             fit, placement, is_other = set_aside(clusters.fit, placement)
             clusters = replace(clusters, fit=fit, is_other=is_other)
@@ -438,8 +436,8 @@ class _Line:
         settings, fit = self.settings, clusters.fit
         if settings.levels == "none" or fit.interrupted:
             return LabelsOfLevels()
-        if not self.stages.has_rows:
-            said = "Sections of the clusters are left out in blocks."
+        if not self.stages.holds_rows(vectorized.vectors.n_documents):
+            said = "Sections of the clusters are left out in blocks of this many documents."
             return LabelsOfLevels(notes=(said,) if fit.partition.n_clusters >= FEWEST else ())
 
         def work_on(fit: FittedClusters, count: ClusterCount) -> LevelsWork:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.executors import ArrayFile, InFiles, InMemory, opened
+from doccluster.base.place import FilePlace, Place
 from doccluster.base.plain_values import one_of
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_matrix
@@ -98,11 +98,11 @@ def with_meaning(
     progress: Progress,
     encoded: EncodedRows | None = None,
     *,
-    place: InFiles | None = None,
+    place: Place | None = None,
 ) -> SourceDocuments:
     """Return a source with the meaning that its run asks for; what `encoded` has is not encoded again.
 
-    With a place texts that lie on disk are encoded there, and the rows of the meaning stand for files.
+    With a place texts that lie on disk are encoded there, which keeps the rows of the meaning.
 
     Raises InputError if the embeddings do not fit the documents, the encoder is not known, or there are no texts for
     it. Raises MissingDependency if the package of the encoder is not installed.
@@ -113,8 +113,6 @@ def with_meaning(
     rows, made_by = _embedded(
         source, settings.embeddings, settings.encoder, progress, encoded_before, settings.n_threads, place=place
     )
-    if isinstance(rows, ArrayFile) and source.corpus is not None:
-        encoded_before.keep(source.corpus.texts, made_by, opened(rows))
     meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
     meaning = replace(meaning, pooling=made_by.pooling)
     note = None if source.corpus is None else language_note(made_by, source.corpus.texts)
@@ -154,7 +152,7 @@ def _embedded(
     encoded: EncodedRows,
     n_threads: int | None,
     *,
-    place: InFiles | None = None,
+    place: Place | None = None,
 ) -> tuple[Any, Encoder]:
     """Return the rows of the documents, perhaps as files, and what made them."""
     if encoder is not None:
@@ -163,8 +161,10 @@ def _embedded(
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
         made_by = get_encoder(encoder, n_threads=n_threads)
         language_note(made_by, source.corpus.texts)  # refuses before any work
-        if place is not None and isinstance(source.corpus.texts, StoredTexts):
-            return encode_texts(place, source.corpus.texts, encoder, encoded, progress=progress), made_by
+        if isinstance(place, FilePlace) and isinstance(source.corpus.texts, StoredTexts):
+            rows = encode_texts(place, source.corpus.texts, encoder, encoded, progress=progress)
+            encoded.keep(source.corpus.texts, made_by, rows)
+            return rows, made_by
         rows = encoded.rows_of(source.corpus.texts, made_by, lambda texts: encode(made_by, texts, progress=progress))
         return rows, made_by
     column = column_named(embeddings)
@@ -194,7 +194,7 @@ def meaning_like(
     progress: Progress,
     n_threads: int | None = None,
     *,
-    place: InFiles | None = None,
+    place: Place | None = None,
 ) -> Meaning:
     """Return the meaning of new documents, in the space of a run; the encoder that the run names is used without.
 
@@ -218,13 +218,13 @@ def meaning_like(
             f"the meaning of these documents is by {made_by.name}{version}",
             remedy=f"the run's is by {then.model}: use that",
         )
-    table = check_matrix(opened(rows), name="embeddings")
+    table = check_matrix(rows, name="embeddings")
     if table.shape[1] != then.n_dimensions:
         raise InputError(
             f"the embeddings have {table.shape[1]:,} dimensions, those of the run {then.n_dimensions:,}",
             remedy="use the same model",
         )
-    return replace(then, rows=rows_from(then.centre, table, place or InMemory(n_threads)))
+    return replace(then, rows=rows_from(then.centre, table, place or Place(n_threads)))
 
 
 def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:

@@ -96,7 +96,7 @@ class Medoid:
     across: int
     down: int
     label: str
-    stands: Place | None
+    stands: LabelPlace | None
     beside: tuple[int, ...]
 
 
@@ -218,7 +218,7 @@ def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid
 
 
 @dataclass(frozen=True)
-class Place:
+class LabelPlace:
     """Where a label stands: its `anchor` ("start" or "end") at (x, y), in the middle of its line."""
 
     x: float
@@ -226,7 +226,7 @@ class Place:
     anchor: str
 
 
-def placed_labels(at: Floats, labels: Sequence[str], documents: Floats, side: float) -> list[Place | None]:
+def placed_labels(at: Floats, labels: Sequence[str], documents: Floats, side: float) -> list[LabelPlace | None]:
     """Return where each label of a point stands, the most important first; None where there is no room for it.
 
     No label covers a document, or leaves the picture, a square of this side.
@@ -248,7 +248,7 @@ class _Room:
         across, down = np.clip(documents // CELL, 0, self._n - 1).astype(np.int64).T
         self._is_taken[down, across] = True
 
-    def take(self, x: float, y: float, width: float) -> Place | None:
+    def take(self, x: float, y: float, width: float) -> LabelPlace | None:
         """Return the nearest free place for a label of this width beside a point, and take it."""
         for far in RINGS:
             for across, down in DIRECTIONS:
@@ -257,7 +257,7 @@ class _Room:
                 cells = self._cells(start, middle - LINE / 2, start + width, middle + LINE / 2)
                 if cells is not None and not self._is_taken[cells].any():
                     self._is_taken[cells] = True
-                    return Place(round(edge, 1), round(middle, 1), "start" if across >= 0 else "end")
+                    return LabelPlace(round(edge, 1), round(middle, 1), "start" if across >= 0 else "end")
         return None
 
     def _cells(self, start: float, top: float, end: float, bottom: float) -> tuple[slice, slice] | None:

@@ -21,9 +21,11 @@ from doccluster.base.arrays import Array, CsrArray, is_sparse
 from doccluster.base.packed_strings import pack_strings
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path
+from doccluster.base.place import Place
 from doccluster.base.plain_values import cut, listed
 from doccluster.base.sparse_structure import checked_csr, document_frequencies
 from doccluster.base.validation import check_matrix, compact_indices, unit_rows, within_range
+from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.geometry.documents import Documents, TermMatrix, as_documents
 from doccluster.vectors.letters import Letters
@@ -110,15 +112,22 @@ class DocumentVectors(TermMatrix):
         n_words = self.counts.sum(dtype=np.float64)
         return float(n_words / max(self.n_documents, 1))
 
-    def take(self, rows: npt.NDArray[np.int64]) -> DocumentVectors:
-        """Return the vectors of these rows, in this order."""
-        ids = tuple(self.ids[row] for row in rows.tolist())
-        documents = self.documents.take(rows)
-        counts = None if self.counts is None else self.counts[rows]
-        meaning = None if self.meaning is None else self.meaning.take(rows)
-        letters = None if self.letters is None else self.letters.take(rows)
+    def take(self, rows: npt.NDArray[np.int64], place: Place | None = None) -> DocumentVectors:
+        """Return the vectors of these rows, in this order; with a place, where it keeps them."""
+        where = place or Place(1)
+        ids = tuple(self.ids[row] for row in rows.tolist()) if place is None else PickedTexts(self.ids, rows)
+        documents = Documents(where.take(self.documents.matrix, rows))  # rows of a checked matrix need no check
+        counts = None if self.counts is None else where.take(self.counts, rows)
+        meaning = None if self.meaning is None else self.meaning.take(rows, place)
+        letters = None if self.letters is None else self.letters.take(rows, place)
         fields = (documents.matrix, ids, self.terms, self.display_terms, counts, meaning, self.term_factors, letters)
         return _carrying(documents, DocumentVectors(*fields))
+
+    def kept_in(self, place: Place) -> DocumentVectors:
+        """Return the same vectors as a place keeps them."""
+        counts = None if self.counts is None else place.keep(self.counts)
+        meaning = None if self.meaning is None else replace(self.meaning, rows=place.keep(self.meaning.rows))
+        return replace(self, matrix=place.keep(self.matrix), counts=counts, meaning=meaning)
 
     def in_space(self, space: str) -> DocumentVectors:
         """Return the vectors as a space sees them: their words alone, their meaning alone as rows, or both.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import unit_rows
 from doccluster.errors import NothingUsable
@@ -39,9 +40,9 @@ class Letters(ShortRepr):
     rows: Any
     weight: float = FULL_WEIGHT
 
-    def take(self, documents: npt.NDArray[np.int64]) -> Letters:
-        """Return the letters of these documents, in this order."""
-        return replace(self, rows=self.rows[documents])
+    def take(self, documents: npt.NDArray[np.int64], place: Place | None = None) -> Letters:
+        """Return the letters of these documents, in this order; with a place, where it keeps them."""
+        return replace(self, rows=(place or Place(1)).take(self.rows, documents))
 
 
 def usual_weight(n_words: float) -> float:

@@ -18,8 +18,8 @@ from scipy import sparse
 
 from doccluster.base.arrays import Array, Matrix, Reals
 from doccluster.base.blocks import row_blocks
-from doccluster.base.executors import ArrayFile, InMemory, TablePlace, opened
 from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFailure, doubled, pieces_of_work
+from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr, matrix_checksum, parse_size
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.corpus.columns import ID_COLUMNS
@@ -43,8 +43,7 @@ class Meaning(ShortRepr):
     Attributes
     ----------
     rows : float32 array of shape (n_documents, n_dimensions), unit rows
-        Directions from the centre. A zero row is that of a document that only its words place. While a run works in
-        blocks, what stands for such an array in files.
+        Directions from the centre. A zero row is that of a document that only its words place.
     centre : float32 array of shape (n_dimensions,)
         The mean of the unit rows of the collection, from which all directions are taken.
     model : str
@@ -75,16 +74,19 @@ class Meaning(ShortRepr):
         facts = {name: getattr(self, name) for name in ("model", "digest", "weight", "pooling")}
         return {**facts, "dimensions": self.n_dimensions}
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Meaning:
-        """Return the meaning of these documents, in this order."""
-        return replace(self, rows=self.rows[rows])
+    def take(self, rows: npt.NDArray[np.int64], place: Place | None = None) -> Meaning:
+        """Return the meaning of these documents, in this order; with a place, where it keeps them."""
+        return replace(self, rows=(place or Place(1)).take(self.rows, rows))
 
-    def beside(self, words: object) -> Any:
+    def beside(self, words: Any, place: Place | None = None) -> Any:
         """Return unit rows that hold words and meaning side by side, csr where the rows of words are.
 
-        The cosine of two of them is the weighted mean of the cosines in the two spaces.
+        The cosine of two of them is the weighted mean of the cosines in the two spaces. With a place, where it keeps
+        them.
         """
-        return beside(words, self.rows, self.weight)
+        if place is None:
+            return beside(words, self.rows, self.weight)
+        return place.rows(beside_block, row_blocks(words.shape[0], BLOCK_ROWS), words, self.rows, self.weight)
 
 
 def beside(words: Any, meaning: Floats, weight: float) -> Any:
@@ -97,13 +99,18 @@ def beside(words: Any, meaning: Floats, weight: float) -> Any:
     return unit_rows(both, warn=False).astype(np.float32)
 
 
+def beside_block(block: slice, words: Any, meaning: Floats, weight: float) -> Any:
+    """Return some rows of words and meaning side by side."""
+    return beside(words[block], meaning[block], weight)
+
+
 def meaning_of(
     rows: Matrix,
     *,
     model: str = "given",
     digest: str | None = None,
     weight: float = 1.0,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> Meaning:
     """Return embeddings of documents as their meaning: unit rows, centred on the collection, unit again.
 
@@ -117,8 +124,8 @@ def meaning_of(
         Of any length; a zero row stays zero.
     model, digest, weight
         As in `Meaning`; the digest of the rows by default.
-    place : TablePlace, optional
-        Where the rows are made and kept; in memory by default. What stands for files may be given.
+    place : Place, optional
+        Where the rows are made and kept; in memory by default.
 
     Examples
     --------
@@ -127,27 +134,27 @@ def meaning_of(
            [ 0.707, -0.707],
            [ 0.   ,  0.   ]], dtype=float32)
     """
-    vectors = check_matrix(opened(rows), name="embeddings")
+    vectors = check_matrix(rows, name="embeddings")
     vectors = vectors.toarray() if sparse.issparse(vectors) else vectors
     if vectors.shape[1] < 2:
         raise InputError("embeddings have one dimension", remedy="give at least two; one number tells no direction")
     digest = matrix_checksum(vectors) if digest is None else digest
-    place, blocks = place or InMemory(), row_blocks(vectors.shape[0], BLOCK_ROWS)
-    table = rows if isinstance(rows, ArrayFile) else place.keep(vectors)
+    place, blocks = place or Place(), row_blocks(vectors.shape[0], BLOCK_ROWS)
+    table = place.keep(vectors)
     parts = list(place.map(sum_of_directions, blocks, table))
     n_filled = sum(number for _, number in parts)
     total = np.sum([sums for sums, _ in parts], axis=0)
     centre = (total / max(n_filled, 1)).astype(np.float32)
     centred = rows_from(centre, table, place)
-    if not opened(centred).any():
+    if not centred.any():
         problem = "are all zero" if not n_filled else "all point the same way"
         raise InputError(f"the embeddings {problem}", remedy="they tell no documents apart; leave them out")
     return Meaning(centred, centre, model, digest, weight)
 
 
-def rows_from(centre: Floats, rows: Matrix, place: TablePlace) -> Matrix:
+def rows_from(centre: Floats, rows: Matrix, place: Place) -> Matrix:
     """Return the directions of rows from a centre, where `place` keeps them."""
-    n_rows, width = opened(rows).shape
+    n_rows, width = rows.shape
     return place.table(block_seen_from, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, place.keep(rows), centre)
 
 

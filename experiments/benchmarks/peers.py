@@ -57,13 +57,13 @@ def labels_file(path: str | pathlib.Path, function: str) -> pathlib.Path:
 def cluster_blocks_on_disk(path: str, n_clusters: int) -> dict[str, float]:
     """Cluster by our spherical k-means over blocks on disk, of which nothing is kept between iterations."""
     from doccluster.clustering.k_means.spherical import SphericalParameters
-    from doccluster.distributed import Sequential, cluster_blocks
+    from doccluster.distributed import FilePlace, cluster_blocks
 
     parameters = SphericalParameters(n_clusters, init="subsample", n_init=1, random_state=0, n_threads=1)
     with tempfile.TemporaryDirectory() as folder:
         blocks = blocks_of(read_rows(path), N_BLOCKS, folder)
         with _measured(path, "cluster_blocks_on_disk") as (figures, keep):
-            keep(cluster_blocks(Sequential(), blocks, parameters, scratch=folder, keep_bytes=0).labels)
+            keep(cluster_blocks(FilePlace(folder), blocks, parameters, keep_bytes=0).labels)
     return figures
 
 

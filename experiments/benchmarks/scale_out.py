@@ -96,19 +96,18 @@ def compare_seeds_of(session: Session, name: str, n_clusters: int) -> None:
 def compare_seeds(session: Session, blocks: list, n_clusters: int, folder: str) -> None:
     """Record the objective of one start for each document, at its end and after the first iteration."""
     from doccluster.clustering.k_means.spherical import SphericalParameters
-    from doccluster.distributed import Sequential, cluster_blocks
+    from doccluster.distributed import FilePlace, cluster_blocks
 
     n_documents = sum(block.n_rows for block in blocks)
     for init in ("k-means++", "subsample", "random"):
         for figure, max_iter in (("mean_cosine", 300), ("mean_cosine_after_one_iteration", 1)):
             objectives = [
                 cluster_blocks(
-                    Sequential(),
+                    FilePlace(folder),
                     blocks,
                     SphericalParameters(
                         n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed, n_threads=1
                     ),
-                    scratch=folder,
                 ).objective
                 / n_documents
                 for seed in range(1 if session.quick else 5)

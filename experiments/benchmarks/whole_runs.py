@@ -176,15 +176,15 @@ def on_limited_workers(n_documents: int, n_clusters: int, n_workers: int, **opti
     """Run on worker processes that Dask ends when they hold more than the limit."""
     from doccluster.distributed.dask_workers import connect
 
-    with connect(f"local:{n_workers}", memory_limit=WORKER_LIMIT) as executor, _folder() as folder:
-        nannies = executor.client.cluster.workers
+    with _folder() as folder, connect(f"local:{n_workers}", folder, memory_limit=WORKER_LIMIT) as place:
+        nannies = place.client.cluster.workers
 
         def processes() -> dict[str, int]:
             started = {f"worker_{name + 1}": nanny.pid for name, nanny in nannies.items()}
             return {MAIN: os.getpid(), **{name: number for name, number in started.items() if number}}
 
         watch = ProcessWatch(processes, folder)
-        figures = _watched(watch, folder, n_documents, n_clusters, scheduler=executor.client, n_threads=1, **options)
+        figures = _watched(watch, folder, n_documents, n_clusters, scheduler=place.client, n_threads=1, **options)
     workers = sorted(set(watch.numbers) - {MAIN})
     return {
         **figures,

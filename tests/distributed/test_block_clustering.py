@@ -14,7 +14,7 @@ from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
-from doccluster.distributed import Sequential, cluster_blocks, write_block
+from doccluster.distributed import FilePlace, cluster_blocks, write_block
 from doccluster.distributed.block_steps import TableVersion, _Followed
 from doccluster.errors import InputError, NothingUsable
 
@@ -56,7 +56,7 @@ def test_labels_are_those_of_one_process_for_any_division(matrix, tmp_path, init
     for number, edges in enumerate(DIVISIONS[1:4]):
         (tmp_path / str(number)).mkdir()
         blocks = divided(matrix, edges, tmp_path / str(number))
-        found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, keep_bytes=keep_bytes)
+        found = cluster_blocks(FilePlace(tmp_path), blocks, parameters, keep_bytes=keep_bytes)
         assert_same(found, expected)
         assert found.inertia == pytest.approx(expected.inertia, rel=1e-9)
         assert all(map(np.array_equal, found.other_labels, expected.other_labels))
@@ -65,16 +65,14 @@ def test_labels_are_those_of_one_process_for_any_division(matrix, tmp_path, init
 def test_given_centroids_are_started_from(matrix, tmp_path):
     parameters = SphericalParameters(5, init=matrix[[3, 50, 400, 410, 650]], n_init=1, tol=0.0)
     blocks = divided(matrix, DIVISIONS[3], tmp_path)
-    assert_same(
-        cluster_blocks(Sequential(2), blocks, parameters, scratch=tmp_path), spherical_k_means(matrix, parameters)
-    )
+    assert_same(cluster_blocks(FilePlace(tmp_path, 2), blocks, parameters), spherical_k_means(matrix, parameters))
 
 
 @pytest.mark.parametrize("edges", DIVISIONS)
 def test_empty_clusters_are_filled_by_the_same_rule(matrix, tmp_path, edges):
     far_away = sparse.csr_array(matrix[[7, 7, 7, 20, 20, 333, 0, 60]])  # copies and a zero row leave clusters empty
     parameters = SphericalParameters(8, init=far_away, n_init=1)
-    found = cluster_blocks(Sequential(), divided(matrix, edges, tmp_path), parameters, scratch=tmp_path)
+    found = cluster_blocks(FilePlace(tmp_path), divided(matrix, edges, tmp_path), parameters)
     expected = spherical_k_means(matrix, parameters)
     assert np.bincount(expected.labels, minlength=8).min() > 0
     assert_same(found, expected)
@@ -83,26 +81,16 @@ def test_empty_clusters_are_filled_by_the_same_rule(matrix, tmp_path, edges):
 def test_clusters_that_cannot_be_filled_are_dropped(tmp_path):
     rows = sparse.csr_array(np.eye(3, 6, dtype=np.float32)[np.array([0, 0, 1, 1, 2, 2, 2])])
     parameters = SphericalParameters(5, init=rows[[0, 1, 2, 4, 5]], n_init=1)
-    found = cluster_blocks(Sequential(), divided(rows, [0, 2, 5, 7], tmp_path), parameters, scratch=tmp_path)
+    found = cluster_blocks(FilePlace(tmp_path), divided(rows, [0, 2, 5, 7], tmp_path), parameters)
     assert_same(found, spherical_k_means(rows, parameters))
     assert found.centroids.shape[0] == 3
     assert found.notes == spherical_k_means(rows, parameters).notes
 
 
-def test_an_order_of_the_documents_is_that_of_their_rows_sorted(matrix, tmp_path):
-    order = np.random.default_rng(1).permutation(N)
-    blocks = divided(matrix, DIVISIONS[3], tmp_path)
-    for init in ("k-means++", "random"):
-        parameters = SphericalParameters(7, init=init, n_init=2, random_state=2)
-        expected = spherical_k_means(sparse.csr_array(matrix[order]), parameters)
-        found = cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path, order=order)
-        np.testing.assert_array_equal(found.labels[order], expected.labels)
-
-
 def test_nothing_is_left_in_the_scratch_folder(matrix, tmp_path):
     blocks = divided(matrix, DIVISIONS[2], tmp_path)
     before = sorted(tmp_path.iterdir())
-    cluster_blocks(Sequential(), blocks, SphericalParameters(3, n_init=1, random_state=0), scratch=tmp_path)
+    cluster_blocks(FilePlace(tmp_path), blocks, SphericalParameters(3, n_init=1, random_state=0))
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -114,7 +102,7 @@ def test_nothing_is_kept_in_memory_once_a_fit_is_over(matrix, tmp_path):
     held_before, during = kept(), []
     blocks = divided(matrix, DIVISIONS[2], tmp_path)
     parameters = SphericalParameters(3, n_init=1, random_state=0, progress=lambda *_: during.append(kept()))
-    cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path)
+    cluster_blocks(FilePlace(tmp_path), blocks, parameters)
     assert max(during) > held_before  # between iterations rows and bounds are kept
     assert kept() == held_before
 
@@ -126,7 +114,7 @@ def test_a_fit_keeps_two_tables_on_disk_however_many_iterations_it_takes(matrix,
         seen.append((done, len(list(tmp_path.glob("clustering-*/fit-*/table-*")))))
 
     parameters = SphericalParameters(40, n_init=4, random_state=0, progress=look, init="random", tol=0.0)
-    cluster_blocks(Sequential(), divided(matrix, DIVISIONS[2], tmp_path), parameters, scratch=tmp_path)
+    cluster_blocks(FilePlace(tmp_path), divided(matrix, DIVISIONS[2], tmp_path), parameters)
     assert max(seen)[0] > 2
     assert {n_tables for _, n_tables in seen} == {2}
 
@@ -139,7 +127,7 @@ def test_an_interrupted_fit_has_the_best_so_far(matrix, tmp_path):
     parameters = SphericalParameters(6, n_init=3, random_state=0, progress=stop, init="random", tol=0.0)
     blocks = divided(matrix, DIVISIONS[2], tmp_path)
     with pytest.raises(FitInterrupted) as stopped:
-        cluster_blocks(Sequential(), blocks, parameters, scratch=tmp_path)
+        cluster_blocks(FilePlace(tmp_path), blocks, parameters)
     so_far = stopped.value.so_far
     short = SphericalParameters(6, n_init=1, random_state=0, max_iter=2, init="random", tol=0.0)
     np.testing.assert_array_equal(so_far.labels, spherical_k_means(matrix, short).labels)
@@ -158,20 +146,20 @@ def test_an_interrupted_fit_has_the_best_so_far(matrix, tmp_path):
 def test_what_cannot_be_used_is_refused(matrix, tmp_path, wrong, said):
     parameters = SphericalParameters(**{"n_clusters": 3, "random_state": 0, **wrong})
     with pytest.raises(InputError, match=said):
-        cluster_blocks(Sequential(), divided(matrix, [0, N], tmp_path), parameters, scratch=tmp_path)
+        cluster_blocks(FilePlace(tmp_path), divided(matrix, [0, N], tmp_path), parameters)
 
 
 def test_documents_without_terms_alone_are_refused(tmp_path):
     blocks = divided(sparse.csr_array((5, 4), dtype=np.float32), [0, 2, 5], tmp_path)
     with pytest.raises(NothingUsable, match="no document has a term"):
-        cluster_blocks(Sequential(), blocks, SphericalParameters(2), scratch=tmp_path)
+        cluster_blocks(FilePlace(tmp_path), blocks, SphericalParameters(2))
 
 
 def test_a_block_that_is_gone_is_told_in_a_sentence(matrix, tmp_path):
     blocks = divided(matrix, DIVISIONS[2], tmp_path)
     (tmp_path / "block-350" / "data.npy").unlink()
     with pytest.raises(InputError, match=r"data\.npy cannot be read"):
-        cluster_blocks(Sequential(), blocks, SphericalParameters(2), scratch=tmp_path)
+        cluster_blocks(FilePlace(tmp_path), blocks, SphericalParameters(2))
 
 
 def test_a_scratch_folder_without_room_is_told_in_a_sentence(matrix, tmp_path, monkeypatch):

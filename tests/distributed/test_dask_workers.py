@@ -16,7 +16,6 @@ import pytest
 from scipy import sparse
 
 from doccluster.base.blocks import row_blocks, scratch_failed
-from doccluster.base.executors import InFiles, opened
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.corpus import read_corpus
@@ -39,9 +38,9 @@ def matrix():
     return unit_rows(sparse.csr_array(counts), warn=False)
 
 
-def test_a_worker_that_dies_while_the_cluster_starts_ends_in_a_sentence(monkeypatch):
+def test_a_worker_that_dies_while_the_cluster_starts_ends_in_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(dask_workers, "__name__", "no_module_of_this_name")  # what each worker is to load first
-    with pytest.raises(InputError, match=r"scheduler='local:1' .*did not start"), connect("local:1"):
+    with pytest.raises(InputError, match=r"scheduler='local:1' .*did not start"), connect("local:1", tmp_path):
         pass
 
 
@@ -68,18 +67,22 @@ def threads_as_workers(n_workers, **where):
 def test_labels_do_not_depend_on_the_number_of_workers(matrix, blocks, tmp_path, n_workers):
     parameters = SphericalParameters(7, n_init=1, random_state=1)
     expected = spherical_k_means(matrix, parameters)
-    with threads_as_workers(n_workers) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        assert executor.n_workers == n_workers
-        found = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
+    with (
+        threads_as_workers(n_workers) as cluster,
+        distributed.Client(cluster) as client,
+        connect(client, tmp_path) as place,
+    ):
+        assert place.n_workers == n_workers
+        found = cluster_blocks(place, blocks, parameters)
         assert client.status == "running"
     np.testing.assert_array_equal(found.labels, expected.labels)
     assert found.centroids.data.tobytes() == expected.centroids.data.tobytes()
 
 
 @pytest.fixture(scope="module")
-def two_processes():
-    with connect("local:2") as executor:
-        yield executor
+def two_processes(tmp_path_factory):
+    with connect("local:2", tmp_path_factory.mktemp("scratch")) as place:
+        yield place
 
 
 def test_a_worker_killed_in_an_iteration_changes_no_label(matrix, blocks, tmp_path, two_processes):
@@ -93,7 +96,7 @@ def test_a_worker_killed_in_an_iteration_changes_no_label(matrix, blocks, tmp_pa
             os.kill(killed[0], signal.SIGKILL)
 
     parameters = SphericalParameters(7, n_init=1, random_state=1, init="random", tol=0.0, progress=kill_in_third)
-    found = cluster_blocks(two_processes, blocks, parameters, scratch=tmp_path)
+    found = cluster_blocks(two_processes, blocks, parameters)
     assert killed
     assert found.n_iter > 3
     expected = spherical_k_means(matrix, SphericalParameters(7, n_init=1, random_state=1, init="random", tol=0.0))
@@ -139,9 +142,9 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     once = count_block, shared, str(tmp_path / "counted")
     vectorizer.fit_statistics(two_processes.reduce(end_once, joined_statistics, blocks, *once))
     shared = (vectorizer, counts, str(tmp_path / "rows"))
-    made = list(two_processes.map(end_once, blocks, weigh_block, shared, str(tmp_path / "weighed")))
+    parts = list(two_processes.map(end_once, blocks, weigh_block, shared, str(tmp_path / "weighed")))
     assert {path.name for path in tmp_path.iterdir()} >= {"read", "counted", "weighed"}
-    stacked = sparse.vstack([one.block.matrix for one in made], format="csr")
+    stacked = sparse.vstack([part.rows.open() for part in parts], format="csr")
     assert stacked.data.tobytes() == whole.data.tobytes()
     np.testing.assert_array_equal(stacked.indices, whole.indices)
 
@@ -152,13 +155,13 @@ def squares(block, table, marker):
 
 
 def test_a_worker_killed_while_it_fills_a_table_changes_nothing(tmp_path, two_processes):
-    place, table = InFiles(two_processes, tmp_path), np.arange(600.0).reshape(200, 3)
+    place, table = two_processes, np.arange(600.0).reshape(200, 3)
     blocks = row_blocks(200, 9)
     with place.for_a_while() as inner:
         found = place.table(squares, blocks, 3, np.float64, inner.keep(table), str(tmp_path / "killed"))
     assert (tmp_path / "killed").exists()
-    np.testing.assert_array_equal(opened(found), table**2)
-    assert len(list(tmp_path.glob("table-*"))) == 1
+    np.testing.assert_array_equal(found, table**2)
+    assert len(list(place.folder.glob("table-*"))) == 1
 
 
 def find_no_room(item):
@@ -166,30 +169,30 @@ def find_no_room(item):
     raise scratch_failed(pathlib.Path("/scratch/rows-0"), OSError(28, "No space left on device"))
 
 
-def test_a_full_scratch_disk_of_a_worker_is_told_in_the_same_sentence():
-    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+def test_a_full_scratch_disk_of_a_worker_is_told_in_the_same_sentence(tmp_path):
+    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
         with pytest.raises(InputError, match=r"No space left on device.*more room") as told:
-            list(executor.map(find_no_room, [1, 2, 3]))
+            list(place.map(find_no_room, [1, 2, 3]))
         assert str(told.value).count("\n") == 0
         with pytest.raises(InputError, match="No space left on device"):
-            executor.reduce(find_no_room, list, [1, 2, 3])
-        assert list(executor.map(pow, [2, 3], 2)) == [4, 9]
+            place.reduce(find_no_room, list, [1, 2, 3])
+        assert list(place.map(pow, [2, 3], 2)) == [4, 9]
 
 
 def slowly(item, *shared):
-    """Take longer than the executor waits before it looks whether there are workers."""
+    """Take longer than the place waits before it looks whether there are workers."""
     time.sleep(0.05)
     return item
 
 
-def test_work_that_takes_long_is_waited_for(monkeypatch):
+def test_work_that_takes_long_is_waited_for(monkeypatch, tmp_path):
     monkeypatch.setattr(dask_workers, "LOOK_EVERY", 0.004)
     monkeypatch.setattr(dask_workers, "WORKERLESS", 0.01)
-    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        assert list(executor.map(slowly, range(20))) == list(range(20))
-        assert executor.reduce(slowly, sum_up, [1, 2, 3]) == 6
+    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
+        assert list(place.map(slowly, range(20))) == list(range(20))
+        assert place.reduce(slowly, sum_up, [1, 2, 3]) == 6
         with pytest.raises(TimeoutError, match="of the task"):
-            list(executor.map(time_out, [1]))
+            list(place.map(time_out, [1]))
 
 
 def sum_up(parts):
@@ -202,13 +205,13 @@ def time_out(item):
     raise TimeoutError("of the task")
 
 
-def test_a_cluster_without_workers_ends_the_run_in_a_sentence(monkeypatch):
+def test_a_cluster_without_workers_ends_the_run_in_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(dask_workers, "WORKERLESS", 0.3)
-    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        assert list(executor.map(pow, [2], 2)) == [4]
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
+        assert list(place.map(pow, [2], 2)) == [4]
         cluster.scale(0)
         with pytest.raises(InputError, match="has had no worker for"):
-            list(executor.map(pow, [2, 3], 2))
+            list(place.map(pow, [2, 3], 2))
 
 
 def test_a_scheduler_that_ends_in_an_iteration_is_told_in_a_sentence(blocks, tmp_path, monkeypatch):
@@ -225,17 +228,18 @@ def test_a_scheduler_that_ends_in_an_iteration_is_told_in_a_sentence(blocks, tmp
         threads_as_workers(1) as cluster,
         distributed.Client(cluster) as client,
         told,
-        connect(client) as executor,
+        connect(client, tmp_path) as place,
     ):
-        cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
+        cluster_blocks(place, blocks, parameters)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("clustering")] == []
 
 
 def test_workers_that_do_not_see_the_scratch_folder_are_named(tmp_path):
-    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        executor.check_folder(tmp_path)
-        with pytest.raises(InputError, match="does not see the folder"):
-            executor.check_folder(tmp_path / "elsewhere")
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
+        assert place.folder == tmp_path
+        blind = pytest.raises(InputError, match="does not see the folder")
+        with blind, connect(client, tmp_path / "elsewhere"):
+            pass
 
 
 def trace(folder, dask_worker):
@@ -246,8 +250,8 @@ def trace(folder, dask_worker):
 
 
 def test_everywhere_is_in_each_worker_and_one_that_fails_stops_nothing(tmp_path):
-    with threads_as_workers(3) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        executor.everywhere(trace, str(tmp_path))
+    with threads_as_workers(3) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
+        place.everywhere(trace, str(tmp_path))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2"]
 
 
@@ -258,8 +262,8 @@ def mark(item, folder):
 
 def test_items_wait_until_the_results_before_them_are_taken(tmp_path):
     begun = 1 + dask_workers.AHEAD
-    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        results = executor.map(mark, range(100), str(tmp_path))
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
+        results = place.map(mark, range(100), str(tmp_path))
         assert next(results) == 0
         wait_until(lambda: len(list(tmp_path.iterdir())) >= begun)
         time.sleep(0.1)
@@ -278,17 +282,17 @@ def ctrl_c_is_heard():
 @pytest.mark.usefixtures("ctrl_c_is_heard")
 @pytest.mark.parametrize("when", ["waiting", "handing in"])
 @pytest.mark.parametrize("how", ["map", "reduce"])
-def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, when, monkeypatch):
-    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, when, monkeypatch, tmp_path):
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
         asked = range(200), np.zeros(dask_workers.SMALL)
         ways = {
-            "map": lambda: list(executor.map(held, *asked)),
-            "reduce": lambda: executor.reduce(held, sum_up, *asked),
+            "map": lambda: list(place.map(held, *asked)),
+            "reduce": lambda: place.reduce(held, sum_up, *asked),
         }
         begun = BEGUN, WAITING
         for event in (*begun, LET_GO):
             event.clear()
-        wait, submit, calls = type(executor)._result_of, client.submit, itertools.count(1)
+        wait, submit, calls = type(place)._result_of, client.submit, itertools.count(1)
 
         def submit_and_stay(*given, **named):
             task = submit(*given, **named)
@@ -298,7 +302,7 @@ def test_ctrl_c_leaves_nothing_under_way_on_the_cluster(how, when, monkeypatch):
             return task
 
         if when == "waiting":
-            monkeypatch.setattr(type(executor), "_result_of", lambda *given: (WAITING.set(), wait(*given))[1])
+            monkeypatch.setattr(type(place), "_result_of", lambda *given: (WAITING.set(), wait(*given))[1])
         else:
             monkeypatch.setattr(client, "submit", submit_and_stay)
         threading.Thread(target=interrupt_after, args=begun).start()
@@ -355,14 +359,14 @@ def test_connections_are_encrypted_by_the_settings_of_dask(matrix, blocks, tmp_p
     tls |= {"distributed.comm.require-encryption": True, "distributed.comm.tls.ca-file": ours["cert"]}
     parameters = SphericalParameters(7, n_init=1, random_state=1)
     with dask.config.set(tls), threads_as_workers(2, protocol="tls://", host="127.0.0.1") as cluster:
-        with connect(cluster.scheduler_address) as executor:
-            assert executor.client.scheduler.address.startswith("tls://")
-            found = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
-        with handed_in(cluster, ours) as client, connect(client) as executor:
-            again = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
+        with connect(cluster.scheduler_address, tmp_path) as place:
+            assert place.client.scheduler.address.startswith("tls://")
+            found = cluster_blocks(place, blocks, parameters)
+        with handed_in(cluster, ours) as client, connect(client, tmp_path) as place:
+            again = cluster_blocks(place, blocks, parameters)
         other = dask.config.set({f"{roles[0]}.{part}": path for part, path in stranger.items()})
         refused = pytest.raises(InputError, match="no scheduler answers")
-        with other, refused, connect(cluster.scheduler_address):
+        with other, refused, connect(cluster.scheduler_address, tmp_path):
             pass
     np.testing.assert_array_equal(found.labels, spherical_k_means(matrix, parameters).labels)
     np.testing.assert_array_equal(again.labels, found.labels)
@@ -377,7 +381,7 @@ def handed_in(cluster, ours):
 
 
 def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
-    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
+    with threads_as_workers(1) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
 
         def join(stage, done, total=None):
             if done == 1:
@@ -385,8 +389,8 @@ def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
                 client.wait_for_workers(3, timeout=10)
 
         parameters = SphericalParameters(7, n_init=1, random_state=1, progress=join, tol=0.0)
-        found = cluster_blocks(executor, blocks, parameters, scratch=tmp_path)
-        assert executor.n_workers == 3
+        found = cluster_blocks(place, blocks, parameters)
+        assert place.n_workers == 3
     expected = spherical_k_means(matrix, SphericalParameters(7, n_init=1, random_state=1, tol=0.0))
     np.testing.assert_array_equal(found.labels, expected.labels)
 
@@ -399,9 +403,9 @@ def test_a_worker_that_joins_later_takes_part(matrix, blocks, tmp_path):
         ("tls://127.0.0.1:9", "encrypted connections are not complete"),
     ],
 )
-def test_an_address_where_nothing_answers_is_told_in_a_sentence(address, said, monkeypatch):
+def test_an_address_where_nothing_answers_is_told_in_a_sentence(address, said, monkeypatch, tmp_path):
     monkeypatch.setattr(dask_workers, "PATIENCE", 1)
-    with pytest.raises(InputError, match=said), connect(address):
+    with pytest.raises(InputError, match=said), connect(address, tmp_path):
         pass
 
 
@@ -409,10 +413,10 @@ def with_arrays(item, shared):
     return [{"kept": sparse.csr_array(np.ones((1, item))), "also": shared.sum()}]
 
 
-def test_bytes_are_those_of_the_arrays_in_the_messages():
+def test_bytes_are_those_of_the_arrays_in_the_messages(tmp_path):
     shared, items = np.ones(250_000), [100_000, 200_000]
-    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client) as executor:
-        assert len(list(executor.map(with_arrays, items, shared))) == 2
-        sent, received = executor.bytes_sent, executor.bytes_received
+    with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
+        assert len(list(place.map(with_arrays, items, shared))) == 2
+        sent, received = place.bytes_sent, place.bytes_received
     assert sent == pytest.approx(2 * shared.nbytes, rel=0.01)  # to each of two workers
     assert received == pytest.approx((8 + 4) * sum(items), rel=0.01)  # values and columns

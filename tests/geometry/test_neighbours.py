@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from doccluster.base.executors import InFiles, Sequential
+from doccluster.base.place import FilePlace
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import InputError
@@ -125,7 +125,7 @@ def test_some_rows_and_rows_in_files_have_the_neighbours_of_these_rows_alone(tmp
     cells = search_cells(matrix, n_probes=3, random_state=0) if in_cells else None
     only = np.flatnonzero(np.arange(matrix.shape[0]) % 3 > 0)
     expected = nearest_neighbours(matrix[only], 4, fold=None, cells=cells and cells.take(only))
-    place = InFiles(Sequential(2), tmp_path)
+    place = FilePlace(tmp_path, 2)
     for how in ({}, {"place": place}):
         given = place.keep(matrix) if how else matrix
         found = nearest_neighbours(given, 4, fold=None, cells=cells, only=only, **how)

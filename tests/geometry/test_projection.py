@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
-from doccluster.base.executors import InFiles, Sequential, opened
+from doccluster.base.place import FilePlace
 from doccluster.geometry import latent_semantic_space, smoothed_rows
 
 
@@ -88,11 +88,11 @@ def test_a_space_made_in_files_has_the_bytes_of_one_made_in_memory(tmp_path, mon
     expected = latent_semantic_space(matrix, 5, random_state=1)
     np.testing.assert_allclose(expected.components, whole.components, atol=1e-9)
     for fan_in in (2, 8):
-        monkeypatch.setattr("doccluster.base.executors.FAN_IN", fan_in)
-        place = InFiles(Sequential(2), tmp_path)
+        monkeypatch.setattr("doccluster.base.place.FAN_IN", fan_in)
+        place = FilePlace(tmp_path, 2)
         kept = place.keep(matrix)
         found = latent_semantic_space(kept, 5, random_state=1, place=place)
         assert found.components.tobytes() == expected.components.tobytes()
-        assert opened(found.project(kept, place=place)).tobytes() == expected.project(matrix).tobytes()
+        assert found.project(kept, place=place).tobytes() == expected.project(matrix).tobytes()
         smoothed = smoothed_rows(place.keep(np.eye(600)), place.keep(sparse.csr_array(matrix @ matrix.T)), place=place)
-        assert opened(smoothed).tobytes() == smoothed_rows(np.eye(600), sparse.csr_array(matrix @ matrix.T)).tobytes()
+        assert smoothed.tobytes() == smoothed_rows(np.eye(600), sparse.csr_array(matrix @ matrix.T)).tobytes()

@@ -19,7 +19,7 @@ from doccluster.report.explore import GRID, explore_data, grid_places, packed, p
 from doccluster.report.html import render_report
 from doccluster.report.page import as_json
 from doccluster.report.plane import neighbour_purity, plane_of
-from doccluster.report.still_map import Place, placed_labels, squarified, still_map, tiles_of
+from doccluster.report.still_map import LabelPlace, placed_labels, squarified, still_map, tiles_of
 from doccluster.report.summary import summarize
 from doccluster.report.tsne import attraction, neighbour_similarities, places_among, repulsion, tsne
 
@@ -251,7 +251,7 @@ def test_a_label_without_room_is_left_out():
     everywhere = np.stack(np.meshgrid(np.arange(0, 720, 4.0), np.arange(0, 720, 4.0)), axis=-1).reshape(-1, 2)
     point = np.array([[360.0, 360.0]])
     assert placed_labels(point, ["a label"], everywhere, 720) == [None]
-    assert placed_labels(point, ["a label"], point, 720) == [Place(368.0, 360.0, "start")]
+    assert placed_labels(point, ["a label"], point, 720) == [LabelPlace(368.0, 360.0, "start")]
     assert placed_labels(point, [""], point, 720) == [None]
 
 

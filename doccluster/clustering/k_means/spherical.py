@@ -137,6 +137,9 @@ class FitInterrupted(KeyboardInterrupt):
         self.so_far = so_far
 
 
+FitSpherical = Callable[[Any, SphericalParameters], SphericalFit]
+
+
 def spherical_k_means(
     rows: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
 ) -> SphericalFit:
@@ -255,14 +258,9 @@ def find_spherical(task: ClusteringTask) -> ClusteringResult:
     parameters = SphericalParameters(
         task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
     )
-    return result_of(partial(spherical_k_means, task.documents, parameters))
-
-
-def result_of(fit_now: Callable[[], SphericalFit]) -> ClusteringResult:
-    """Return the clusters that a fit finds; on Ctrl-C the best so far, where there is one."""
     interrupted = False
     try:
-        fit = fit_now()
+        fit = (task.fit_spherical or spherical_k_means)(task.documents, parameters)
     except FitInterrupted as stopped:
         if stopped.so_far is None:
             raise

@@ -17,10 +17,12 @@ from scipy import sparse
 
 from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Labels, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
+from doccluster.base.place import Place
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.task import LinearRule, capped
 
 BLOCK_ROWS = 2048
+FILE_ROWS = 2**13  # of documents in files, at a time
 MAX_LENGTH, SMOOTHING, MAX_ITER, TOL = 200.0, 0.5, 20, 1e-3
 MIN_POSTERIOR = 1e-4  # smaller posterior probabilities do not count in the next step
 
@@ -110,6 +112,44 @@ def settle_labels(
 
     first_partition = np.asarray(labels, dtype=np.int64), one_hot(labels, n_clusters)
     return settle(fit, label, first_partition, max_iter=max_iter, tol=tol, progress=progress)
+
+
+def settle_in_files(
+    place: Place, counts: Any, labels: Labels, n_clusters: int, *, progress: Progress = silent
+) -> SettledMixture:
+    """Return `settle_labels` of counts in files of a place, of which none is held.
+
+    A round sends the parameters out and brings sums of counts back. Counts, also those that are scaled to the greatest
+    length, are whole numbers of small steps, so the sums and the rule made of them are those of `settle_labels` bit for
+    bit.
+    """
+    blocks = row_blocks(counts.shape[0], FILE_ROWS)
+    background: list[Floats] = []  # the same in each round
+
+    def fit(labels: Labels) -> Multinomials:
+        sums = place.add(sum_counts, blocks, counts, labels, n_clusters)
+        if not background:
+            background.append(np.asarray(sums.sum(axis=1)).ravel())
+        weights = np.bincount(labels, minlength=n_clusters) / labels.size
+        return multinomials_of(sums, weights, background[0], SMOOTHING, MAX_LENGTH)
+
+    def label(parameters: Multinomials) -> tuple[Labels, Labels]:
+        next_labels = np.concatenate(list(place.map(most_probable, blocks, counts, parameters)))
+        return next_labels, next_labels
+
+    return settle(fit, label, (labels, labels), max_iter=MAX_ITER, tol=TOL, progress=progress)
+
+
+def sum_counts(block: slice, counts: Any, labels: Labels, n_clusters: int) -> Any:
+    """Return the sums of the capped counts of some documents by cluster, csr array of shape (n_terms, n_clusters)."""
+    return sparse.csr_array(capped(counts[block], MAX_LENGTH).T @ one_hot(labels[block], n_clusters))
+
+
+def most_probable(block: slice, counts: Any, parameters: Multinomials) -> Labels:
+    """Return the most probable cluster of each of some documents, the lowest on ties."""
+    rows = counts[block]
+    parts = [parameters.scores(rows[part]).argmax(axis=1) for part in row_blocks(rows.shape[0], BLOCK_ROWS)]
+    return np.concatenate(parts)
 
 
 def settle(

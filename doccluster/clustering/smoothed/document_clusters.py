@@ -9,14 +9,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.executors import InMemory, TablePlace, opened
 from doccluster.base.parameter_fields import check_parameters, parameter
+from doccluster.base.place import Place
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
 from doccluster.base.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.clustering.k_means.seeds import Init
-from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, spherical_k_means
-from doccluster.clustering.mixtures.multinomial import Multinomials, SettledMixture, settle_labels
+from doccluster.clustering.k_means.spherical import (
+    FitInterrupted,
+    FitSpherical,
+    SphericalFit,
+    SphericalParameters,
+    spherical_k_means,
+)
+from doccluster.clustering.mixtures.multinomial import Multinomials, settle_in_files, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
     LETTERS_EXACT_UP_TO,
     Graph,
@@ -61,21 +67,17 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
         smoothed=task.smoothed,
         start=start,
         term_factors=task.term_factors,
+        place=task.place,
+        fit_spherical=task.fit_spherical,
     )
-    return replace(found_of(fit), from_start=start is not None)
-
-
-def found_of(fit: DocumentFit) -> ClusteringResult:
-    """Return a fit as any algorithm returns it."""
-    rule = None if fit.mixture is None else fit.mixture.rule
     return ClusteringResult(
         fit.labels,
-        None,
-        rule,
-        fit.starts,
+        rule=None if fit.mixture is None else fit.mixture.rule,
+        starts=fit.starts,
         left_out=fit.left_out,
         notes=fit.notes,
         interrupted=fit.interrupted,
+        from_start=start is not None,
         points=fit.points,
     )
 
@@ -155,12 +157,13 @@ def smooth_documents(
     meaning: Meaning | None = None,
     letters: Letters | None = None,
     term_factors: npt.NDArray[np.float64] | None = None,
+    place: Place | None = None,
 ) -> SmoothedRows | None:
     """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
 
     The arguments are those of `cluster_documents`.
     """
-    work = DocumentWork(rows, counts, parameters, meaning, letters)
+    work = DocumentWork(rows, counts, parameters, meaning, letters, place)
     work.term_factors = term_factors
     return None if work.no_graph() else work.smoothed(for_counting=True)
 
@@ -175,6 +178,8 @@ def cluster_documents(
     smoothed: SmoothedRows | None = None,
     start: Labels | None = None,
     term_factors: npt.NDArray[np.float64] | None = None,
+    place: Place | None = None,
+    fit_spherical: FitSpherical | None = None,
 ) -> DocumentFit:
     """Return clusters of documents, smoothed and settled as far as the documents allow.
 
@@ -186,10 +191,11 @@ def cluster_documents(
     letters count only where rows are smoothed. `smoothed` are the rows
     of `smooth_documents`, where they were made already. From `start` (clusters 0..n_clusters-1, -1 for a document of
     none) spherical k-means begins, once, at the means of the clusters. `term_factors` are those that rows and counts
-    hold already (see `DocumentVectors.weighed_down`).
+    hold already (see `DocumentVectors.weighed_down`). `place` is where all these lie and are worked on, and
+    `fit_spherical` does there what `spherical_k_means` does.
     """
     parameters.check(rows.shape[0])
-    work = DocumentWork(rows, counts, parameters, meaning, letters)
+    work = DocumentWork(rows, counts, parameters, meaning, letters, place, fit_spherical)
     work.term_factors = term_factors
     work.smoothed_rows, work.start = smoothed, start
     return work.run()
@@ -198,7 +204,7 @@ def cluster_documents(
 class DocumentWork:
     """One fit: what it works on, where, and what is to be reported of it.
 
-    `rows`, `counts` and the rows of meaning and letters may stand for files, which `place` then works on.
+    `place` is where `rows`, `counts` and the rows of meaning and letters lie, and where they are worked on.
     """
 
     def __init__(
@@ -208,12 +214,14 @@ class DocumentWork:
         parameters: DocumentParameters,
         meaning: Meaning | None,
         letters: Letters | None = None,
-        place: TablePlace | None = None,
+        place: Place | None = None,
+        fit_spherical: FitSpherical | None = None,
     ) -> None:
         self.rows, self.counts, self.parameters, self.meaning = rows, counts, parameters, meaning
         self.letters = letters if meaning is None else None  # which gain nothing beside a meaning
-        self.place = place or InMemory(parameters.n_threads)
-        self.is_sparse = sparse.issparse(opened(rows))
+        self.fit_spherical = fit_spherical or spherical_k_means
+        self.place = place or Place(parameters.n_threads)
+        self.is_sparse = sparse.issparse(rows)
         self.rng = as_generator(parameters.random_state)
         self.progress = parameters.progress or silent
         self.left_out: list[str] = []
@@ -252,7 +260,7 @@ class DocumentWork:
         n_asked, n_found = self.parameters.n_clusters, np.unique(labels).size
         if n_found == n_asked:
             return
-        if has_as_many_rows(opened(self.rows), n_asked):
+        if has_as_many_rows(self.rows, n_asked):
             self.left_out.append(
                 f"By the counts of terms, {n_asked - n_found:,} of the {n_asked:,} clusters came out empty."
             )
@@ -261,7 +269,7 @@ class DocumentWork:
 
     def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
-        rows = opened(self.rows)
+        rows = self.rows
         if self.is_sparse and rows.nnz and rows.data.min() < 0:
             return "the rows have negative values"
         return None
@@ -271,16 +279,12 @@ class DocumentWork:
         parameters = self.parameters
         if parameters.quality != "fast" and not refused and parameters.n_clusters > 1:
             points = (self.smoothed_rows or self.smoothed()).points
-            if has_as_many_rows(opened(points), parameters.n_clusters):
+            if has_as_many_rows(points, parameters.n_clusters):
                 return points
             self.left_out.append(
                 f"Neighbours were left aside: fewer than {parameters.n_clusters:,} documents would still differ."
             )
-        return self.rows if self.meaning is None else self.unsmoothed(self.meaning)
-
-    def unsmoothed(self, meaning: Meaning) -> Any:
-        """Return words and meaning side by side, as they are."""
-        return meaning.beside(self.rows)
+        return self.rows if self.meaning is None else self.meaning.beside(self.rows, self.place)
 
     def _means_to_start_from(self, points: Any) -> Any:
         """Return the directions of the sums of the clusters to start from; None where there are none."""
@@ -324,7 +328,7 @@ class DocumentWork:
 
     def _graph(self, rows: Any) -> NeighbourGraph:
         parameters = self.parameters
-        if parameters.max_memory is not None and opened(rows) is rows:
+        if parameters.max_memory is not None and not self.place.is_on_disk:
             limit, letters = parse_size(parameters.max_memory), self.letters
             check_memory(rows, parameters.n_components, parameters.n_neighbors, limit, letters and letters.rows)
         return neighbour_graph(rows, parameters.n_neighbors, **self._how)
@@ -364,7 +368,8 @@ class DocumentWork:
             progress=self.progress,
         )
         try:
-            fit = self.spherical_k_means(points, parameters)
+            # rows that were checked at the door, or made here
+            fit = self.fit_spherical(Documents(points), parameters)
         except FitInterrupted as stopped:
             if stopped.so_far is None:
                 raise
@@ -372,27 +377,21 @@ class DocumentWork:
         self.n_iter = fit.n_iter
         return fit
 
-    def spherical_k_means(self, points: Any, parameters: SphericalParameters) -> SphericalFit:
-        """Return the best of the starts, for rows that were checked at the door or made here."""
-        return spherical_k_means(Documents(points), parameters)
-
-    def settle(self, counts: Any, labels: Labels) -> SettledMixture:
-        """Return the labels and the mixture where expectation maximisation ends."""
-        parameters = self.parameters
-        return settle_labels(
-            counts, labels, parameters.n_clusters, n_threads=parameters.n_threads, progress=self.progress
-        )
-
     def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
         """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
         if self.counts is None or self.interrupted or self._counts_say_little():
             return labels, None
+        how: dict[str, Any] = {"progress": self.progress}
         try:
-            settled = self.settle(self.counts, labels)
+            if self.place.is_on_disk:
+                settled = settle_in_files(self.place, self.counts, labels, self.parameters.n_clusters, **how)
+            else:
+                how |= {"n_threads": self.parameters.n_threads}
+                settled = settle_labels(self.counts, labels, self.parameters.n_clusters, **how)
         except KeyboardInterrupt:
             self.interrupted = True
             return labels, None
-        has_words = np.diff(opened(self.counts).indptr) > 0  # of the others only their meaning tells anything
+        has_words = np.diff(self.counts.indptr) > 0  # of the others only their meaning tells anything
         final_labels = settled.labels if self.meaning is None else np.where(has_words, settled.labels, labels)
         return final_labels.astype(np.int64), settled.parameters
 
@@ -400,7 +399,7 @@ class DocumentWork:
         """Return whether documents have a meaning, and few words."""
         if self.meaning is None or self.counts is None:
             return False
-        counts = opened(self.counts)
+        counts = self.counts
         return float(counts.data.sum(dtype=np.float64)) < SETTLED_FROM * int(counts.shape[0])
 
     def _weighted(self, term: TermPart) -> Any:

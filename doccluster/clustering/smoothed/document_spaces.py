@@ -17,7 +17,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from doccluster.base.blocks import row_blocks
-from doccluster.base.executors import ArrayFile, CsrFiles, InMemory, TablePlace, opened
+from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import format_size
 from doccluster.base.progress import Progress
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
@@ -56,12 +56,12 @@ def neighbour_graph(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> NeighbourGraph:
     """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
     progress("neighbours", 0)
-    cells, fold = cells_of(rows, rng, n_threads, place), FOLDED_FROM if sparse.issparse(opened(rows)) else None
-    documents = rows if opened(rows) is not rows else Documents(rows)  # checked by the estimator, or in files
+    cells, fold = cells_of(rows, rng, n_threads, place), FOLDED_FROM if sparse.issparse(rows) else None
+    documents = Documents(rows)  # checked by the estimator, or made here
     return nearest_neighbours(documents, n_neighbors, fold=fold, cells=cells, n_threads=n_threads, place=place)
 
 
@@ -69,12 +69,12 @@ def cells_of(
     rows: Any,
     rng: np.random.Generator,
     n_threads: int | None,
-    place: TablePlace | None = None,
+    place: Place | None = None,
     *,
     exact_up_to: int | None = None,
 ) -> Cells | None:
     """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
-    matrix = opened(rows)
+    matrix = rows
     is_sparse = sparse.issparse(matrix)
     is_large = matrix.shape[0] > ((exact_up_to or EXACT_UP_TO) if is_sparse else DENSE_EXACT_UP_TO)
     is_filled = is_large and (matrix.nnz if is_sparse else matrix.any())
@@ -88,11 +88,11 @@ def reduced_rows(
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> Any:
     """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
     progress("project", 0)
-    documents = rows if opened(rows) is not rows else Documents(rows)
+    documents = Documents(rows)
     space = latent_semantic_space(
         documents,
         n_components,
@@ -104,25 +104,19 @@ def reduced_rows(
     return space.project(documents, n_threads=n_threads, place=place)
 
 
-def moved_rows(rows: Any, graph: Graph, edges: Any, place: TablePlace, *, mixing: float, n_steps: int = 3) -> Any:
+def moved_rows(rows: Any, graph: Graph, edges: Any, place: Place, *, mixing: float, n_steps: int = 3) -> Any:
     """Return dense unit rows, each moved towards its neighbours in a graph, a float32 table; copies share one place.
 
     `edges` are the weights of the graph, where `place` keeps them.
     """
-    (n_rows, width), n_families = opened(rows).shape, graph.first.size
+    (n_rows, width), n_families = rows.shape, graph.first.size
     with place.for_a_while() as inner:
         firsts = inner.table(
             taken_rows, row_blocks(n_families, BLOCK_ROWS), width, np.float64, rows, inner.keep(graph.first)
         )
-        tables = (table if isinstance(table, ArrayFile | CsrFiles) else Documents(table) for table in (firsts, edges))
-        moved = smoothed_rows(*tables, mixing=mixing, n_steps=n_steps, place=inner)
+        moved = smoothed_rows(Documents(firsts), Documents(edges), mixing=mixing, n_steps=n_steps, place=inner)
         families = inner.keep(graph.families)
         return place.table(taken_rows, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, moved, families)
-
-
-def taken_rows(block: slice, table: Any, places: npt.NDArray[np.int64]) -> Any:
-    """Return some rows of a table: those at some of the places."""
-    return table[places[block]]
 
 
 def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, letters: Any | None = None) -> None:
@@ -145,11 +139,11 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, let
         )
 
 
-def side_by_side(place: TablePlace, *tables: Any, second: Meaning | Letters | None = None) -> Any:
+def side_by_side(place: Place, *tables: Any, second: Meaning | Letters | None = None) -> Any:
     """Return the unit rows of tables of the same documents, one beside the other, and those of a second view."""
-    shapes = [opened(table).shape for table in tables]
+    shapes = [table.shape for table in tables]
     rows, weight = (None, 0.0) if second is None else (second.rows, second.weight)
-    width = sum(n_columns for _, n_columns in shapes) + (0 if rows is None else opened(rows).shape[1])
+    width = sum(n_columns for _, n_columns in shapes) + (0 if rows is None else rows.shape[1])
     blocks = row_blocks(shapes[0][0], BLOCK_ROWS)
     return place.table(block_side_by_side, blocks, width, np.float32, rows, weight, *tables)
 
@@ -180,7 +174,7 @@ def shared_term_rows(
     *,
     weighting: Weighting | None = None,
     n_threads: int | None = None,
-    place: TablePlace | None = None,
+    place: Place | None = None,
     term_factors: npt.NDArray[np.float64] | None = None,
 ) -> WeighedRows:
     """Return the unit rows of counts as `weighted_rows` has them, where `place` keeps them.
@@ -192,7 +186,7 @@ def shared_term_rows(
     if term_factors is not None:
         counts = sparse.csr_array(counts, copy=True)
         counts.data = np.rint(counts.data / term_factors[counts.indices]).astype(np.float32)
-    place, (n_rows, n_terms) = place or InMemory(n_threads), opened(counts).shape
+    place, (n_rows, n_terms) = place or Place(n_threads), counts.shape
     blocks = row_blocks(n_rows, COUNTED_ROWS)
     frequency, mean_length = np.zeros(n_terms, np.int64), 0.0
     for present, total in place.map(counted_terms, blocks, counts):
@@ -205,7 +199,7 @@ def shared_term_rows(
     shared = np.where(frequency > 1, factors, 0).astype(np.float32)
     how = weighting or parse_weighting("tfidf"), max(mean_length, 1.0)
     rows = place.rows(weighted_block, blocks, counts, shared, *how)
-    if has_as_many_rows(opened(rows), n_clusters) or not (frequency == 1).any():
+    if has_as_many_rows(rows, n_clusters) or not (frequency == 1).any():
         return WeighedRows(rows, shared, keeps_single=False)
     return WeighedRows(place.rows(weighted_block, blocks, counts, factors, *how), factors, keeps_single=True)
 
@@ -279,15 +273,13 @@ def search_cells(
     n_probes: int | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
-    place: TablePlace | None = None,
+    place: Place | None = None,
 ) -> Cells:
     """Return about sqrt(n) cells of unit rows (csr or dense, some filled), and those nearest to each row.
 
-    What stands for rows in files may be given, and a place where they are compared with the centroids.
-
     By default as many are nearest as hold some 2,000 documents, at least 4; more find more neighbours.
     """
-    matrix = opened(rows)
+    matrix = rows
     n = matrix.shape[0]
     rng = as_generator(random_state)
     is_sparse = sparse.issparse(matrix)
@@ -304,9 +296,9 @@ def search_cells(
     centroids = spherical_k_means(as_documents(matrix[sample]), parameters).centroids
     n_probes = min(n_probes, centroids.shape[0])
     blocks = row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells))
-    with (place or InMemory(n_threads)).for_a_while() as inner, threadpool_limits(1, user_api="blas"):
+    with (place or Place(n_threads)).for_a_while() as inner, threadpool_limits(1, user_api="blas"):
         shared = rows, inner.keep(centroids), n_probes
-        probes = np.array(opened(inner.table(nearest_centroids, blocks, n_probes, np.int32, *shared)))
+        probes = np.array(inner.table(nearest_centroids, blocks, n_probes, np.int32, *shared))
     return Cells(probes[:, 0].astype(np.int64), probes)
 
 
