@@ -212,6 +212,14 @@ class RunSettings:
             raise InputError(
                 "the labels that were given say what the clusters are", remedy=("leave out ", Argument("apart_from"))
             )
+        self._check_topics()
+        if self.letters and not self.takes_letters:
+            raise InputError(
+                "count beside words that are smoothed",
+                argument="letters",
+                received=True,
+                remedy="leave it out, or the embeddings, labels, algorithm or columns that go with other ways",
+            )
         for name in ("space", "levels"):
             check_choice(getattr(self, name), parameters_of(self)[name].choices, name)
         _check_weight(self.meaning_weight)
