@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 
 from doccluster import assign, load_run, rerun, run
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
+from doccluster.labeling import describe_clusters
+from doccluster.vectors import DocumentVectors
 
 SUBJECTS = [[f"subject{topic}word{number}" for number in range(40)] for topic in range(4)]
 COMMON = [f"common{number}" for number in range(60)]
@@ -93,3 +97,21 @@ def test_what_cannot_be_done_is_said(letters, tmp_path, column, more, sentence):
         settings["n_clusters"] = "auto"
     with pytest.raises(InputError, match=sentence):
         run(frame, apart_from=column, **settings)
+
+
+def test_labels_count_a_term_by_its_factor():
+    names = np.array([f"{word}{cluster}" for cluster in "abcde" for word in ("leahy", "judges")], dtype=object)
+    rows = np.zeros((50, 10))
+    for cluster in range(5):
+        rows[10 * cluster : 10 * cluster + 10, 2 * cluster] = 1
+        rows[10 * cluster : 10 * cluster + 8, 2 * cluster + 1] = 0.5  # the name says a little more
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    matrix = sparse.csr_array(rows)
+    vectors = DocumentVectors(matrix, tuple(map(str, range(50))), names, counts=matrix)
+    partition = Partition.from_labels(np.repeat(range(5), 10).tolist())
+
+    def first_terms(vectors):
+        return [cluster.label_terms[0].term for cluster in describe_clusters(vectors, partition)]
+
+    assert first_terms(vectors) == [f"leahy{cluster}" for cluster in "abcde"]
+    assert first_terms(vectors.weighed_down(np.tile([0.05, 1.0], 5))) == [f"judges{cluster}" for cluster in "abcde"]

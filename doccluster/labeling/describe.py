@@ -158,6 +158,7 @@ def describe_clusters(
         in_titles=in_titles,
         function_words=function_words,
         longer=longer,
+        term_factors=vectors.term_factors,
     )
     labels = short_labels(ranked)
     shown = representative_documents(

@@ -57,12 +57,14 @@ def rank_label_terms(
     in_titles: TitleCounts | None = None,
     function_words: Collection[str] = frozenset(),
     longer: LongerStrings | None = None,
+    term_factors: Floats | None = None,
 ) -> list[tuple[LabelTerm, ...]]:
     """Return for each cluster the words and phrases that name it, best first, at most 20; none without names.
 
     `names` of shape (n_terms,): the written form of each column. `rows`, `partition` of shape (n_documents, n_terms):
     with them candidates are tried as queries. `function_words`: words that may not stand in a label (lower case).
-    `longer`: what to show in place of some terms of a cluster (see `recurring_strings`).
+    `longer`: what to show in place of some terms of a cluster (see `recurring_strings`). `term_factors` of shape
+    (n_terms,): what each term counts for (see `DocumentVectors`), a phrase as the least of its terms.
 
     Notes
     -----
@@ -74,12 +76,20 @@ def rank_label_terms(
     if names is None:
         return [()] * profiles.n_clusters
     scores = profiles.mutual_information()
+    if term_factors is not None:
+        scores.data *= term_factors[scores.indices]
     unfit = function_words if phrases is None else phrases.unfit.union(function_words)
     n_having = None if phrases is None else np.asarray(phrases.support.sum(axis=0), dtype=np.float64)
     candidates_of = []
     for cluster, (columns, values) in enumerate(largest_per_row(scores, N_CANDIDATES)):
         words = _words(profiles, cluster, columns, values, names, unfit)
-        candidates_of.append(_with_phrases(words, _phrases_of(phrases, n_having, profiles, cluster))[:N_SEARCHED])
+        of_phrases = _phrases_of(phrases, n_having, profiles, cluster)
+        if term_factors is not None:
+            of_phrases = [
+                replace(phrase, score=phrase.score * float(term_factors[list(phrase.columns)].min()))
+                for phrase in of_phrases
+            ]
+        candidates_of.append(_with_phrases(words, of_phrases)[:N_SEARCHED])
     queries = None
     if rows is not None and partition is not None:
         columns_searched = {
