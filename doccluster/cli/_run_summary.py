@@ -112,6 +112,7 @@ def print_run(run: Run, output: Path | None) -> None:
     columns = ", ".join(run.parameters.get("resolved", {}).get("text_columns", ()))
     text = f" (text: {columns})" if columns else ""
     say_fact("read", f"{n_read:,} documents{text}{_where_and_when(run, overviews)}{_skipped(run, output)}")
+    # the density of the matrix counts what is stored and not zero
     matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
     n_stored = int(np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz)
     empty = f"   ({n_empty:,} without a term have no cluster)" if n_empty else ""
@@ -158,6 +159,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
         "interrupted": run.provenance.interrupted,
         "n_documents": run.n_documents,
         "n_empty": len(run.empty_documents),
+        # a document that was only renamed has been read
         "n_skipped": sum(not skipped.is_renamed for skipped in run.skipped),
         "n_terms": run.vectors.n_terms,
         "n_clusters": run.n_clusters,

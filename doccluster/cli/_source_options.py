@@ -106,6 +106,7 @@ def _option(name: str, parameter: Parameter, of_type: str, spec: OptionSpec, sec
     }
     choices = spec.choices or parameter.choices
     if of_type.startswith("bool"):
+        # what is off by default needs no way to say no
         negative = "" if parameter.default is False else f"/--no-{name.replace('_', '-')}"
         return click.option(f"{flags[0]}{negative}", name, is_flag=True, **attributes)
     if choices:

@@ -100,6 +100,7 @@ def choose_k_command(
         print_json(choice_as_json(choice))
         return
     print_choice(choice)
+    # criteria of the textbooks stand below the recommendation: they never change it
     if choice.criteria is not None:
         print_criteria(choice.criteria)
     if output:
@@ -202,6 +203,7 @@ def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json
     columns = [
         Column("test", [test.name for test in tests], "left"),
         Column("value", [f"{test.mean:.3f}" for test in tests]),
+        # the interval in which the value falls for data without clusters
         Column("no clusters", ["{:.3f} to {:.3f}".format(*test.null_interval) for test in tests]),
         Column("p", [f"{test.p_value:.3f}" for test in tests]),
         Column("what it says", [meanings[test.name] for test in tests], "left", fit="wrap"),

@@ -311,6 +311,7 @@ def _explanation(record: Measure) -> list[str]:
         "also called": ", ".join(record.also_called),
     }
     head = [f"{record.name}: {record.title}" + ("" if record.is_counted else f" ({kind})")]
+    # rows of nothing, such as parts of a measure that has none, are left out
     return head + [line for name, text in rows.items() if text for line in _wrapped(name, plain(text))]
 
 
@@ -365,6 +366,7 @@ def prevalence_command(run: str, by: str, words: int | None, as_json: bool, late
         raise click.UsageError("give one of --json, --latex and --csv")
     if words is not None and (latex or as_csv):
         raise click.UsageError("--words prints a table or --json; leave out --latex and --csv.")
+    # refused before the run is read, which may take long
     loaded = load_run(run)
     if words is not None:
         _print_words(loaded.words_over_time(words, by), as_json=as_json)
@@ -401,6 +403,7 @@ def _print_words(words: dict[str, list[str]], *, as_json: bool) -> None:
 def _print_prevalence(result: Prevalence) -> None:
     table, groups = result.table, list(result.group_sizes)
     if len(groups) <= MAX_WIDE_GROUPS:
+        # few groups stand side by side, a column each; many are a list of cells
         first = table[table["group"] == groups[0]]
         columns = [
             Column("cluster", [str(number) for number in first["cluster"]]),

@@ -105,6 +105,7 @@ def search_command(
     if hits is None and len(words) < 2:
         raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
     if output is not None:
+        # before the search, so that no work is lost over a name
         check_file(Path(output), overwrite=overwrite)
     with progress_shown(quiet=as_json) as progress:
         if hits is not None:

@@ -94,6 +94,7 @@ def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
         shape += f" ({parameters['terms_per_document']:,} in each)"
     say(f"  {parameters['kind']}  {shape}, {clusters:,} {groups}")
     if parameters["kind"] == "like":
+        # a twin is judged by how near its documents are, beside those of its source
         of_twin, of_source = (
             [parameters[f"cosine_{place}{end}"] for place in ("within", "between")] for end in ("", "_of_source")
         )

@@ -319,6 +319,7 @@ def rerun_command(
         for difference in again.differences:
             say(f"  {difference}")
     if not again.same_labels:
+        # as `diff` and `cmp` do, so that a script can tell
         sys.exit(1)
 
 

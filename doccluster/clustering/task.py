@@ -309,6 +309,7 @@ def fit_estimator(
     }
     task.progress("cluster", 0)
     try:
+        # of the settings an estimator gets those that it knows
         estimator.set_params(**{name: value for name, value in settings.items() if name in parameters})
         with threadpool_limits(None if "n_threads" in parameters else 1):
             estimator.fit(matrix)

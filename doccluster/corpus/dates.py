@@ -175,6 +175,7 @@ def _of_text(text: str, first: str, languages: Collection[str]) -> DateReading:
     number = _NUMBER.fullmatch(text)
     if number is not None:
         return DateReading(_of_number(number[2]))
+    # a name of a place, as in "2024-05-01 09:00 Europe/Rome", says the zone
     place = _PLACE.search(text) if "/" in text else None
     zone = None if place is None else ZoneInfo(place[1])
     text = text if place is None else text[: place.start()]

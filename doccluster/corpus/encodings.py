@@ -236,6 +236,7 @@ def detect(data: bytes) -> str | None:
     name = codec_name(best.encoding) or best.encoding
     if name == "cp1251" and _is_hebrew(sample):
         return "cp1255"
+    # few letters of a rare alphabet are more likely accents of a western text
     if name != "cp1252" and name not in _LATIN_LANGUAGES:
         return name if name in _MULTI_BYTE or best.percent_coherence >= 30 or _is_mostly_high(sample) else "cp1252"
     western = min((match.percent_chaos for match in matches if "cp1252" in match.could_be_from_charset), default=100.0)

@@ -154,6 +154,7 @@ def _of_mapping(source: Mapping[Any, Any]) -> Records | None:
     parts = [name for name, part in source.items() if hasattr(part, "column_names")]
     if parts:
         raise InputError("the source holds several data sets", remedy=f"give one of them: {', '.join(map(str, parts))}")
+    # what scikit-learn calls a bunch
     if {"data", "target"} <= source.keys():
         if hasattr(source["data"], "iloc"):
             return _table(source["data"])

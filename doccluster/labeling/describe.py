@@ -160,6 +160,7 @@ def describe_clusters(
         longer=longer,
         term_factors=vectors.term_factors,
     )
+    # the labels of all clusters at once: no two may be the same
     labels = short_labels(ranked)
     shown = representative_documents(
         documents, partition, placed.similarity, n_documents=n_documents, outlets=outlets, evidence=evidence_of_all

@@ -192,6 +192,7 @@ def count_label_phrases(
         clusters = np.flatnonzero(counts)
         shown.append(written_as(phrase, running))
         columns.append(phrase_columns)
+        # of a sample that was read: as many documents are expected in the whole cluster
         parts.append((clusters, counts[clusters] * partition.sizes[clusters] / n_read[clusters]))
     indices = np.concatenate([np.empty(0, dtype=np.int64), *(clusters for clusters, _ in parts)])
     values = np.concatenate([np.empty(0), *(estimated for _, estimated in parts)])

@@ -148,6 +148,7 @@ def _words(
     )
     support, frequency = entries(profiles.support, cluster, columns), profiles.document_frequency[columns]
     weight = entries(profiles.centroids, cluster, columns)
+    # rules that are less and less strict, until a cluster has a word at all
     for is_fit in _tiers(profiles, cluster, support, frequency):
         places = np.flatnonzero(readable & is_fit).tolist()
         if places:

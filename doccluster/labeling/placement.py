@@ -179,6 +179,7 @@ def representative_documents(
     chosen = []
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
+        # more than are shown, since copies of one text are left out
         nearest = members[np.argsort(-similarity[members], kind="stable")[: n_documents * CANDIDATES_PER_PLACE]]
         nearest_outlets = None if outlets is None else [outlets[row] for row in nearest.tolist()]
         chosen.append(
@@ -308,6 +309,7 @@ def explain_membership(
     columns = np.flatnonzero(weights)
     weights, centroid = weights[columns], centroid[columns]
     products = weights * centroid
+    # the largest contributions to the cosine; equal ones in the order of columns
     order = np.lexsort((columns, -products))
     order = order[products[order] != 0][:n_terms]
     return tuple(

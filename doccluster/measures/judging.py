@@ -99,6 +99,7 @@ def score(
     options = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     is_external = record.family == "external"
     labels, truth, vectors = _of_run(labels, truth, vectors)
+    # a measure gets the evidence of its family alone
     store, dropped = _prepare(
         labels,
         truth if is_external else None,

@@ -72,6 +72,7 @@ def count_clusters(
         return ClusterCount(settings.n_clusters)
     smooths = settings.algorithm == QUALITIES["default"]
     options, names = settings.clustering or {}, SMOOTHING if smooths else ("max_memory",)
+    # stories have a rule of their own; where it does not apply, subtopics are nearest to them
     try:
         choice, smoothed = recommended(
             vectors,
@@ -114,6 +115,7 @@ def recommended(
     """
     rows, counts = vectors.documents.unit, vectors.counts
     smoothed = None
+    # where all documents are looked at, their smoothed rows serve the clustering too
     if rows.shape[0] <= min(MAX_DOCUMENTS, max_documents or MAX_DOCUMENTS):
         common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
         parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))

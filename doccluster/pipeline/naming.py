@@ -80,6 +80,7 @@ def name_clusters(
         return TreeLevel(name, partition.labels, tuple(without_other(described, partition, is_other)))
 
     shown = level(around.shown, partition, phrases, placement=placed, evidence=evidence)
+    # names of the levels above are made of the same phrases, added up
     coarser = []
     for name, labels in around.coarser.items():
         groups = shown.parents_on(TreeLevel(name, labels, ()))
@@ -224,6 +225,7 @@ def phrases_of(
         return None
     if chosen.analyzer not in ("word", "script") or tuple(chosen.ngram_range)[1] > 1:
         return None
+    # words of a phrase are found in the matrix by their terms; stems have many words
     column = {term: place for place, term in enumerate(vectors.terms.tolist())}
     term_of = analysis_of(chosen).term_of
 

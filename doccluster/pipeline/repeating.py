@@ -69,6 +69,7 @@ def repeat_run(
     then = read_record(path, RunRecord)
     recorded = recorded_run(then.parameters, path)
     settings = replace(recorded.settings, random_state=then.provenance.seed, n_threads=n_threads)
+    # files may have moved together with the record
     if settings.embeddings is not None:
         place = str(recorded.found(settings.embeddings))
         settings = settings if column_named(place) else replace(settings, embeddings=place)

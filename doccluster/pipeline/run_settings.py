@@ -243,6 +243,7 @@ class RunSettings:
             raise InputError(
                 "topics grow from the clusters of the default algorithm", remedy=("leave out ", Argument(other))
             )
+        # a topic without words and examples only groups others, and needs no cluster
         n_topics = n_guides(self.topics)
         if not isinstance(self.n_clusters, str) and self.n_clusters < n_topics:
             raise InputError(

@@ -183,6 +183,7 @@ def read_source(
     max_expanded_size = options.get("max_expanded_size", "4G")
     paths = as_paths(source) or []
     single = paths[0] if len(paths) == 1 else source
+    # a folder with a matrix, its names and its classes stands for the matrix
     if "format" not in options:
         single = matrix_in(single)
     if is_matrix(single, format=options.get("format")):
@@ -281,6 +282,7 @@ def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> 
     outlets = outlets_of(table)
     for row, outlet in enumerate(outlets):
         rows_of[outlet].append(row)
+    # what one outlet repeats is boilerplate; what several say is news
     by_outlet = {
         outlet: find_repeated(PickedTexts(corpus.texts, rows), outlet=outlet) for outlet, rows in rows_of.items()
     }

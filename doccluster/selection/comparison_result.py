@@ -206,6 +206,7 @@ def paired_tests(values: Mapping[str, npt.ArrayLike], *, higher_is_better: bool 
     rows = []
     for first, second in itertools.combinations(values, 2):
         first_values, two = np.asarray(values[first], dtype=np.float64), np.asarray(values[second], dtype=np.float64)
+        # a seed for which one of the two is undefined is no pair
         is_known = ~(np.isnan(first_values) | np.isnan(two))
         if not is_known.any():
             continue

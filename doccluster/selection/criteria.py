@@ -142,6 +142,7 @@ def criteria_over_k(
     labels, values = fits[0]
     columns = {name: {k: values[k][name] for k in sizes} for name in values[sizes[0]]}
     columns |= _derived_curves(columns, n_documents=matrix.shape[0], n_terms=matrix.shape[1])
+    # the gap compares each curve with that of reference data without clusters
     for column, value in {"gap": "within", "gap_rss": "rss"}.items() if n_null else ():
         reference = [{k: of_k[value] for k, of_k in null_values.items()} for _, null_values in fits[1:]]
         columns[column], columns[f"{column}_sd"] = gap_statistic(columns[value], reference)

@@ -113,6 +113,7 @@ def find_levels(
     n_drawn = max(1, round(DRAWN * n_nodes))
     parts_drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
     graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in parts_drawn)]
+    # seeds are drawn beforehand, so that the order in which jobs end does not matter
     seeds = rng.integers(2**31, size=(len(resolutions), len(graphs)))
     jobs = list(itertools.product(range(len(resolutions)), range(len(graphs))))
 

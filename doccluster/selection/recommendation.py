@@ -268,6 +268,7 @@ def choose_k(
     chosen, reason = _shown(granularity, subtopics_because, best)
     level = best.get(chosen) if structure.is_there else None
     k = unlimited = None if level is None else level.n_clusters
+    # of the numbers that were asked for the nearest by ratio: 20 is as far from 10 as 5
     if requested and unlimited is not None:
         k = min(requested, key=lambda number: (abs(math.log(number / unlimited)), number))
     return Recommendation(
@@ -330,6 +331,7 @@ def _sample_of(
     counts = None if counts is None else counts[places]
     meaning = None if meaning is None else meaning.take(places)
     letters = None if letters is None else letters.take(places)
+    # rows that were smoothed with all documents are no sample of them
     return _Sample(rows[places], counts, meaning, letters, None, places, n_documents)
 
 

@@ -273,6 +273,7 @@ def distance_distribution_test(
         ranges = [_pair_distance_range(rows, metric) for rows in (points, reference)]
         if shared_bins:
             ranges = [(0.0, max(high for _, high in ranges))] * 2
+        # all distances may be equal: bins need a width
         edges = [np.linspace(low, high if high > low else low + 1, bins + 1) for low, high in ranges]
         counts, reference_counts = (
             sum(np.histogram(distances, bin_edges)[0] for distances in pair_distances(rows, metric=metric))

@@ -59,6 +59,7 @@ def write_vectors(path: str | os.PathLike[str], synthetic: SyntheticVectors) -> 
 
         return _write_all(place, {place: write}, synthetic.parameters)
     if (kind == ".npy") == sparse.issparse(matrix):
+        # .npy holds dense rows alone, .mtx sparse ones
         right = ".npz or .mtx" if sparse.issparse(matrix) else ".npz or .npy"
         raise InputError(f"{place} ends in {kind}, which does not fit these vectors", remedy=f"choose {right}")
 

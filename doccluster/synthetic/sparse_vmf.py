@@ -106,6 +106,7 @@ def make_sparse_vmf(
     float_type = check_float_type(dtype)
     plan = _plan_of_length(terms_per_document, n_terms, k, mean_resultant_length, separation, background, value_spread)
     generator = as_generator(random_state)
+    # blocks of terms that belong together do not stand side by side
     columns = generator.permutation(plan.n_terms)
     truth = generator.choice(k, size=n_rows, p=shares).astype(np.int64, copy=False)
     matrix = _draw(plan, truth, columns, spawn_entropy(generator), float_type, n_threads)
@@ -187,6 +188,7 @@ def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: f
     """Return the inclusion probabilities of one part, whose squares sum to `share` of `squares`."""
     low, high = squares_range(n_columns, n_chosen) if n_columns else (0.0, 0.0)
     if not low * (1 - 1e-9) <= squares * share <= high * (1 + 1e-9):
+        # with so few terms a document cannot be as near to, or as far from, its centre
         raise InputError(
             (
                 f"cannot be reached with {n_chosen} of {n_columns} {which} terms in a document: ",

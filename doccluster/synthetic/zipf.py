@@ -252,6 +252,7 @@ def plan_zipf(
             received=k,
             remedy=("choose ", Argument("n_topics"), f" <= {n}"),
         )
+    # about fifty documents for a story
     stories = max(k, min(n // 50, 5000)) if n_stories is None else check_positive_int(n_stories, "n_stories")
     if stories < k:
         raise InputError(

@@ -337,6 +337,7 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
     ]
     if not languages:
         return Counter()
+    # texts that are in none of these for sure go to the one that leads among them
     nearest = np.array(languages)[total[:, languages].argmax(axis=1)]
     hits_of_best = hits[rows, nearest]
     belongs = (total[rows, nearest] > 0) & (hits_of_best >= 1) & (hits_of_best >= COVERAGE * sizes)

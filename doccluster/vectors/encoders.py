@@ -162,6 +162,7 @@ def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silen
                 f"{block.stop - block.start:,} texts",
                 remedy="it must return a row of numbers for each",
             )
+        # how many numbers a row has is known from the first block on
         if block.start == 0:
             rows = np.empty((len(texts), rows_of_block.shape[1]), dtype=np.result_type(rows_of_block.dtype, np.float32))
         rows[block] = rows_of_block

@@ -354,6 +354,7 @@ def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping
     vectorizer.n_documents_ = settings["n_documents"]
     vectorizer.mean_length_ = settings["mean_length"]
     vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
+    # a model may have been edited or cut off: what does not fit together is refused
     lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
     if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
         raise SchemaError("the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again")

@@ -80,6 +80,7 @@ def join(clusters, n_alive, linkage, first, second, between):
         if neighbour == first:
             shift = 1
             continue
+        # those after the cluster that is gone move up by one place
         alive[at - shift] = neighbour
         if neighbour != second:
             there = place(n, neighbour, second)
@@ -122,6 +123,7 @@ def join_by_chains(table, n, linkage):
                     distance = np.float64(table[place(n, tip, neighbour)])
                     if distance < least:
                         nearest, least = neighbour, distance
+            # two clusters that are nearest to each other: no later join comes between them
             if length > 1 and nearest == chain[length - 2]:
                 break
             chain[length] = nearest
@@ -205,6 +207,7 @@ def _distances(
 
     def distances(block: slice) -> npt.NDArray[np.float32]:
         """Return the distances of some rows to all later ones, as they lie in the table."""
+        # one minus the cosine; Ward joins by squared distances, |x - y|^2 = |x|^2 + |y|^2 - 2 x.y
         products = (matrix[block] @ by_term).toarray()
         distances = 1.0 - products if linkage != "ward" else squares[block, None] + squares - 2.0 * products
         is_later = np.arange(n) > np.arange(block.start, block.stop)[:, None]

@@ -182,6 +182,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to cluster")
         rng = as_generator(self.random_state)
         self.tree_ = self._grown(rows, k, rng)
+        # equal rows cannot be divided, so there may be fewer clusters than were asked for
         n_found = self.tree_.n_clusters
         labels = self.tree_.cut(n_found)
         if self.refine:

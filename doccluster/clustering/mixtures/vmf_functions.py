@@ -127,6 +127,7 @@ def concentration(n_dimensions: int, resultant: object, largest: float) -> Any:
         low, high = np.where(error < 0.0, kappa, low), np.where(error > 0.0, kappa, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             following = kappa - error / (1.0 - value * value - (n_dimensions - 1.0) * value / kappa)
+        # a step of Newton that leaves the bracket is replaced by its middle
         is_between = (low < following) & (following < high)
         following = np.where(error == 0.0, kappa, np.where(is_between, following, 0.5 * (low + high)))
         is_settled = np.abs(following - kappa) <= 1e-15 * kappa
