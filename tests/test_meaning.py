@@ -489,3 +489,27 @@ def test_meaning_counts_less_beside_longer_documents(n_words, weight):
     assert run.vectors.meaning.weight == pytest.approx(weight, abs=1e-3)
     chosen = doccluster.run(texts, n_clusters=2, language="none", embeddings=rows, meaning_weight=3)
     assert chosen.vectors.meaning.weight == 3
+
+
+def test_a_meaning_that_says_nothing_of_the_words_counts_for_little():
+    rng = np.random.default_rng(0)
+    subjects = rng.integers(4, size=200)
+    words = [[f"{name}{number}" for number in range(12)] for name in ("boat", "corn", "play", "coal")]
+    texts = [" ".join(rng.choice(words[subject], 6)) for subject in subjects]
+    fits = np.eye(8)[subjects] + rng.normal(scale=0.2, size=(200, 8))
+    strange = np.eye(8)[rng.integers(8, size=200)] + rng.normal(scale=0.2, size=(200, 8))
+    rows_of = [dict(zip(texts, rows, strict=True)) for rows in (fits, strange)]
+    encoders = [lambda batch, rows=rows: np.array([rows[text] for text in batch]) for rows in rows_of]
+    settings = {"n_clusters": 4, "language": "none"}
+    runs = {
+        name: doccluster.run(texts, encoder=encoder, **settings)
+        for name, encoder in zip(("fits", "not"), encoders, strict=True)
+    }
+    weights = {name: made.parameters["resolved"]["meaning"]["weight"] for name, made in runs.items()}
+    assert weights == {"fits": 1.0, "not": 0.05}
+    told = {name: "it counts for less" in " ".join(made.notes) for name, made in runs.items()}
+    assert told == {"fits": False, "not": True}
+    found = runs["not"].labels_
+    assert all(len(set(found[subjects == subject])) == 1 for subject in range(4))  # as by words
+    for wanted in ({"embeddings": strange}, {"encoder": encoders[1], "meaning_weight": 1.0}):
+        assert doccluster.run(texts, **settings, **wanted).parameters["resolved"]["meaning"]["weight"] == 1.0

@@ -38,7 +38,7 @@ from doccluster.pipeline.sources import SourceDocuments, is_matrix, matrix_in
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import Letters, letters_vectorizer
-from doccluster.vectors.meaning import usual_weight
+from doccluster.vectors.meaning import trusted_weight
 from doccluster.vectors.vectorize import choose_vectorizer
 
 MAX_HELD = 50_000  # documents, as many as `-k auto` looks at
@@ -112,9 +112,10 @@ class BlockStages(Stages):
         terms = vectorizer.get_feature_names_out()
         vectors = DocumentVectors(matrix, documents.ids, terms, vectorizer.display_terms_, counts)
         if meaning is not None:
-            weight = source.meaning_weight or usual_weight(vectors.mean_words * places.size / len(texts))
-            rows = meaning if places.size == len(texts) else meaning.take(places, self.place)
-            vectors = replace(vectors, meaning=replace(rows, weight=weight))
+            of_rows = meaning if places.size == len(texts) else meaning.take(places, self.place)
+            n_words = vectors.mean_words * places.size / len(texts)
+            weight = source.meaning_weight or trusted_weight(matrix, n_words, of_rows, self.n_threads)
+            vectors = replace(vectors, meaning=replace(of_rows, weight=weight))
         return VectorizedDocuments(
             Vectorization(vectors, vectorizer, languages, writing),
             documents,

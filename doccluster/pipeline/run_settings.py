@@ -341,7 +341,9 @@ def recorded_run(parameters: Mapping[str, object], path: Path) -> RecordedRun:
     resolved = recorded.resolved or {}
     if "letters" not in parameters:  # made before there were any, and before words were cut
         stemming = {"stemming": resolved["stemming"] or "none"} if "stemming" in resolved else {}
-        settings = replace(settings, letters=False, vectorizer={**stemming, **(settings.vectorizer or {})} or None)
+        weight = settings.meaning_weight or (resolved.get("meaning") or {}).get("weight")
+        stemmed = {**stemming, **(settings.vectorizer or {})} or None
+        settings = replace(settings, letters=False, meaning_weight=weight, vectorizer=stemmed)
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
         settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
     folder = path.parent.parent if path.parent.name == BEFORE_EDITS else path.parent

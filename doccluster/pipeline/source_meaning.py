@@ -30,6 +30,7 @@ from doccluster.text.language import survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.meaning import (
+    GIVEN,
     SUFFIXES,
     Embeddings,
     Meaning,
@@ -39,12 +40,12 @@ from doccluster.vectors.meaning import (
     rows_of_column,
     rows_of_documents,
     seen_from,
+    usual_weight,
 )
 
 MIN_FOREIGN_SHARE = 0.05  # of the documents, for a note on languages that an encoder was not made for
 N_SAMPLED, PER_TEXT = 200, 500  # texts, and characters of each, that say in which alphabet a collection is
 LAST_LATIN = "\u024f"
-GIVEN = "given"  # the name of embeddings from elsewhere
 OF_A_FILE = Encoder(GIVEN, "", list)
 
 
@@ -59,6 +60,8 @@ def meaning_note(vectors: DocumentVectors, settings: RunSettings) -> str | None:
     alone = f"; {without:,} without any go by their words" if without else ""
     wordless = int((vectors.documents.squared_norms == 0).sum())
     alone += f"; {wordless:,} without a known word by their meaning" if wordless else ""
+    if settings.meaning_weight is None and space == "both" and meaning.weight < 0.9 * usual_weight(vectors.mean_words):
+        alone += "; it counts for less, since neighbours by words are hardly near by meaning"
     return (
         f"Clustered by {by} ({what}, {meaning.n_dimensions:,} dimensions{alone}); labels, similarities and measures "
         "are of the words."

@@ -32,7 +32,7 @@ from doccluster.results.run_model import Model
 from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
-from doccluster.vectors.meaning import Meaning, usual_weight
+from doccluster.vectors.meaning import Meaning, trusted_weight
 
 MATRIX_SUFFIXES = (".mat", ".mtx", ".mtx.gz", ".npz", ".npy")
 MATRIX_NAMES = (".rclass", ".clabel", ".rlabel")  # the classes, terms and ids that lie beside a matrix
@@ -56,7 +56,7 @@ class SourceDocuments(ShortRepr):
     vectors: DocumentVectors | None = None
     left_out: tuple[Repeated, ...] = ()  # of the texts, as boilerplate
     meaning: Meaning | None = None  # of the documents, where that was asked for
-    meaning_weight: float | None = None  # None for `usual_weight`
+    meaning_weight: float | None = None  # None for `trusted_weight`
     language_note: str | None = None  # what of the documents their encoder was not made for
     max_expanded_size: int | str = "4G"  # of `read_corpus`
 
@@ -89,7 +89,8 @@ class SourceDocuments(ShortRepr):
             vectorization = adopt_vectors(self._ready, language=language, options=options)
         if self.meaning is None:
             return vectorization
-        weight = self.meaning_weight or usual_weight(vectorization.vectors.mean_words)
+        words = vectorization.vectors
+        weight = self.meaning_weight or trusted_weight(words.matrix, words.mean_words, self.meaning, n_threads)
         return replace(
             vectorization, vectors=replace(vectorization.vectors, meaning=replace(self.meaning, weight=weight))
         )

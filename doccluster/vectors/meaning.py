@@ -26,10 +26,12 @@ from doccluster.corpus.columns import ID_COLUMNS
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.formats import TIMES_EXPANDED
 from doccluster.errors import Argument, InputError, importing
+from doccluster.geometry.neighbours import nearest_neighbours
 from doccluster.vectors.matrix_files import check_npy, damage_as_input_error, load_npz
 
 Floats = npt.NDArray[np.float32]
 
+GIVEN = "given"  # the name of embeddings from elsewhere
 SPACES = ("both", "words", "meaning")
 BLOCK_ROWS = 2048  # whose sum is made at a time
 BALANCED_AT = 20  # known words in a document on average, up to which meaning counts as much as they do
@@ -179,6 +181,46 @@ def usual_weight(n_words: float) -> float:
     (1.0, 0.5, 1.0)
     """
     return float(np.clip(np.sqrt(BALANCED_AT / max(n_words, 1.0)), 0.5, 1.0))
+
+
+TRUST_SAMPLE = 2_000  # documents, evenly spaced
+LEAST_FOR_TRUST = 50  # of fewer, chance says who are neighbours
+NO_TRUST, FULL_TRUST, LEAST_WEIGHT = 0.2, 0.4, 0.05
+
+
+def trust(words: Any, meaning: Any, *, n_threads: int | None = None) -> float:
+    """Return how far neighbours by words are near by meaning too: 0 as random pairs, 1 as neighbours by meaning.
+
+    The mean cosine by meaning of neighbours by words less that of random pairs, over the same of neighbours by meaning:
+    .5 to .9 where an encoder was made for the language of the documents, and less than .4 mostly where it was not. 1
+    for few documents. `words`: csr unit rows; `meaning`: unit rows of the same documents.
+    """
+    has_both = np.flatnonzero((np.diff(words.indptr) > 0) & np.asarray(meaning.any(axis=1)))
+    sample = has_both[:: -(-has_both.size // TRUST_SAMPLE) or 1]
+    if sample.size < LEAST_FOR_TRUST:
+        return 1.0
+    rows = np.asarray(meaning[sample], dtype=np.float64)
+    total = rows.sum(axis=0)
+    by_chance = (total @ total - np.einsum("ij,ij->", rows, rows)) / (sample.size * (sample.size - 1))
+    means = []
+    for space in (words[sample], rows):
+        neighbours = nearest_neighbours(space, fold=None, n_threads=n_threads).neighbours
+        ends, places = np.nonzero(neighbours >= 0)
+        cosines = np.einsum("ij,ij->i", rows[ends], rows[neighbours[ends, places]])
+        means.append(float(cosines.mean()) - by_chance if cosines.size else 0.0)
+    return round(float(np.clip(means[0] / means[1], 0, 1)), 2) if means[1] > 0 else 1.0
+
+
+def trusted_weight(words: Any, n_words: float, meaning: Meaning, n_threads: int | None = None) -> float:
+    """Return how much meaning counts beside the words of documents; an encoder less where it is not to be trusted.
+
+    `words`: csr unit rows. Embeddings that were given are trusted.
+    """
+    if meaning.model == GIVEN:
+        return usual_weight(n_words)
+    certainty = trust(words, meaning.rows, n_threads=n_threads)
+    share = float(np.clip((certainty - NO_TRUST) / (FULL_TRUST - NO_TRUST), LEAST_WEIGHT, 1))
+    return usual_weight(n_words) * share
 
 
 def seen_from(centre: Floats, rows: Matrix) -> Floats:
