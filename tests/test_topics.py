@@ -170,6 +170,15 @@ def test_an_unknown_example_and_one_of_two_topics_are_refused(sample):
         doccluster.run(sample, topics=[Topic("A", [], [first]), Topic("B", [], [first])], n_clusters=32)
 
 
+def test_an_example_without_terms_is_said_and_left_out():
+    texts = ["oil prices rise again", "oil exports fall", "snow closes roads", "snow on the roads", "the of and"]
+    table = [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]
+    run = doccluster.run(table, topics=[Topic("Oil", ["oil"], ["d0", "d4"])], n_clusters=2)
+    assert any("'d4' has no terms" in note for note in run.notes)
+    oil = next(cluster.cluster for cluster in run.clusters if cluster.name == "Oil")
+    assert run.partition.labels[list(run.documents.ids).index("d0")] == oil
+
+
 def test_an_example_may_be_a_text(sample):
     text = "Goalkeeper saves two penalties as Ellery Rovers reach the semi-final of the cup"
     run = doccluster.run(sample, topics=[Topic("Football", [], [text])], n_clusters=32)

@@ -132,7 +132,7 @@ def grow_clusters(
     pulls = np.where(speaks | (n_examples >= MANY_EXAMPLES), PULL_OF_WORDS, PULL_OF_EXAMPLES)
     pulls[~speaks & ~has_examples] = 0.0
 
-    centroids = _first_centroids(points, labels, n_clusters, starts, anchors, pulls > 0)
+    centroids = _first_centroids(points, labels, n_clusters, starts, anchors)
     fixed = np.concatenate([*guides.examples, np.empty(0, np.int64)]).astype(np.int64)
     topic_of_fixed = np.repeat(np.arange(n_topics), n_examples)
     for _ in range(MAX_MOVES):
@@ -203,14 +203,16 @@ def _coherence(points: Any, has_term: Any, query: Any) -> float:
     return float((directions @ directions.T)[np.triu_indices(len(terms), 1)].mean())
 
 
-def _first_centroids(
-    points: Any, labels: Labels, n_clusters: int, starts: Any, anchors: Floats, has_anchor: Flags
-) -> Floats:
-    """Return first centroids, of the topics first: topics take over the clusters that their documents are in."""
+def _first_centroids(points: Any, labels: Labels, n_clusters: int, starts: Any, anchors: Floats) -> Floats:
+    """Return first centroids, of the topics first: topics take over the clusters that their documents are in.
+
+    A topic begins at its anchor, also one whose words do not pull; without any document, at that cluster's mean.
+    """
     means = unit_rows(_dense(sums_by_label(points, labels, n_clusters)), warn=False)
     shares = np.asarray((starts @ one_hot(labels, n_clusters)).toarray())
     _, clusters = linear_sum_assignment(-shares)
-    own = np.where(has_anchor[:, None], anchors, means[clusters])
+    has_anchor = np.diff(starts.indptr)[:, None] > 0
+    own = np.where(has_anchor, anchors, means[clusters])
     return np.vstack([own, np.delete(means, clusters, axis=0)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -98,16 +98,19 @@ def guide_clusters(
     vectorizer: TfidfVectorizer | None,
     topics: tuple[Topic, ...],
     *,
+    without_terms: Collection[str],
     only_topics: bool,
     n_threads: int | None,
     progress: Progress,
 ) -> GuidedClusters:
     """Return clusters grown from topics beside free ones, begun from free clusters.
 
+    Examples among the ids of documents `without_terms` are in no cluster, and a note says so.
+
     Raises InputError if an example is neither the id of a document nor a text.
     """
     growing = np.array([number for number, topic in enumerate(topics) if topic.words or topic.examples])
-    guides = _guides([topics[number] for number in growing], vectors, documents, vectorizer)
+    guides = _guides([topics[number] for number in growing], vectors, documents, vectorizer, without_terms)
     rows = vectors.documents.unit
     k = fit.partition.n_clusters
     counts = vectors.counts if fit.rule is not None and fit.rule.on_counts else None
@@ -126,12 +129,22 @@ def guide_clusters(
     partition, order = largest_first(labels)
     rule = None if rule is None else rule.renumbered(new_numbers(order, k))
     guided = replace(fit, partition=partition, centroids=centroids_of(rows, partition), rule=rule, from_start=False)
-    notes = _notes([topics[number] for number in growing], grown, guides, labels)
-    return GuidedClusters(guided, topics, topic_of, grown_from, outside, notes)
+    notes = [
+        f"Topic {topic.name!r}: its example {example!r} has no terms, and is in no cluster."
+        for topic in topics
+        for example in topic.examples
+        if example in without_terms
+    ]
+    notes += _notes([topics[number] for number in growing], grown, guides, labels)
+    return GuidedClusters(guided, topics, topic_of, grown_from, outside, tuple(notes))
 
 
 def _guides(
-    topics: Sequence[Topic], vectors: DocumentVectors, documents: DocumentTable, vectorizer: TfidfVectorizer | None
+    topics: Sequence[Topic],
+    vectors: DocumentVectors,
+    documents: DocumentTable,
+    vectorizer: TfidfVectorizer | None,
+    without_terms: Collection[str],
 ) -> Guides:
     if vectorizer is None:
         raise InputError(
@@ -142,7 +155,7 @@ def _guides(
     examples, similar = [], []
     for topic in topics:
         rows = [row_of[example] for example in topic.examples if example in row_of]
-        unknown = [example for example in topic.examples if example not in row_of]
+        unknown = [example for example in topic.examples if example not in row_of and example not in without_terms]
         for example in unknown:
             if not re.search(r"\s", example):
                 raise InputError(
@@ -199,7 +212,7 @@ def _in_topics(
     return labels, rule
 
 
-def _notes(topics: Sequence[Topic], grown: GrownClusters, guides: Guides, labels: Labels) -> tuple[str, ...]:
+def _notes(topics: Sequence[Topic], grown: GrownClusters, guides: Guides, labels: Labels) -> list[str]:
     """Return a sentence for each topic whose words do not hold."""
     mean_size = labels.size / grown.topics.size
     notes = []
@@ -219,4 +232,4 @@ def _notes(topics: Sequence[Topic], grown: GrownClusters, guides: Guides, labels
             continue
         unnamed = "" if grown.may_be_named[number] else ", and no cluster has its name"
         notes.append(f"Topic {topic.name!r}: {reason}{unnamed}.")
-    return tuple(notes)
+    return notes

@@ -396,6 +396,7 @@ class _Line:
             table,
             vectorized.vectorization.vectorizer,
             settings.topics,
+            without_terms=frozenset(vectorized.empty.ids),
             only_topics=settings.only_topics,
             n_threads=settings.n_threads,
             progress=self.clock.progress,

@@ -29,6 +29,7 @@ from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_DOCUMENTS, N_SEEDS = 2_000, 2
+EXAMPLES = (1, 5, 20)
 COLUMNS = ("guidance", "right", "nmi", "f1_of_guided", "nmi_of_rest")
 WORDS = {
     "newsgroups": """
@@ -177,7 +178,7 @@ def measure(folder: str, name: str) -> Iterator[dict[str, object]]:
             "words of half": topics[::2],
             "shuffled words": topics_of(name, dict(zip(words, map(list, parts), strict=True))),
         }
-        for n_examples in (1, 5, 20):
+        for n_examples in EXAMPLES:
             examples = []
             for topic in topics:
                 members = np.flatnonzero(truth == topic.name)
