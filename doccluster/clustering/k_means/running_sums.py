@@ -258,12 +258,16 @@ class RunningSums:
         documents, common = self.documents, self._common
         clusters = clusters[self._exact_lengths[clusters] < 0]
         if clusters.size and not documents.has_exact_sums:
-            members, columns = np.argsort(self.labels, kind="stable"), self.places.columns[: self.places.n_head]
-            ends = np.cumsum(np.bincount(self.labels, minlength=self.places.n_clusters))
+            members = np.argsort(self.labels, kind="stable")
+            ends = np.searchsorted(self.labels[members], np.arange(self.places.n_clusters), side="right")
+            moves = np.full(self.labels.size, -1, np.int32), np.zeros(self.labels.size, np.int32), documents.weights
+            cells = np.empty((self.places.n_head, 1), self.table.cells.dtype)
             for cluster in clusters.tolist():
                 rows = members[ends[cluster - 1] if cluster else 0 : ends[cluster]]
                 # other threads may read a line, so it is made before it is put there
-                self.lines[cluster] = (documents.matrix[rows].T @ documents.weights[rows])[columns]
+                line = np.zeros((1, self.places.n_head))
+                move_rows(self.rows, (rows, *moves), (0, 1, 1), line, Lengths(*np.zeros((4, 1))), cells)
+                self.lines[cluster] = line[0]
         squares = np.array([np.square(self.lines[cluster]).sum() for cluster in clusters.tolist()])
         common.squares[clusters] = squares
         common.rounding[clusters] = ROUNDOFF * documents.n_terms * squares
