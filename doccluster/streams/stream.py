@@ -9,7 +9,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,17 +22,31 @@ from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_cor
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
 from doccluster.streams.store.batches import (
     agreed_settings,
+    edited_articles,
     events_since,
     last_batch,
     newest_moment,
     read_meta,
+    restored,
+    waiting_articles,
+    write_batch,
     write_meta,
 )
 from doccluster.streams.store.check import Finding, check_store
-from doccluster.streams.store.corrections import Correction
-from doccluster.streams.store.database import MEMORY, back_up, close, described, open_to_write
+from doccluster.streams.store.clusterer import BatchResult
+from doccluster.streams.store.corrections import (
+    Correction,
+    apply,
+    bonds_of,
+    correction_of,
+    inverse,
+    keep,
+    last_correction,
+)
+from doccluster.streams.store.database import MEMORY, back_up, close, described, open_to_write, transaction
+from doccluster.streams.store.diff import compare_sides, side_of
 from doccluster.streams.store.intake import take_in
-from doccluster.streams.store.kept_stories import KeptStories
+from doccluster.streams.store.rebuilding import rebuilt
 from doccluster.streams.store.retention import Pruned, prune, prune_by_policy
 from doccluster.streams.store.tables import StreamTables, events_after, read_tables
 
@@ -80,7 +94,8 @@ class StoryStream:
         try:
             with self._described():
                 self.settings = agreed_settings(self._connection, settings)
-                self._stories = KeptStories(self._connection)
+                self._clusterer = restored(self._connection)
+                self._n_edits = self._count_edits()
         except BaseException:
             self.close()
             raise
@@ -133,19 +148,19 @@ class StoryStream:
             begins, latest = last_batch(self._connection)[0], newest_moment(self._connection) - DAY
             n_late, known = json.loads(read_meta(self._connection).get("late", f"[0, {begins}]"))
             for batches in by_commit(batches_of(articles, batch)):
-                with self._stories.writing():
+                with self._writing():
                     for moment, together in batches:
                         for article in together:
                             outcome = take_in(self._connection, article, moment).outcome
                             outcomes[outcome] += 1
                             n_late += outcome == "new" and article.time < latest
-                        self._stories.place_waiting(moment, "replay")
+                        self._place_waiting(moment, "replay")
                         if n_late:  # until all stories are built again
                             write_meta(self._connection, late=json.dumps([n_late, known]))
                         progress(STAGE, outcomes.total(), len(articles))
             n_batches, events = events_since(self._connection, begins)
-            n_changed, lost = self._stories.rebuild(known) if n_late else (None, [])
-            ahead = articles.newest - (self._stories.clock.time or 0)
+            n_changed, lost = self._rebuild(known) if n_late else (None, [])
+            ahead = articles.newest - (self._clusterer.clock.time or 0)
         ahead = ahead if ahead > DAY else 0
         new, edited = outcomes["new"], outcomes["edited"]
         return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late, n_changed, tuple(lost))
@@ -200,8 +215,8 @@ class StoryStream:
         self._parser = self._parser or FeedParser()
         lists = [os.fspath(feeds)] if isinstance(feeds, str | os.PathLike) else list(feeds)
         with self._described():
-            begins, last = self.last_batch, self._stories.clock.time
-            poller = Poller(self._connection, chosen, self._parser, last, self._stories.writing, progress)
+            begins, last = self.last_batch, self._clusterer.clock.time
+            poller = Poller(self._connection, chosen, self._parser, last, self._writing, progress)
             done, numbers = poller.poll(lists, force=force, is_first=is_first)
             machine = int(chosen.clock.now())
             moment = believed_now(machine, done.feeds_say, last)
@@ -212,7 +227,7 @@ class StoryStream:
             # by a server, now or before a poll died
             confirmed = int(read_meta(self._connection).get("confirmed", -DAY))
             self.cluster(moment, is_sure=abs(moment - confirmed) <= DAY)
-            prune_by_policy(self._connection, self._stories.clock.time or 0)
+            prune_by_policy(self._connection, self._clusterer.clock.time or 0)
             _, done.events = events_since(self._connection, begins)
         return done, numbers
 
@@ -248,8 +263,8 @@ class StoryStream:
 
         `is_sure` says that the moment is known from elsewhere, so that the stream's clock can follow however far it is.
         """
-        with self._described(), self._stories.writing():
-            return self._stories.place_waiting(moment, kind, is_sure=is_sure)
+        with self._described(), self._writing():
+            return self._place_waiting(moment, kind, is_sure=is_sure)
 
     @property
     def last_batch(self) -> int:
@@ -258,7 +273,7 @@ class StoryStream:
 
     def expect_events(self) -> None:
         """Remember what happens from now on for `tell_events`, beside what an earlier poll has left to tell."""
-        with self._described(), self._stories.writing():
+        with self._described(), self._writing():
             if not read_meta(self._connection).get(UNTOLD):
                 write_meta(self._connection, **{UNTOLD: json.dumps([self.last_batch, 0])})
 
@@ -276,7 +291,7 @@ class StoryStream:
                 if reason:
                     break
                 n_taken += 1
-            with self._stories.writing():
+            with self._writing():
                 write_meta(self._connection, **{UNTOLD: json.dumps([batch, n_taken]) if reason else ""})
         return reason
 
@@ -300,16 +315,28 @@ class StoryStream:
         InputError
             For an id that is not known, or where there is nothing to correct.
         """
-        with self._described():
-            return self._stories.correct(verb, stories, documents, text)
+        if self._clusterer.clock.time is None:
+            raise InputError(
+                "nothing has come in yet; fill the store with `doccluster stream poll` or `stream replay`."
+            )
+        with self._described(), self._writing():
+            correction = correction_of(self._connection, verb, stories, documents, text)
+            result = apply(self._connection, self._clusterer, correction, BatchResult())
+            keep(self._connection, self._write_edit(result), correction)
+            self._clusterer.bonds = bonds_of(self._connection)
+        return correction
 
     def undo(self) -> Correction:
-        """Take back the last correction that holds; call it again for the one before.
+        """Take back the last correction that holds, with what it moved; call it again for the one before.
 
         Raises InputError if there is none.
         """
-        with self._described():
-            return self._stories.undo()
+        with self._described(), self._writing():
+            batch, correction = last_correction(self._connection)
+            undone = self._write_edit(inverse(self._connection, self._clusterer, batch))
+            self._connection.execute("UPDATE correction SET undone = ? WHERE batch_id = ?", (undone, batch))
+            self._clusterer.bonds = bonds_of(self._connection)
+        return correction
 
     def tables(self, *, at: str | Moment | None = None) -> StreamTables:
         """Return documents, stories and lineage as they are, or as they were at a moment."""
@@ -335,6 +362,46 @@ class StoryStream:
 
     def _described(self) -> AbstractContextManager[None]:
         return described(self._path, self._connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Let what is done inside be in the store as a whole, or not at all; the stories in memory go with it."""
+        try:
+            with transaction(self._connection):
+                yield
+        except BaseException:
+            self._clusterer = restored(self._connection)
+            raise
+
+    def _place_waiting(self, moment: Moment, kind: str, *, is_sure: bool = False) -> int:
+        """Place what is in no story yet, and anew what was edited much, inside `_writing`; return how many articles."""
+        waiting, edited = waiting_articles(self._connection), edited_articles(self._connection)
+        is_idle = kind == "replay" or not self._clusterer.has_ended_stories(moment, is_sure=is_sure)
+        if is_idle and not waiting and not edited:
+            return 0
+        if self._n_edits != self._count_edits():
+            self._clusterer.forget_cleaning()
+            self._n_edits = self._count_edits()
+        result = self._clusterer.run_batch(waiting, moment, is_sure=is_sure, edited=edited)
+        write_batch(self._connection, self._clusterer, result, moment, kind)
+        return len(waiting)
+
+    def _rebuild(self, batch: int) -> tuple[int, list[str]]:
+        """Build all stories again in the order of dates; return how many changed, and which corrections were lost.
+
+        Stories keep the ids that they had after a batch.
+        """
+        with rebuilt(self._connection, batch) as (copy, lost):
+            difference = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))
+            copy.backup(self._connection)
+        self._clusterer = restored(self._connection)
+        return sum(change.kind != "stayed" for change in difference.changes), lost
+
+    def _write_edit(self, result: BatchResult) -> int:
+        return write_batch(self._connection, self._clusterer, result, self._clusterer.time, "edit")
+
+    def _count_edits(self) -> int:
+        return int(read_meta(self._connection).get("n_edits", 0))
 
     def close(self) -> None:
         """Close the store."""

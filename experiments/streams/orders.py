@@ -11,13 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from doccluster.streams import StoryStream
 from doccluster.streams.article import Article
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.store.batches import agreed_settings
-from doccluster.streams.store.database import close, open_to_write
 from doccluster.streams.store.intake import take_in
-from doccluster.streams.store.kept_stories import KeptStories
-from doccluster.streams.store.tables import read_tables
 from experiments.streams.labelled import LabelledStream, basil, itn, newsroom
 from experiments.streams.replaying import judge, replay
 
@@ -47,21 +44,17 @@ def scores(stream: LabelledStream) -> Iterator[tuple[str, float, float]]:
 
 def edited(stream: LabelledStream) -> dict[str, str]:
     """Return the stories of articles whose titles come in first, and their texts an hour later."""
-    connection, _ = open_to_write(None)
-    agreed_settings(connection, None)
-    stories = KeptStories(connection)
-    states = [(one.time, "", one) for one in stream.articles]
-    states += [(one.time + HOUR, one.text, one) for one in stream.articles]
+    states = [(article.time, "", article) for article in stream.articles]
+    states += [(article.time + HOUR, article.text, article) for article in stream.articles]
     states.sort(key=lambda state: (state[0], state[2].key, len(state[1])))
-    for hour, own in groupby(states, key=lambda state: state[0] // HOUR):
-        now = (hour + 1) * HOUR
-        with stories.writing():
-            for _, text, one in own:
-                take_in(connection, replace(one, text=text), now)
-            stories.place_waiting(now, "replay")
-    tables = read_tables(connection)
-    close(connection, None)
-    return dict(zip(tables.documents["id"], tables.documents["story"], strict=True))
+    with StoryStream() as stories:
+        for hour, together in groupby(states, key=lambda state: state[0] // HOUR):
+            now = (hour + 1) * HOUR
+            for _, text, article in together:
+                take_in(stories._connection, replace(article, text=text), now)
+            stories.cluster(now, "replay")
+        documents = stories.tables().documents
+    return dict(zip(documents["id"], documents["story"], strict=True))
 
 
 def measure_orders(folder: pathlib.Path) -> None:

@@ -16,7 +16,6 @@ import sys
 import doccluster.streams.polling.parsing as parsing
 import doccluster.streams.store.batches as store
 import doccluster.streams.store.database as database
-import doccluster.streams.store.kept_stories as stories
 import doccluster.streams.stream as streaming
 from doccluster.streams import StreamSettings
 from doccluster.streams.polling._fetching import Reachable
@@ -76,7 +75,7 @@ def poll(path, feeds, clock, parser, *, kill=0):
 def main():
     """Make all passes."""
     folder, moments = pathlib.Path(sys.argv[1]), map(float, sys.argv[2:])
-    for module in (database, store, stories):
+    for module in (database, store, streaming):
         module.transaction = Dying
     feeds = (folder / FEEDS).read_text(encoding="utf-8").split()
     clock, parser, before = FileClock(folder / CLOCK), SharedParser(), None

@@ -34,7 +34,7 @@ def test_a_weekly_moves_the_clock_though_it_lags_behind(tmp_path):
     weeks = [dated(day, f"Week {place}", f"word{place} sentence{place}") for place, day in enumerate(days)]
     with StoryStream(tmp_path / "news.db") as stream:
         done = stream.replay(written(weeks, tmp_path / "weeks.jsonl"))
-        clock = stream._stories.clock
+        clock = stream._clusterer.clock
         assert (done.n_batches, len(clock.ahead)) == (20, 5)
         assert done.events["closed"] > 0, "stories end in a stream of weeks too"
 
@@ -62,7 +62,7 @@ def test_one_article_dated_ahead_of_all_others_closes_nothing_and_is_reported(tm
         done = stream.replay(written([ahead], tmp_path / "one.jsonl"))
         assert done.ahead // DAY == 150
         assert "closed" not in done.events
-        clock = stream._stories.clock
+        clock = stream._clusterer.clock
         assert clock == clock_of(stream._connection)
         assert len(clock.ahead) == 1
         stream.replay(written(days[3:], tmp_path / "one.jsonl"))
@@ -71,7 +71,7 @@ def test_one_article_dated_ahead_of_all_others_closes_nothing_and_is_reported(tm
     assert tables.stories["state"] == ["open", "open"]
     assert sorted(tables.stories["documents"]) == [1, 8]
     with StoryStream(tmp_path / "news.db") as stream:
-        assert stream._stories.clock.ahead == ()
+        assert stream._clusterer.clock.ahead == ()
 
 
 def dated(date, title, text):

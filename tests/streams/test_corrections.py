@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+import doccluster.streams.stream as streaming
 from doccluster.errors import InputError
 from doccluster.stories import looking_again
 from doccluster.stories.looking_again import Bonds
@@ -15,7 +16,6 @@ from doccluster.streams import StoryStream
 from doccluster.streams.article import as_text
 from doccluster.streams.page.front_page import front_page
 from doccluster.streams.settings import HOUR
-from doccluster.streams.store import kept_stories
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.test_replay import NOW, QUICK, made_rows, written
 
@@ -161,7 +161,7 @@ def test_a_store_goes_on_alike_whether_it_was_opened_again_after_a_correction_or
 @pytest.mark.parametrize("is_respected", [True, False])
 def test_documents_that_an_editor_took_apart_are_not_merged_again(monkeypatch, is_respected):
     if not is_respected:
-        monkeypatch.setattr(kept_stories, "bonds_of", lambda _: Bonds())
+        monkeypatch.setattr(streaming, "bonds_of", lambda _: Bonds())
     monkeypatch.setattr(looking_again, "CROSSES", 1.0)  # without inertia what is so alike is merged again
     stream = StoryStream()
     names = replayed(stream, articles(FERRY, range(8)))
@@ -178,7 +178,7 @@ def test_documents_that_an_editor_took_apart_are_not_merged_again(monkeypatch, i
 @pytest.mark.parametrize("is_respected", [True, False])
 def test_documents_that_an_editor_put_together_are_not_split_again(monkeypatch, is_respected):
     if not is_respected:
-        monkeypatch.setattr(kept_stories, "bonds_of", lambda _: Bonds())
+        monkeypatch.setattr(streaming, "bonds_of", lambda _: Bonds())
     stream = StoryStream()
     ferry = replayed(stream, articles(FERRY, range(0, 12, 2)))
     bank = replayed(stream, articles(BANK, range(1, 13, 2)))

@@ -13,7 +13,6 @@ import pytest
 from doccluster.stories import crowd
 from doccluster.streams import StoryStream
 from doccluster.streams.store.database import changing, reading
-from doccluster.streams.store.kept_stories import KeptStories
 from doccluster.streams.store.rebuilding import rebuilt
 from experiments.streams.labelled import newsroom
 from experiments.streams.replaying import judge
@@ -178,7 +177,7 @@ def test_a_replay_that_was_stopped_before_stories_were_built_again_builds_them_w
             stream.replay(new, now=NOW)
             if name == "twice":
                 with monkeypatch.context() as patched:
-                    patched.setattr(KeptStories, "rebuild", stop)
+                    patched.setattr(StoryStream, "_rebuild", stop)
                     with pytest.raises(KeyboardInterrupt):
                         stream.replay(old, now=NOW)
                 assert stream.check() == []

@@ -85,7 +85,7 @@ KILLED = """
 import os, signal, sys
 import doccluster.streams.store.database as database
 import doccluster.streams.replay as replay
-import doccluster.streams.store.kept_stories as stories
+import doccluster.streams.stream as stories
 n_left = 0
 replay.ARTICLES_PER_COMMIT = 1
 commit = database.transaction
