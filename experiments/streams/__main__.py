@@ -3,7 +3,7 @@
 ``evaluate`` prints what the stories of the rule are worth, in a dump and in a stream, beside a pass with one threshold
 and a first-come rule; with ``--keep`` it writes results/stories.csv.
 ``table`` prints the kept scores as the table of the documentation.
-``parts`` prints what each part of the rule is worth.
+``parts`` prints what each part of the rule is worth, ``bounds`` what half and twice of each bound on work does.
 ``agreement`` prints how far a store of news_feeds_may and a run of it agree.
 ``copies`` prints how many stories several copies of news_feeds_may have, each later and with other words.
 ``lineage`` prints how well the lineage of made streams is told.
@@ -32,6 +32,7 @@ WHAT = (
     "evaluate",
     "table",
     "parts",
+    "bounds",
     "agreement",
     "copies",
     "lineage",
@@ -74,12 +75,13 @@ def main() -> None:
         from experiments.streams.day import measure_day
 
         measure_day(given.days or 1.0)
-    elif given.what == "parts":
+    elif given.what in ("parts", "bounds"):
         with tempfile.TemporaryDirectory() as folder:  # what is compiled with other constants is kept nowhere else
             os.environ["NUMBA_CACHE_DIR"] = folder
-            from experiments.streams.ablations import measure_parts
+            from experiments.streams.ablations import measure_bounds, measure_parts
 
-            measure_parts(given.corpora)
+            measure = measure_parts if given.what == "parts" else measure_bounds
+            measure(given.corpora)
     elif given.what == "agreement":
         from experiments.streams.agreement import measure_agreement
 

@@ -1,16 +1,30 @@
-"""What each part of the rule is worth: every set without it, as BCubed F / pair F of the dump."""
+"""What each part of the rule is worth: every set without it; and half and twice of each bound, as BCubed F / pair F."""
 
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from doccluster.stories import cleaning, crowd, likeness, looking_again, story_tree, words
 from doccluster.stories import dump as dump_module
+from doccluster.streams.settings import DAY
 from experiments.streams.judging import dump
-from experiments.streams.labelled import LabelledStream, basil, ecb_plus, itn, newsroom, shortened, vietnamese
-from experiments.streams.replaying import judge, replay
+from experiments.streams.labelled import (
+    LabelledStream,
+    basil,
+    ecb_plus,
+    itn,
+    news_feeds_may,
+    newsroom,
+    shortened,
+    vietnamese,
+)
+from experiments.streams.replaying import Outcome, judge, replay
 
 # a part, and what is set to what to leave it out or to move it; kernels read some, so they are compiled anew
 PARTS = (
@@ -37,6 +51,13 @@ STREAM_PARTS = (
     ("a bar of .18 at once", {(crowd, "HALF_AT_ONCE"): 0}),
     ("no inertia", {(looking_again, "STAYS"): 1.0, (looking_again, "CROSSES"): 1.0}),
     ("inertia 1.5 and .7", {(looking_again, "STAYS"): 1.5, (looking_again, "CROSSES"): 0.7}),
+)
+
+# bounds on work and on memory, of a dump and of a stream, in the order of the modules
+BOUNDS = (
+    *((cleaning, "RUN", dump), (cleaning, "REMEMBERED", dump)),
+    *((likeness, "N_SAMPLED", dump), (likeness, "FLOOR", dump), (likeness, "MOST_LINKS", dump)),
+    *((looking_again, name, partial(replay, batch=DAY)) for name in ("KEPT", "CENTRE", "OF_LATE", "COLD")),
 )
 
 
@@ -85,3 +106,35 @@ def measure_parts(folder: pathlib.Path) -> None:
                     scores = judge(find(stream).story_of, stream)
                     cells.append(f"{scores['bcubed_f']:.3f} / {scores['pair_f']:.3f}")
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def measure_bounds(folder: pathlib.Path) -> None:
+    """Print a table of bounds at half and at twice their value, on three labelled sets and on news_feeds_may.
+
+    The last has no labels: what is found there is compared with what the rule finds.
+    """
+    labelled, feeds = (newsroom(), vietnamese(folder), itn(folder, "en")), news_feeds_may(folder)
+    columns = (*(stream.name for stream in labelled), "feeds: as the rule", "of several", "s for 1,000")
+    print(f"| bound | {' | '.join(columns)} |\n" + "|---" * (len(columns) + 1) + "|")
+    of_rule = {}
+    for way, find in (("a dump", dump), ("a stream", partial(replay, batch=DAY))):
+        of_rule[way] = find(feeds).story_of
+        print(_bound_row(f"the rule, {way}", find, labelled, replace(feeds, story_of=of_rule[way])), flush=True)
+    for module, name, find in BOUNDS:
+        stories = of_rule["a dump" if find is dump else "a stream"]
+        usual = getattr(module, name)
+        for value in (usual / 2, usual * 2):
+            value = value if isinstance(usual, float) else int(value)
+            with changed({(module, name): value}):
+                print(_bound_row(f"{name} {value:,}", find, labelled, replace(feeds, story_of=stories)), flush=True)
+
+
+def _bound_row(
+    name: str, find: Callable[[LabelledStream], Outcome], labelled: Sequence[LabelledStream], feeds: LabelledStream
+) -> str:
+    scores = [judge(find(stream).story_of, stream) for stream in labelled]
+    cells = [f"{of_set['bcubed_f']:.3f} / {of_set['pair_f']:.3f}" for of_set in scores]
+    outcome = find(feeds)
+    sizes = np.unique(list(outcome.story_of.values()), return_counts=True)[1]
+    agreement, seconds = judge(outcome.story_of, feeds)["bcubed_f"], np.mean(outcome.seconds)
+    return f"| {name} | {' | '.join(cells)} | {agreement:.3f} | {(sizes > 1).sum():,} | {seconds:.2f} |"
