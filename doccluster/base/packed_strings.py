@@ -174,7 +174,7 @@ class CodedColumn(MadeItems[Item]):
         return self._codes is None
 
     @property
-    def codes(self) -> npt.NDArray[Any]:
+    def codes(self) -> Array:
         """Which value each row has."""
         return np.arange(len(self.values)) if self._codes is None else self._codes
 

@@ -342,7 +342,7 @@ def _convert_object(kind: Any, value: Any, place: str) -> Any:
     return kind(**{name: _convert(hints[name], item, f"{place}.{name}") for name, item in value.items()})
 
 
-def _plain(value: object, place: str, depth: int) -> Any:
+def _plain(value: object, place: str, depth: int) -> object:
     """Return any JSON value whose numbers are not too large and that is not nested too deep."""
     if depth == 0:
         raise ValueError(f"{place[:_SHOWN]} is nested more than {DEEPEST} deep")

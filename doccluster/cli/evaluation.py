@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from doccluster.base.arrays import Matrix
 from doccluster.base.plain_values import FAMILIES, METRICS
 from doccluster.base.text_table import Column, shortened
 from doccluster.cli._console import (
@@ -143,7 +144,7 @@ def _cut(cell: Any, separator: str) -> list[str]:
     return [part for part in (each.strip() for each in cell.split(separator)) if part]
 
 
-def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Any:
+def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Matrix:
     """Return the rows of a matrix file that belong to the labels; with a Euclidean metric, as they are in the file."""
     from pathlib import Path
 

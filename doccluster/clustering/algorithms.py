@@ -168,7 +168,7 @@ def algorithm_of(estimator: Any) -> tuple[str, dict[str, object]]:
     )
 
 
-def parse_value(text: str) -> Any:
+def parse_value(text: str) -> object:
     """Return the value of a parameter as typed: a number, true, false, null, or else the text itself."""
     try:
         return json.loads(text)

@@ -129,7 +129,7 @@ def decide(
     return rule.labels(counts, n_threads=n_threads)
 
 
-def capped(matrix: Matrix, max_length: float) -> Any:
+def capped(matrix: Matrix, max_length: float) -> CsrArray:
     """Return rows in float64, those of a larger sum than `max_length` scaled to that sum, in whole steps."""
     rows = sparse.csr_array(matrix, dtype=np.float64)
     sums = np.asarray(rows.sum(axis=1)).ravel()
@@ -206,7 +206,7 @@ class SmoothedRows(NamedTuple):
     `moved_once` are the rows after one step of smoothing, for counting clusters: more steps blur small ones.
     """
 
-    points: Any
+    points: Matrix
     graph: Any  # NeighbourGraph or JoinedGraph
     moved_once: Any = None
 
@@ -247,7 +247,7 @@ class ClusteringResult:
     labels: npt.NDArray[np.integer[Any]]  # of shape (n_documents,): from 0 on; a number may be that of no document
     # csr or dense array of shape (n_clusters, n_terms), or None: unit directions of the sums of the rows of each
     # cluster, where the algorithm has them
-    centroids: Any | None = None
+    centroids: CsrArray | None = None
     rule: LinearRule | None = None  # which cluster a new document belongs to; None: the one with the nearest centroid
     # of shape (n_documents,): labels of the starts of which the best was gone on with, that one first: how stable the
     # clusters are
@@ -257,7 +257,8 @@ class ClusteringResult:
     notes: tuple[str, ...] = ()  # what else differs from the settings, a sentence each, of which the caller is warned
     interrupted: bool = False  # whether a person stopped the work, and this is the best until then
     from_start: bool = False  # whether it began from the clusters of the task
-    points: Any = None  # of shape (n_documents, any): the rows in which the clusters were found, where not the task's
+    # of shape (n_documents, any): the rows in which the clusters were found, where not the task's
+    points: Matrix | None = None
 
 
 @dataclass(eq=False, repr=False)

@@ -53,7 +53,7 @@ def plain_name(name: str) -> str:
     return "_".join(name.strip().lower().split())
 
 
-def value_at(row: Mapping[str, object], name: str) -> Any:
+def value_at(row: Mapping[str, object], name: str) -> object:
     """Return the value of a column, which may lie in an object, or in each object of a list; None without one.
 
     >>> row = {"content": {"body": "Rain."}, "parts": [{"text": "a"}, {"text": "b"}]}
@@ -71,7 +71,7 @@ def value_at(row: Mapping[str, object], name: str) -> Any:
     return value_at(inner, inner_name) if isinstance(inner, Mapping) else None
 
 
-def parsed_json(text: str) -> Any:
+def parsed_json(text: str) -> object:
     """Return the value that a text is as JSON; None where it is none."""
     try:
         return json.loads(text)
@@ -147,7 +147,7 @@ def _text_keys(value: Mapping[object, object]) -> list[object]:
     return [by_name[name] for name in (*TEXT_NAMES, *_WRAPPED) if name in by_name]
 
 
-def text_in(value: object) -> Any:
+def text_in(value: object) -> object:
     """Return the text in an object, or those in a list of objects; other cells as they are. None without one."""
     if isinstance(value, Mapping):
         return next((text_in(value[key]) for key in _text_keys(value)), None)
@@ -400,11 +400,11 @@ def _cell(row: Mapping[str, object], name: str | None) -> str:
     return cell_text(_value(row, name)) if name is not None else ""
 
 
-def _value(row: Mapping[str, object], name: str) -> Any:
+def _value(row: Mapping[str, object], name: str) -> object:
     return _unwrapped(row[name] if name in row else value_at(row, name))
 
 
-def _unwrapped(value: object) -> Any:
+def _unwrapped(value: object) -> object:
     """Return the text in an object, or those in a list of objects; what holds none as it is."""
     text = value if isinstance(value, str) else text_in(value)
     return value if text is None else text
@@ -457,7 +457,7 @@ def type_of(values: Iterable[str]) -> type:
     return float if cells and all(_NUMBER.fullmatch(cell) for cell in cells) else str
 
 
-def typed_value(cell: str | None, kind: type) -> Any:
+def typed_value(cell: str | None, kind: type) -> object:
     """Return a cell as a value of the type of its column; None for an empty one."""
     if not cell:
         return None

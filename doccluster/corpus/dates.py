@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from doccluster.base.validation import is_missing
@@ -114,7 +113,7 @@ def as_moment(date: str) -> int | None:
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
-def date_value(value: object) -> Any:
+def date_value(value: object) -> object:
     """Return the value that stands for a date; None for NaN, NaT and blanks."""
     while isinstance(value, Mapping) and len(value) == 1:  # {"$date": {"$numberLong": ...}}, as MongoDB writes JSON
         value = next(iter(value.values()))

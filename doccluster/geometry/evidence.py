@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats
+from doccluster.base.arrays import CsrArray, Floats, Matrix
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice, squared_row_norms
 from doccluster.errors import InputError
@@ -238,7 +238,7 @@ class ClusterCentres:
         """The mean mu_i of each cluster, float64 array (csr if the matrix is) of shape (k, n_terms)."""
         return self._over_sizes(self.evidence.sums)
 
-    def _over_sizes(self, sums: CsrArray) -> Any:
+    def _over_sizes(self, sums: CsrArray) -> Matrix:
         if not self.evidence.rows.is_sparse:
             return sums / self.evidence.sizes[:, None]
         values = sums.data / np.repeat(self.evidence.sizes, np.diff(sums.indptr))

@@ -66,7 +66,7 @@ class NeighbourGraph(ShortRepr):
         graph.sort_indices()
         return graph
 
-    def symmetric(self) -> Any:
+    def symmetric(self) -> CsrArray:
         """Return the graph with an edge where either end has the other among its nearest; weights are cosines."""
         graph = self.to_csr()
         return sparse.csr_array(graph.maximum(graph.T))
@@ -80,7 +80,7 @@ class JoinedGraph(ShortRepr):
     families: npt.NDArray[np.int64]  # of shape (n_documents,): as in `NeighbourGraph`
     first: npt.NDArray[np.int64]  # of shape (n_families,)
 
-    def symmetric(self) -> Any:
+    def symmetric(self) -> CsrArray:
         """Return the weights."""
         return self.weights
 
@@ -296,7 +296,7 @@ def frequencies_of(block: slice, rows: Matrix) -> npt.NDArray[np.int64]:
     return document_frequencies(rows[block])
 
 
-def rare_terms_first(block: slice, rows: CsrArray, rank: npt.NDArray[np.int32]) -> Any:
+def rare_terms_first(block: slice, rows: CsrArray, rank: npt.NDArray[np.int32]) -> CsrArray:
     """Return some unit rows in float32 whose columns are numbered from the rarest term to the most common."""
     entries = rows[block]
     if entries.nnz and entries.data.min() < 0:

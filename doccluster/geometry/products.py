@@ -243,7 +243,7 @@ def counts_added(parts: list[list[Integers]]) -> list[Integers]:
     return [np.asarray(np.sum(counts, axis=0)) for counts in zip(*parts, strict=True)]
 
 
-def _held(matrix: Matrix, rows: slice, columns: Integers) -> Any:
+def _held(matrix: Matrix, rows: slice, columns: Integers) -> Matrix:
     """Return which of the rows have which of the columns: 1 or 0, stored by column where the matrix is sparse."""
     if not is_sparse(matrix):
         return (matrix[rows][:, columns] > 0).astype(np.float64)  # exact below 2^53 documents

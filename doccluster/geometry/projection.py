@@ -171,7 +171,7 @@ def principal_rows(table: Matrix, n_components: int, place: Place) -> Matrix:
 
 def smoothed_rows(
     rows: Matrix, graph: object, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None
-) -> Any:
+) -> CsrArray:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
     Each step is moved <- unit((1 - mixing) rows + mixing D^-1/2 A D^-1/2 moved), with A the weights of the graph and D

@@ -118,7 +118,7 @@ def _rest(low: Integers) -> Floats:
     return np.ldexp((low - (_carried(low) << LOW_BITS)).astype(np.float64), -LOW_BITS)
 
 
-def _of_values(function: Callable[[Any], Any], matrix: Matrix) -> Any:
+def _of_values(function: Callable[[Any], Any], matrix: Matrix) -> Matrix:
     """Return a matrix with a function of the values of another in their places."""
     if not is_sparse(matrix):
         return function(matrix)
@@ -167,7 +167,7 @@ def _sum_piece(
     return ExactSums(high, low, steps)
 
 
-def _sum_by_label(matrix: Matrix, labels: AnyIntegers, n_clusters: int) -> Any:
+def _sum_by_label(matrix: Matrix, labels: AnyIntegers, n_clusters: int) -> Matrix:
     """Return the plain sums of the rows with each label, in the type and form of the matrix."""
     values, starts = np.ones(labels.size, matrix.dtype), np.arange(labels.size + 1)
     sums = sparse.csc_array((values, labels, starts), shape=(n_clusters, labels.size)).tocsr() @ matrix

@@ -61,7 +61,7 @@ def place_documents(
     return Placement(*(np.concatenate(columns) for columns in zip(*map(astuple, parts), strict=True)))
 
 
-def place_block(block: slice, matrix: Any, labels: npt.NDArray[np.int64], centroids: Any) -> Placement:
+def place_block(block: slice, matrix: Matrix, labels: npt.NDArray[np.int64], centroids: Matrix) -> Placement:
     """Return how some documents sit in their clusters; `labels` are those of all documents."""
     return place_labels(Documents(matrix[block]), labels[block], Documents(centroids), n_threads=1)
 
@@ -403,7 +403,7 @@ def _largest(vectors: DocumentVectors, parts: Any, whole: float) -> tuple[TermSh
 
 
 def _between(
-    matrix: CsrArray, partition: Partition, first_centroid: Any, second_centroid: Any, first: int, second: int
+    matrix: CsrArray, partition: Partition, first_centroid: Matrix, second_centroid: Matrix, first: int, second: int
 ) -> tuple[Between, ...]:
     documents = []
     for cluster, centroid, next_to in (

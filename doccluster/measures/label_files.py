@@ -133,7 +133,7 @@ def _read_records(
     return ForeignLabels(str(place), corpus.ids, {name: tuple(map(_of_record, corpus.labels[name])) for name in names})
 
 
-def _of_record(labels: tuple[str, ...]) -> Any:
+def _of_record(labels: tuple[str, ...]) -> object:
     present = [label for label in map(_label, labels) if label]
     return present if len(present) > 1 else "".join(present)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from doccluster.base.arrays import MatrixLike
+from doccluster.base.arrays import Matrix, MatrixLike
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.measures.judging import score
@@ -95,7 +95,7 @@ def _labels(estimator: object, X: MatrixLike) -> Any:
     return labels
 
 
-def _vectors(estimator: Any, X: MatrixLike) -> Any:
+def _vectors(estimator: Any, X: MatrixLike) -> Matrix:
     """Return the matrix that is clustered: what the steps of a pipeline before the last make of X, else X."""
     steps = getattr(estimator, "steps", None)
     return estimator[:-1].transform(X) if steps is not None and len(steps) > 1 else X

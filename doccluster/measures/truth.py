@@ -251,7 +251,7 @@ class EvidenceStore:
             self._built[key] = build()
         return self._built[key]
 
-    def _geometry(self) -> Any:
+    def _geometry(self) -> ClusterEvidence:
         if self.evidence is not None:
             return self.evidence
         from doccluster.geometry.evidence import ClusterEvidence

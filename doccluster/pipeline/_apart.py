@@ -43,7 +43,7 @@ class AuthorTerms:
     """
 
     factors: Floats
-    beyond: Any
+    beyond: CsrArray
 
     def strongest(self, terms: Sequence[str], n_terms: int = 8) -> list[list[str]]:
         """Return for each author the terms that go with the author most."""

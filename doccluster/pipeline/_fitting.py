@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, Flags, Matrix
+from doccluster.base.arrays import Array, CsrArray, Flags, Matrix
 from doccluster.base.packed_strings import MadeItems
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_n_clusters, unit_rows
@@ -56,13 +56,13 @@ class FittedClusters:
     """
 
     partition: Partition
-    centroids: Any
+    centroids: CsrArray
     rule: LinearRule | None
     interrupted: bool
     stability: float | None
     left_out: tuple[str, ...] = ()
     from_start: bool = False
-    points: Any = None
+    points: Matrix | None = None
 
 
 def fit_clusters(algorithm: Algorithm, task: ClusteringTask) -> FittedClusters:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from doccluster.base.arrays import Floats
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
@@ -182,7 +183,7 @@ def reader_settings(model: Model, source: Any, reader: Mapping[str, Any], *, as_
     return {**{name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE}, **reader}
 
 
-def _unknown_shares(model: Model, documents_read: SourceDocuments) -> Any:
+def _unknown_shares(model: Model, documents_read: SourceDocuments) -> Floats:
     if documents_read.corpus is None or model.vectorizer is None:
         return np.full(len(documents_read.documents), np.nan)
     return unknown_term_shares(documents_read.corpus.texts, model.vectorizer)

@@ -58,7 +58,7 @@ class Choice:
 
 @described_by(RunSettings)
 def choose_clusters(
-    source: Any,
+    source: object,
     *,
     granularity: str | None = None,
     ks: Iterable[int] | None = None,
@@ -71,8 +71,8 @@ def choose_clusters(
     language: str | Sequence[str] = "auto",
     vectorizer: Any = None,
     n_threads: int | None = None,
-    embeddings: Any = None,
-    encoder: Any = None,
+    embeddings: object = None,
+    encoder: object = None,
     space: str = "both",
     meaning_weight: float | None = None,
     letters: bool | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import Flags, Labels
+from doccluster.base.arrays import CsrArray, Flags, Integers, Labels, Matrix
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress
 from doccluster.clustering.guidance import MIN_COHERENCE, MIN_SHARE, GrownClusters, Guides, grow_clusters
@@ -179,7 +179,7 @@ def _guides(
     )
 
 
-def _most_like(rows: Any, vectorizer: TfidfVectorizer, texts: Sequence[str]) -> Labels:
+def _most_like(rows: Matrix, vectorizer: TfidfVectorizer, texts: Sequence[str]) -> Integers:
     """Return the documents that are most like any of some texts."""
     if not texts:
         return np.empty(0, dtype=np.int64)
@@ -193,7 +193,7 @@ def _most_like(rows: Any, vectorizer: TfidfVectorizer, texts: Sequence[str]) -> 
 
 
 def _in_topics(
-    labels: Labels, outside: Flags, is_topic: Flags, rows: Any, counts: Any, rule: Any
+    labels: Labels, outside: Flags, is_topic: Flags, rows: Matrix, counts: CsrArray, rule: Any
 ) -> tuple[Labels, Any]:
     """Return labels in which each document of a free cluster is in the nearest cluster of a topic, and the rule."""
     kept = np.flatnonzero(is_topic & (np.bincount(labels, minlength=is_topic.size) > 0))

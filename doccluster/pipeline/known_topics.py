@@ -44,7 +44,7 @@ class Topic:
     parent: str | None = None
 
 
-def checked_topics(topics: Any) -> tuple[Topic, ...] | None:
+def checked_topics(topics: object) -> tuple[Topic, ...] | None:
     """Return topics that were given: a file of them, or values of `Topic`.
 
     Raises InputError for what cannot be used.
@@ -177,7 +177,7 @@ def n_guides(topics: Iterable[Topic]) -> int:
     return sum(bool(topic.words or topic.examples) for topic in topics)
 
 
-def record_of(topics: Iterable[Topic] | None) -> list[Mapping[str, Any]] | None:
+def record_of(topics: Iterable[Topic] | None) -> list[Mapping[str, object]] | None:
     """Return topics as run.json holds them."""
     if topics is None:
         return None

@@ -437,7 +437,7 @@ def _plain_source(source: object) -> list[str] | None:
     return [source] if isinstance(source, str) else None
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple | set | frozenset):

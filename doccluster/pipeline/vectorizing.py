@@ -60,7 +60,7 @@ class Vectorization(ShortRepr):
         return frozenset().union(*(load_stop_words(name) for name in self.languages))
 
 
-def vectorizer_options(vectorizer: object) -> Any:
+def vectorizer_options(vectorizer: object) -> Mapping[str, Any] | None:
     """Return the arguments of a vectorizer: a mapping as it is, of an estimator those that are not as usual."""
     if vectorizer is None or isinstance(vectorizer, Mapping):
         return vectorizer

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Floats, Integers
+from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
@@ -143,7 +143,7 @@ def _describe(matrix: CsrArray, labels: npt.NDArray[np.int32], k: int) -> Corpus
     )
 
 
-def mean_cosines(matrix: Any, labels: npt.NDArray[Any]) -> tuple[float, float]:
+def mean_cosines(matrix: Matrix, labels: npt.NDArray[Any]) -> tuple[float, float]:
     """Return the mean cosine of two unit rows of one cluster, and of different ones; nan where there is no such pair.
 
     From the sums s of the clusters: (|s|^2 - n) of the n (n - 1) pairs in each, and what is left of |sum of all|^2.

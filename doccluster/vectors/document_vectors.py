@@ -160,7 +160,7 @@ class DocumentVectors(TermMatrix):
         return replace(self, matrix=matrix, counts=counts, term_factors=factors)
 
     @property
-    def whole_counts(self) -> Any:
+    def whole_counts(self) -> CsrArray | None:
         """The counts as they were before any term was weighed down; None where they are not known."""
         if self.counts is None or self.term_factors is None:
             return self.counts
@@ -289,7 +289,7 @@ def write_matrix(
 
 def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = None) -> dict[str, Any]:
     """Return vectors with their ids and terms (and classes) as the plain arrays of our npz files."""
-    arrays: dict[str, Any] = {"doccluster_schema": np.array(MATRIX_SCHEMA, dtype=np.int64)}
+    arrays: dict[str, object] = {"doccluster_schema": np.array(MATRIX_SCHEMA, dtype=np.int64)}
     if sparse.issparse(vectors.matrix):
         csr = checked_csr(vectors.matrix, name="vectors")[0]
         arrays |= {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr, "shape": np.array(csr.shape)}

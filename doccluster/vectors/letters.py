@@ -54,7 +54,7 @@ def usual_weight(n_words: float) -> float:
     return FULL_WEIGHT * float(np.clip((NONE_FROM - n_words) / (NONE_FROM - FULL_UP_TO), 0, 1))
 
 
-def letters_of(texts: Sequence[Any], weight: float, *, n_threads: int | None = None) -> Letters | None:
+def letters_of(texts: Sequence[object], weight: float, *, n_threads: int | None = None) -> Letters | None:
     """Return the letters of texts; None where no run of letters is in two of them.
 
     >>> letters_of(["two houses", "the housing", "rain", ""], 1.5).rows.shape

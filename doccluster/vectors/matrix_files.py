@@ -249,7 +249,7 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     )
 
 
-def _counts(file: Any, matrix: Matrix, path: Path) -> Any:
+def _counts(file: Any, matrix: Matrix, path: Path) -> CsrArray:
     """Return the counts of the entries of a weighted csr array, whole numbers from 0 up."""
     counts = file["counts"]
     if not is_sparse(matrix) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":

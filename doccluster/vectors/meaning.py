@@ -101,7 +101,7 @@ def beside(words: Any, meaning: Floats, weight: float) -> Any:
     return unit_rows(both, warn=False).astype(np.float32)
 
 
-def beside_block(block: slice, words: Any, meaning: Floats, weight: float) -> Any:
+def beside_block(block: slice, words: Any, meaning: Floats, weight: float) -> Matrix:
     """Return some rows of words and meaning side by side."""
     return beside(words[block], meaning[block], weight)
 

@@ -196,7 +196,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         self.require_fit("vocabulary_")
         return np.fromiter((self.vocabulary_.get(term, -1) for term in terms), dtype=np.int32, count=len(terms))
 
-    def transform(self, documents: Iterable[object]) -> Any:
+    def transform(self, documents: Iterable[object]) -> CsrArray:
         """Return the rows of `documents` over the terms that were learned; unknown terms are ignored."""
         matrix = self.transform_counts(documents)
         self.weigh(matrix)
@@ -233,7 +233,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         vectorizer: TfidfVectorizer = read_state(cls, arrays, settings)
         return vectorizer
 
-    def _fit(self, documents: Iterable[object]) -> Any:
+    def _fit(self, documents: Iterable[object]) -> CsrArray:
         """Learn, and return the counts of the terms that stay."""
         vocabulary, analysis = self._checked()
         counts = self._count(documents, analysis, vocabulary)

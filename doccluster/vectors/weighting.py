@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, Matrix, Reals
+from doccluster.base.arrays import Array, CsrArray, Matrix, Reals
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.sparse_structure import checked_csr
@@ -97,7 +97,7 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
 
 def collection_weights(
     document_frequency: npt.NDArray[np.int64], n_documents: int, *, weighting: Weighting, dtype: npt.DTypeLike
-) -> npt.NDArray[Any] | None:
+) -> Reals | None:
     """Return the factor of each column, of `dtype` and shape (n_terms,), or None when there is none.
 
     A term of no document gets what a term of one document would, except by the smooth formulas.
@@ -130,7 +130,7 @@ def _plus_one(document_frequency: npt.NDArray[np.int64], n_documents: int, smoot
 
 def weigh_rows(
     matrix: Matrix,
-    factors: npt.NDArray[Any] | None,
+    factors: Array | None,
     *,
     weighting: Weighting,
     mean_length: float = 1.0,
@@ -158,7 +158,7 @@ def weigh_rows(
         matrix.data[entries] = values
 
 
-def _checked_counts(matrix: Matrix, factors: Array | None) -> Any:
+def _checked_counts(matrix: Matrix, factors: Array | None) -> CsrArray:
     """Return counts whose indices are sound, over the same values: these are changed in place."""
     if getattr(matrix, "format", None) != "csr":
         raise InputError("is not a csr array", argument="counts", remedy="give counts.tocsr()")

@@ -115,7 +115,7 @@ def settle_labels(
 
 
 def settle_in_files(
-    place: Place, counts: Any, labels: Labels, n_clusters: int, *, progress: Progress = silent
+    place: Place, counts: CsrArray, labels: Labels, n_clusters: int, *, progress: Progress = silent
 ) -> SettledMixture:
     """Return `settle_labels` of counts in files of a place, of which none is held.
 
@@ -140,12 +140,12 @@ def settle_in_files(
     return settle(fit, label, (labels, labels), max_iter=MAX_ITER, tol=TOL, progress=progress)
 
 
-def sum_counts(block: slice, counts: Any, labels: Labels, n_clusters: int) -> Any:
+def sum_counts(block: slice, counts: CsrArray, labels: Labels, n_clusters: int) -> CsrArray:
     """Return the sums of the capped counts of some documents by cluster, csr array of shape (n_terms, n_clusters)."""
     return sparse.csr_array(capped(counts[block], MAX_LENGTH).T @ one_hot(labels[block], n_clusters))
 
 
-def most_probable(block: slice, counts: Any, parameters: Multinomials) -> Labels:
+def most_probable(block: slice, counts: CsrArray, parameters: Multinomials) -> Labels:
     """Return the most probable cluster of each of some documents, the lowest on ties."""
     rows = counts[block]
     parts = [parameters.scores(rows[part]).argmax(axis=1) for part in row_blocks(rows.shape[0], BLOCK_ROWS)]

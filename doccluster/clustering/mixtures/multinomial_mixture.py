@@ -207,7 +207,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         return tags
 
 
-def _non_negative(matrix: Matrix) -> Any:
+def _non_negative(matrix: Matrix) -> CsrArray:
     counts = sparse.csr_array(matrix)
     if counts.nnz and counts.data.min() < 0:
         raise InputError("Negative values in data passed to X: a mixture of multinomials needs counts of terms >= 0.")

@@ -83,7 +83,7 @@ class VmfRows:
         self._reflectors, self._signs = _reflectors(means, self.dtype)
         self._blocks = row_blocks(labels.size, max(1, _BLOCK_VALUES // means.shape[1]))
 
-    def fill(self, out: Reals, *, n_threads: int | None = None) -> npt.NDArray[Any]:
+    def fill(self, out: Reals, *, n_threads: int | None = None) -> Reals:
         """Draw all rows into `out`, an array of this shape and type with contiguous rows, and return it."""
 
         for block, rows in zip(self._blocks, self.blocks(n_threads=n_threads), strict=True):
@@ -97,7 +97,7 @@ class VmfRows:
     def blocks(self, *, n_threads: int | None = None) -> Iterator[npt.NDArray[Any]]:
         """Yield the rows block by block; only the blocks in work are held."""
 
-        def draw(number: int) -> npt.NDArray[Any]:
+        def draw(number: int) -> Reals:
             block = self._blocks[number]
             return self._draw(number, np.empty((block.stop - block.start, self.shape[1]), self.dtype))
 
