@@ -132,7 +132,6 @@ def calls() -> dict[str, Call]:
         "assign_to_centroids(centroids)": lambda X: clustering.assign_to_centroids(good, X, **one),
         "find_near_copies(matrix)": corpus.find_near_copies,
         "write_block(matrix)": lambda X: distributed.write_block(folder / "block", X),
-        "write_block(counts)": lambda X: distributed.write_block(folder / "counts", good, counts=X),
         "evaluate(vectors)": lambda X: measures.evaluate(LABELS, vectors=X, measures=["silhouette"], **one),
         "score(vectors)": lambda X: measures.score("silhouette", LABELS, vectors=X, **one),
         "ClusterEvidence(documents)": lambda X: geometry.ClusterEvidence(X, partition, **one).sums,

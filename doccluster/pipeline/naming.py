@@ -18,7 +18,7 @@ from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, Placement, describe_clusters
 from doccluster.labeling.label_phrases import LabelPhrases, TitleCounts, count_label_phrases
-from doccluster.labeling.tree_labels import label_levels
+from doccluster.labeling.label_terms import label_levels
 from doccluster.pipeline.nested_levels import LabelsOfLevels
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable

@@ -3,7 +3,7 @@
 import numpy as np
 
 from doccluster.labeling import ClusterDescription, LabelTerm
-from doccluster.labeling.tree_labels import label_levels
+from doccluster.labeling.label_terms import label_levels
 
 
 def cluster(number, size, **terms):
