@@ -351,11 +351,14 @@ MAX_ROWS = 30  # of the cells that differ most, where there are more groups
 @click.command("prevalence", cls=Verb)
 @click.argument("run", type=click.Path(file_okay=False))
 @click.option("--by", required=True, metavar="NAME", help="A column of the documents, or year, month or day.")
+@click.option("-o", "--output", metavar="FIGURE.svg", help="Draw the shares with their intervals too.")
 @click.option("--words", type=Whole(min=0), metavar="CLUSTER", help="Show the words that set each group of it apart.")
 @json_option
 @click.option("--latex", is_flag=True, help="Print a LaTeX table.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a csv table.")
-def prevalence_command(run: str, by: str, words: int | None, as_json: bool, latex: bool, as_csv: bool) -> None:
+def prevalence_command(
+    run: str, by: str, output: str | None, words: int | None, as_json: bool, latex: bool, as_csv: bool
+) -> None:
     """Show the share of each cluster in each group of the documents of RUN, and where it is not chance.
 
     A star marks shares that differ from those of the other groups (p below 0.05 after Holm's correction).
@@ -365,14 +368,18 @@ def prevalence_command(run: str, by: str, words: int | None, as_json: bool, late
 
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
-    if words is not None and (latex or as_csv):
-        raise click.UsageError("--words prints a table or --json; leave out --latex and --csv.")
+    if words is not None and (latex or as_csv or output):
+        raise click.UsageError("--words prints a table or --json; leave out --latex, --csv and --output.")
     # refused before the run is read, which may take long
     loaded = load_run(run)
     if words is not None:
         _print_words(loaded.words_over_time(words, by), as_json=as_json)
         return
     result = loaded.prevalence(by)
+    if output is not None:
+        from doccluster.report.figures import prevalence_chart
+
+        prevalence_chart(result).save(output)
     if as_json:
         print_json(
             {

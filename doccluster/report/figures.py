@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.text_table import shortened
 from doccluster.errors import InputError
 from doccluster.report.svg import (
     CATEGORIES,
@@ -38,6 +39,11 @@ from doccluster.report.svg import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from doccluster.results.prevalence import Prevalence
+
+MAX_BARS, MAX_GROUPS = 6, 24  # groups side by side, and groups in all
+MAX_LETTERS = 20  # of the label of a cluster below its bars
+MAX_CLUSTERS, MAX_LINES = 10, 4  # clusters that are drawn by groups side by side, and in each of many groups
 DASHES = ("", "5 2.5", "6 2 1.5 2", "1.5 2")
 MARKERS = (  # circle, square, triangles, diamond, cross and plus, about a point
     "m-2.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z",
@@ -207,6 +213,34 @@ def bar_chart(
                 stroke="ink",
             )
     return figure
+
+
+def prevalence_chart(result: Prevalence) -> SvgFigure:
+    """Return a figure of shares with Wilson's intervals: the largest clusters by group, or each group by cluster.
+
+    Up to six groups are bars beside one another for each of the ten largest clusters; more of them (the largest 24, in
+    their order) have bars for the four largest clusters.
+    """
+    largest = sorted(result.group_sizes, key=lambda group: -result.group_sizes[group])[:MAX_GROUPS]
+    groups = [group for group in result.group_sizes if group in largest]
+    labels = dict(zip(result.table["cluster"].tolist(), result.table["label"].tolist(), strict=True))
+    cells = result.table.set_index(["cluster", "group"])[["share", "low", "high"]].mul(100)
+    series, spread = {}, {}
+    is_wide = len(groups) <= MAX_BARS
+    clusters = list(labels)[: MAX_CLUSTERS if is_wide else MAX_LINES]
+    pairs = {group: [(cluster, group) for cluster in clusters] for group in groups}
+    if not is_wide:
+        pairs = {labels[cluster]: [(cluster, group) for group in groups] for cluster in clusters}
+    for name, keys in pairs.items():
+        share, low, high = cells.loc[keys].to_numpy().T
+        series[name], spread[name] = share, np.stack([share - low, high - share])
+    return bar_chart(
+        [shortened(labels[cluster], MAX_LETTERS) for cluster in clusters] if is_wide else groups,
+        series,
+        spread=spread,
+        title=f"share of the documents by {result.by}",
+        y_label="percent",
+    )
 
 
 def heat_map(

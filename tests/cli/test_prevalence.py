@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from doccluster import run
+from doccluster import load_run, run
 from doccluster.errors import InputError
 
 WORDS = "ferry harbour tide pier", "wheat harvest rain field", "goal keeper match striker"
@@ -143,4 +143,30 @@ def test_the_command_prints_every_form(doccluster, newsroom, tmp_path, monkeypat
     assert doccluster("prevalence", out, "--by", "nope").code == 2
     refused = doccluster("prevalence", out, "--by", "month", "--words", "0", "--csv")
     assert refused.code == 2
-    assert "leave out --latex and --csv" in refused.err
+    assert "leave out --latex, --csv and --output" in refused.err
+
+
+@pytest.mark.parametrize("by", ["party", "month"])
+def test_shares_are_drawn_with_their_intervals(made, tmp_path, by):
+    from doccluster.report.figures import bar_chart, prevalence_chart
+
+    result = made.prevalence(by)
+    shares = 100 * result.shares().to_numpy()
+    low, high = (100 * result.table[end].to_numpy().reshape(shares.shape) for end in ("low", "high"))
+    labels, groups = [cluster.label for cluster in made.clusters], list(result.group_sizes)
+    series = {group: shares[:, column] for column, group in enumerate(groups)}
+    spread = {group: np.stack([shares - low, high - shares])[:, :, column] for column, group in enumerate(groups)}
+    figure = bar_chart(labels, series, spread=spread, title=f"share of the documents by {by}", y_label="percent")
+    assert (
+        prevalence_chart(result).save(tmp_path / "a.svg").read_bytes() == figure.save(tmp_path / "b.svg").read_bytes()
+    )
+
+
+def test_many_groups_are_drawn_by_the_largest_clusters(doccluster, newsroom, tmp_path):
+    assert doccluster("run", newsroom, "-o", tmp_path / "run", "-k", 5).code == 0
+    done = doccluster("prevalence", tmp_path / "run", "--by", "story", "-o", tmp_path / "shares.svg")
+    assert done.code == 0, done.err
+    drawn = (tmp_path / "shares.svg").read_text(encoding="utf-8")
+    labels = [cluster.label for cluster in load_run(tmp_path / "run").clusters]
+    assert [label.split(",")[0] in drawn for label in labels] == [True] * 4 + [False]
+    assert doccluster("prevalence", tmp_path / "run", "--by", "topic", "-o", tmp_path / "shares.png").code == 2
