@@ -83,6 +83,13 @@ def test_the_sample_has_topics_over_its_stories():
     assert sum(node.cluster.size for node in run.tree) == run.n_documents - run.n_other
 
 
+def test_very_many_articles_have_no_topics_and_it_is_said(monkeypatch):
+    monkeypatch.setattr("doccluster.pipeline.main_line.MAX_DOCUMENTS", 100)
+    run = doccluster.run(doccluster.load_sample())
+    assert [level.name for level in run.levels] == ["cluster"]
+    assert "Topics of the stories are left out: there are more than 100 documents." in run.notes
+
+
 def test_sections_of_noise_are_hidden_and_it_is_said():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(600, 40))

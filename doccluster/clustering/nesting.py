@@ -178,7 +178,8 @@ def nested_labels(rows: Matrix, labels: Labels, fine: Labels, is_counted: Flags 
     n_fine = int(fine.max()) + 1
     parents = majority_groups(fine[decides], labels[decides], n_fine)
     parents[np.bincount(fine[decides], minlength=n_fine) == 0] = -1
-    means = unit_rows(sums_by_label(rows[decides], fine[decides], n_fine), warn=False)
+    sums = sums_by_label(rows, np.where(decides, fine, n_fine), n_fine + 1)[:n_fine]
+    means = unit_rows(sums, warn=False)
     nested = np.where((fine >= 0) & (parents[fine] == labels), fine, -1)
     astray = np.flatnonzero(nested < 0)
     nearest = nearest_parts(rows[astray], labels[astray], parents, means)

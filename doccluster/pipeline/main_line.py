@@ -62,6 +62,7 @@ from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import save_run
 from doccluster.results.run_tables import check_parquet, parquet_writer
 from doccluster.results.tree import Levels
+from doccluster.selection.recommendation import MAX_DOCUMENTS
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import Letters, letters_note
 
@@ -452,6 +453,9 @@ class _Line:
             return work.above_topics(clusters.guided.topic_of, clusters.guided.roots())
         if not clusters.is_stories:
             return work.around()
+        if len(vectorized.documents) > MAX_DOCUMENTS:
+            said = f"Topics of the stories are left out: there are more than {MAX_DOCUMENTS:,} documents."
+            return LabelsOfLevels(notes=(said,))
         of_topics = replace(settings, granularity="topics")
         topics, count = self.stages.cluster(
             vectorized.vectors, vectorized.documents, of_topics, self.seed, self.clock.progress

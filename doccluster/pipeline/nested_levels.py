@@ -109,7 +109,7 @@ class LevelsWork:
             return {}, ()
         if k > MOST:
             return {}, (f"Sections are left out: there are more than {MOST:,} clusters.",)
-        products = products_of_sums(self.rows[self.is_counted], self.labels[self.is_counted], k)
+        products = products_of_sums(self.rows, np.where(self.is_counted, self.labels, k), k + 1)[:k, :k]
         groups: dict[str, Labels] = {}
         if n_topics is not None:
             groups["topic"] = coarser_groups(products, n_topics)
