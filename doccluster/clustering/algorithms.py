@@ -9,7 +9,7 @@ import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.base.plain_values import SPHERICAL as SPHERICAL
@@ -18,6 +18,9 @@ from doccluster.base.validation import check_n_init
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import Argument, InputError
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 Metric = Literal["cosine", "euclidean"]
 MOST_PROBABLE = "the most probable cluster"
@@ -149,7 +152,7 @@ def chosen_algorithm(algorithm: str | None, quality: str | None) -> tuple[Algori
     return parse_algorithm(algorithm if algorithm is not None else QUALITIES[quality or "default"])
 
 
-def algorithm_of(estimator: Any) -> tuple[str, dict[str, object]]:
+def algorithm_of(estimator: BaseEstimator) -> tuple[str, dict[str, object]]:
     """Return the name of the algorithm that an estimator is, and the parameters that are not as usual.
 
     Raises InputError if it is none of the table.

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Labels
+from doccluster.base.arrays import CsrArray, Labels
 from doccluster.base.compiled import jit
 
 U32, U64 = np.uint32, np.uint64  # a number with a sign might count from the end, which is looked at first
@@ -158,7 +157,7 @@ class Edges:
     weights: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, graph: Any) -> Edges:
+    def of(cls, graph: CsrArray) -> Edges:
         """Return the edges of a symmetric csr array of shape (n_nodes, n_nodes), weights > 0."""
         graph = sparse.csr_array(graph)
         return cls(graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data.astype(np.float64))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,9 @@ from doccluster.geometry import Documents
 from doccluster.geometry.documents import count_distinct_rows
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 BLOCK_ROWS = 2048
 MAX_TABLE = 2**23  # weights that are laid out for many rows, the zeros too: 64 MiB
@@ -286,7 +289,7 @@ Decide = Callable[[Any], LinearRule]
 
 
 def fit_estimator(
-    estimator: Any, task: ClusteringTask, decide: Decide | None = None, *, matrix: Matrix | None = None
+    estimator: BaseEstimator, task: ClusteringTask, decide: Decide | None = None, *, matrix: Matrix | None = None
 ) -> ClusteringResult:
     """Fit an estimator and return its clusters; `decide` makes the rule for new documents of it.
 
@@ -321,20 +324,20 @@ def fit_estimator(
     return ClusteringResult(labels_of(estimator, matrix), rule=None if decide is None else decide(estimator))
 
 
-def labels_of(fitted: Any, matrix: Matrix) -> npt.NDArray[np.int64]:
+def labels_of(fitted: BaseEstimator, matrix: Matrix) -> npt.NDArray[np.int64]:
     """Return the labels of the rows that an estimator was fitted to."""
     labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
     return np.asarray(labels, dtype=np.int64)
 
 
-def nearest_mean(fitted: Any) -> LinearRule:
+def nearest_mean(fitted: BaseEstimator) -> LinearRule:
     """Return the rule of k-means: the nearest mean, which is the highest x . m - |m|^2 / 2."""
     means = np.asarray(fitted.cluster_centers_, dtype=np.float64)
     offsets = -0.5 * np.einsum("ij,ij->i", means, means)
     return LinearRule(sparse.csr_array(means.T), offsets, np.arange(offsets.size, dtype=np.int64))
 
 
-def most_probable_direction(fitted: Any) -> LinearRule:
+def most_probable_direction(fitted: BaseEstimator) -> LinearRule:
     """Return the rule of a von Mises-Fisher mixture: the highest kappa mu . x + log C(kappa) + log weight."""
     from doccluster.clustering.mixtures.vmf_functions import log_normalizer
 

@@ -278,7 +278,7 @@ def turned_unit_block(block: slice, table: Floats, turn: Floats) -> Floats:
     return unit(turned_block(block, table, turn))
 
 
-def sums_of_rows(block: slice, graph: Any) -> Floats:
+def sums_of_rows(block: slice, graph: CsrArray) -> Floats:
     """Return the sums of some rows."""
     return np.asarray(graph[block].sum(axis=1)).ravel()
 
@@ -288,7 +288,7 @@ def unit_block(block: slice, rows: Matrix) -> Floats:
     return unit(rows[block])
 
 
-def moved_block(block: slice, graph: Any, scale: Floats, original: Floats, moved: Floats, mixing: float) -> Floats:
+def moved_block(block: slice, graph: CsrArray, scale: Floats, original: Floats, moved: Floats, mixing: float) -> Floats:
     """Return some rows moved one step towards their neighbours."""
     edges = graph[block]
     edges.data = np.repeat(scale[block], np.diff(edges.indptr)) * edges.data * scale[edges.indices]

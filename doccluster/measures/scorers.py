@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
 from doccluster.measures.judging import score
 from doccluster.measures.registry import get_measure
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def _labels(estimator: object, X: MatrixLike) -> Any:
     return labels
 
 
-def _vectors(estimator: Any, X: MatrixLike) -> Matrix:
+def _vectors(estimator: BaseEstimator, X: MatrixLike) -> Matrix:
     """Return the matrix that is clustered: what the steps of a pipeline before the last make of X, else X."""
     steps = getattr(estimator, "steps", None)
     return estimator[:-1].transform(X) if steps is not None and len(steps) > 1 else X

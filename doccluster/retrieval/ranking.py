@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix
+from doccluster.base.arrays import CsrArray, Floats, Matrix, MatrixLike
 from doccluster.base.plain_values import without_invisible
 from doccluster.base.validation import check_matrix, check_positive_int
 from doccluster.errors import InputError, NothingUsable
@@ -148,7 +148,7 @@ class Bm25Index:
             raise NothingUsable(f"no document has a word of the query {query[:80]!r}; try other words.")
         return self.score_counts(counts)
 
-    def score_counts(self, query: Any) -> npt.NDArray[np.float64]:
+    def score_counts(self, query: MatrixLike) -> npt.NDArray[np.float64]:
         """Return the score of every document for a query whose terms were counted, csr array of shape (1, n_terms)."""
         scores = np.zeros(self.weights.shape[0])
         query = as_query(query, self.weights.shape[1])

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from doccluster.clustering import DocumentClustering
 from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
 from doccluster.errors import InputError
 from doccluster.vectors.meaning import SPACES
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 _FACTORY = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<settings>.*))?")
 
@@ -34,7 +37,7 @@ class Contender:
     """
 
     name: str
-    estimator: Any
+    estimator: BaseEstimator
     needs_counts: bool = False
     metric: Metric = "cosine"
     space: str = "both"

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Labels, Matrix, is_sparse
+from doccluster.base.arrays import CsrArray, Labels, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -100,7 +100,7 @@ class Level(ShortRepr):
 
 
 def find_levels(
-    graph: Any,
+    graph: CsrArray,
     resolutions: Sequence[float] | npt.NDArray[np.float64] = RESOLUTIONS,
     *,
     smallest: float = 0.0,

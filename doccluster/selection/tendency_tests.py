@@ -365,7 +365,7 @@ def pair_distances(matrix: Matrix, *, metric: Metric) -> Iterator[Floats]:
 
 
 def nearest_distances(
-    queries: Any, matrix: Matrix, *, metric: Metric = "cosine", own_rows: AnyIntegers | None = None
+    queries: Matrix, matrix: Matrix, *, metric: Metric = "cosine", own_rows: AnyIntegers | None = None
 ) -> Floats:
     """Return the distance of each query to the nearest row, leaving out the query's own row (by number) if given."""
     nearest = np.empty(queries.shape[0])
@@ -376,7 +376,7 @@ def nearest_distances(
     return nearest
 
 
-def _distance_blocks(queries: Any, matrix: Matrix, metric: Metric) -> Iterator[tuple[slice, Floats]]:
+def _distance_blocks(queries: Matrix, matrix: Matrix, metric: Metric) -> Iterator[tuple[slice, Floats]]:
     """Yield (rows, distances of those queries to every row), float64 of shape (block, n_documents).
 
     "cosine" is 1 - x.y and expects unit or zero rows; "euclidean" takes rows as they are. A distance whose square is

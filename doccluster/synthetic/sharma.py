@@ -241,8 +241,8 @@ def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -
 
 
 def _fill_zero_columns(
-    blocks: Any,
-    shared: Any,
+    blocks: CsrArray,
+    shared: CsrArray,
     truth: Integers,
     shape: _Shape,
     law: _Values,
@@ -282,8 +282,8 @@ def _targets(zero: Integers, owners: Integers, shape: _Shape, extra_rows: str) -
 
 
 def _redraw_zero_rows(
-    blocks: Any,
-    shared: Any,
+    blocks: CsrArray,
+    shared: CsrArray,
     truth: Integers,
     shape: _Shape,
     law: _Values,

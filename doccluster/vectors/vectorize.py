@@ -106,7 +106,9 @@ def vectorize(
     return vectors.with_letters(letters_of(texts, weight, n_threads=n_threads)) if weight else vectors
 
 
-def letters_weight(vectors: DocumentVectors, vectorizer: Any, writing: Writing | None, *, wanted: bool | None) -> float:
+def letters_weight(
+    vectors: DocumentVectors, vectorizer: TfidfVectorizer, writing: Writing | None, *, wanted: bool | None
+) -> float:
     """Return how much letters count beside the words of vectors: as much as they can where they are wanted, or 0.
 
     They do by themselves where documents are short and their words have blanks between them and are no runs of letters
@@ -123,7 +125,7 @@ def letters_weight(vectors: DocumentVectors, vectorizer: Any, writing: Writing |
     return usual_weight(vectors.mean_words * vectors.n_documents / n_filled)
 
 
-def _rows(vectorizer: Any, texts: Any) -> tuple[Any, Any | None]:
+def _rows(vectorizer: TfidfVectorizer, texts: Any) -> tuple[Any, Any | None]:
     """Return weighted rows, and the counts they are made of where the vectorizer is ours."""
     is_fitted = _is_fitted(vectorizer)
     if not isinstance(vectorizer, TfidfVectorizer):

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import check_float_type, check_positive_int
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, SchemaError, Words, words_of
+
+if TYPE_CHECKING:
+    from doccluster.vectors.vectorizer import TfidfVectorizer
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]
@@ -212,20 +215,20 @@ def tell(messages: Iterable[Words]) -> None:
         warnings.warn(DocclusterWarning(*words_of(message)), stacklevel=5)
 
 
-def dtype_of(vectorizer: Any) -> np.dtype[Any]:
+def dtype_of(vectorizer: TfidfVectorizer) -> np.dtype[Any]:
     """Return the type of the weights, or raise InputError if it is not float32 or float64."""
     return check_float_type(vectorizer.dtype)
 
 
-def max_features_of(vectorizer: Any) -> int | None:
+def max_features_of(vectorizer: TfidfVectorizer) -> int | None:
     """Return `max_features` as an int >= 1 or None."""
     limit = vectorizer.max_features
     return None if limit is None else check_positive_int(limit, "max_features")
 
 
-def weighting_of(vectorizer: Any) -> Weighting:
+def weighting_of(vectorizer: TfidfVectorizer) -> Weighting:
     """Return the weighting of `vectorizer`: its `weighting` code, or scikit-learn's switches."""
-    norm = vectorizer.norm
+    norm: Any = vectorizer.norm
     if norm not in ("l1", "l2", None):
         raise InputError("is not known", argument="norm", received=norm, expected="'l2', 'l1' or None")
     if vectorizer.weighting is not None:
@@ -288,7 +291,7 @@ VECTORIZER_SCHEMA = 3
 _READABLE = (1, 2, 3)
 
 
-def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+def write_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
     """Return the arrays and the settings of a fitted vectorizer.
 
     Raises InputError if a parameter is a function, which cannot be saved.
@@ -313,7 +316,9 @@ def write_state(vectorizer: Any) -> tuple[dict[str, npt.NDArray[Any]], dict[str,
     return arrays, settings
 
 
-def read_state(cls: object, arrays: Mapping[str, Array], settings: Mapping[str, object]) -> Any:
+def read_state(
+    cls: type[TfidfVectorizer], arrays: Mapping[str, Array], settings: Mapping[str, object]
+) -> TfidfVectorizer:
     """Return the fitted vectorizer of class `cls` that `write_state` described."""
     if settings.get("schema") not in _READABLE:
         raise SchemaError(
@@ -336,7 +341,9 @@ def parameters_of_state(parameters: Mapping[str, object]) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if name != "n_features"}
 
 
-def _rebuild(cls: Any, arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]) -> Any:
+def _rebuild(
+    cls: type[TfidfVectorizer], arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]
+) -> TfidfVectorizer:
     terms = unpack_strings(arrays["term_characters"], arrays["term_ends"])
     parameters = parameters_of_state(settings["parameters"])
     parameters["ngram_range"] = tuple(parameters["ngram_range"])

@@ -218,7 +218,7 @@ def find_multinomials(task: ClusteringTask) -> ClusteringResult:
     """Return the clusters of a mixture of the counts, or of the weighted rows where there are none."""
     has_counts = task.counts is not None
 
-    def most_probable(fitted: Any) -> LinearRule:
+    def most_probable(fitted: MultinomialMixture) -> LinearRule:
         rule: LinearRule = fitted.mixture_.rule
         return replace(rule, on_counts=has_counts)
 
