@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from doccluster.results.prevalence import Prevalence
 
 MAX_BARS, MAX_GROUPS = 6, 24  # groups side by side, and groups in all
-MAX_LETTERS = 20  # of the label of a cluster below its bars
+MAX_LETTERS = 14  # of the label of a cluster below its bars
 MAX_CLUSTERS, MAX_LINES = 10, 4  # clusters that are drawn by groups side by side, and in each of many groups
 DASHES = ("", "5 2.5", "6 2 1.5 2", "1.5 2")
 MARKERS = (  # circle, square, triangles, diamond, cross and plus, about a point
