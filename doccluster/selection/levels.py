@@ -41,6 +41,9 @@ TOPICS_SHARE = 2 / 3  # of the best agreement: coarser levels that come back les
 SUBTOPICS_SHARE = 0.95  # the same for subtopics, whose agreement rises to a plateau
 APART = 1.5  # how many times the clusters of a level make another one worth telling
 MIN_TOPIC = 0.15  # of the mean size of the communities of a level: a smaller one is no topic
+WEAK = 0.5  # agreement of the broadest level, below which there is little to see,
+FEW = 15  # and the most clusters that are then shown
+SURE_TOPICS = 0.78  # agreement that a level of topics reaches which is shown before weaker sections
 SURE_SUBTOPICS = 0.9  # what subtopics are that come back almost exactly
 WORTH_GOING_ON = 0.7  # of the finest level, where it is the best: finer ones are looked at
 MAX_FOR_TOPICS = 4_000  # topics are large, and seen in a sample as well
@@ -177,6 +180,14 @@ def topics_among(levels: Sequence[Level]) -> Level | None:
     best = smooth[has_no_heap].max(initial=0.0)
     good = np.flatnonzero(has_no_heap & (smooth >= TOPICS_SHARE * best))
     return divided[int(good[0] if good.size else np.argmax(has_no_heap))]
+
+
+def few_among(levels: Sequence[Level], coarse: Level | None) -> Level | None:
+    """Return the coarse level; where it hardly comes back, of those with at most 15 clusters the one that does best."""
+    if coarse is None or coarse.agreement >= WEAK or coarse.n_clusters <= FEW:
+        return coarse
+    few = [level for level in levels if 1 < level.n_clusters <= FEW and level.largest <= HEAP]
+    return max(few, key=lambda level: level.agreement, default=coarse)
 
 
 def subtopics_among(levels: Sequence[Level], topics: Level | None = None) -> Level | None:

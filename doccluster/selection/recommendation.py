@@ -21,12 +21,16 @@ from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
 from doccluster.selection.levels import (
+    HEAP,
     MAX_FOR_TOPICS,
     SURE_SUBTOPICS,
+    SURE_TOPICS,
+    WEAK,
     Level,
     Structure,
     between,
     draw_rows,
+    few_among,
     find_both,
     find_structure,
     spread,
@@ -265,7 +269,12 @@ def choose_k(
     structure = _structure_of(sample, rng, n_threads)
     levels = find_both(sample.rows, smoothed, rng, n_threads=n_threads, progress=progress)
     best = _best_levels(levels)
-    chosen, reason = _shown(granularity, subtopics_because, best)
+    divided = (level for level in levels["topics"][0] if level.n_clusters > 1 and level.largest <= HEAP)
+    best_agreement = max((level.agreement for level in divided), default=0.0)
+    chosen, reason = _shown(granularity, subtopics_because, best, best_agreement)
+    if chosen == next(iter(best), None) and granularity is None and best[chosen].agreement < WEAK:
+        help_most = "an encoder (--encoder)" if sample.meaning is None else "a number of your own (-k)"
+        reason = f"few and broad, since the words hold little; {help_most} would help most"
     level = best.get(chosen) if structure.is_there else None
     k = unlimited = None if level is None else level.n_clusters
     # of the numbers that were asked for the nearest by ratio: 20 is as far from 10 as 5
@@ -347,7 +356,7 @@ def _structure_of(sample: _Sample, rng: np.random.Generator, n_threads: int | No
 def _best_levels(levels: Mapping[str, tuple[list[Level], Labels]]) -> dict[Granularity, Level]:
     """Return the best level of each granularity that there is, the broadest first."""
     (broad, _), (narrow, _) = levels["topics"], levels["subtopics"]
-    coarse = topics_among(broad)
+    coarse = few_among(broad, topics_among(broad))
     subtopics = subtopics_among(narrow, coarse)
     middle = between(broad, coarse, subtopics)
     by_name = zip(GRANULARITIES, (middle and coarse, middle or coarse, subtopics), strict=True)
@@ -385,9 +394,12 @@ def check_ks(ks: Iterable[int], n_documents: int) -> list[int]:
 
 
 def _shown(
-    wanted_level: Granularity | None, subtopics_because: str | None, best: Mapping[Granularity, Level]
+    wanted_level: Granularity | None,
+    subtopics_because: str | None,
+    best: Mapping[Granularity, Level],
+    best_agreement: float,
 ) -> tuple[Granularity, str]:
-    """Return which of the levels is shown, and why."""
+    """Return which of the levels is shown, and why; `best_agreement` is that of any level without a heap."""
     broadest: Granularity = next(iter(best), "topics")
     if wanted_level is not None and wanted_level in best:
         return wanted_level, "as you asked"
@@ -397,6 +409,8 @@ def _shown(
         return "subtopics", subtopics_because
     if "subtopics" in best and best["subtopics"].agreement >= SURE_SUBTOPICS:
         return "subtopics", "because random parts of the documents have nearly the same ones"
+    if len(best) > 2 and best_agreement >= SURE_TOPICS:
+        return "topics", "which random parts of the documents have too, more than the sections"
     return broadest, "the broadest ones" if len(best) > 2 else "the broader ones"
 
 

@@ -15,6 +15,7 @@ from doccluster.selection.levels import (
     Level,
     agreement_of_parts,
     between,
+    few_among,
     find_levels,
     find_structure,
     finer_wanted,
@@ -63,6 +64,16 @@ def test_a_large_cluster_of_a_level_that_comes_back_almost_exactly_is_no_heap():
 
 def test_a_community_much_smaller_than_the_mean_is_no_topic():
     assert replace(level([300, 200, 90, 6, 4, 1], 0.5), smallest=0.15).n_clusters == 3
+
+
+def test_where_little_comes_back_there_are_few_clusters():
+    heap, weak = level([400, 100, 100], 0.6), [even(6, 0.2), even(12, 0.4), even(30, 0.45), even(60, 0.6)]
+    assert topics_among([heap, *weak]).n_clusters == 30
+    assert few_among([heap, *weak], topics_among([heap, *weak])).n_clusters == 12
+    sure = [even(6, 0.5), even(12, 0.7), even(30, 0.75)]
+    assert few_among(sure, topics_among(sure)) is topics_among(sure)
+    assert few_among([even(30, 0.3)], even(30, 0.3)).n_clusters == 30  # there are none of few clusters
+    assert few_among([], None) is None
 
 
 def test_stories_are_the_finest_of_the_levels_that_come_back_most():

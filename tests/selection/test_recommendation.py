@@ -162,3 +162,34 @@ def test_a_document_alone_in_its_community_is_in_no_cluster():
     level = Level(1.0, np.array([0, 1, 1, 2, 3, 3]), 1.0)
     nodes = np.array([5, -1, 0, 1, 2, 3, 4])
     assert recommendation.spread(level, nodes, 7).tolist() == [1, -1, -1, 0, 0, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("agreements", "chosen", "reason"),
+    [
+        ((0.55, 0.8, 0.6), "topics", "random parts"),  # topics come back, sections do not
+        ((0.55, 0.75, 0.6), "sections", "the broadest ones"),
+        ((0.45, 0.7, 0.6), "sections", "the broadest ones"),
+    ],
+)
+def test_topics_that_come_back_are_shown_before_weaker_sections(agreements, chosen, reason):
+    levels = {
+        name: Level(1.0, np.repeat(np.arange(k), 600 // k), agreement)
+        for name, k, agreement in zip(("sections", "topics", "subtopics"), (10, 60, 200), agreements, strict=True)
+    }
+    name, why = recommendation._shown(None, None, levels, max(agreements[:2]))
+    assert name == chosen
+    assert reason in why
+    assert recommendation._shown(None, "because they are dated", levels, 1.0)[0] == "subtopics"
+    assert recommendation._shown("sections", None, levels, 1.0)[0] == "sections"
+
+
+def test_weak_words_are_said(monkeypatch):
+    matrix = np.repeat(np.eye(3), 20, axis=0).repeat(10, axis=1) * (np.random.default_rng(0).random((60, 30)) < 0.5)
+    assert "words hold little" not in choose_k(matrix, random_state=0).sentence
+    monkeypatch.setattr(recommendation, "SURE_SUBTOPICS", 1.1)
+    monkeypatch.setattr(recommendation, "WEAK", 1.1)  # as if nothing came back
+    told = choose_k(matrix, random_state=0)
+    assert told.k == 3
+    assert "few and broad, since the words hold little; an encoder (--encoder) would help most" in told.sentence
+    assert "words hold little" not in choose_k(matrix, granularity="topics", random_state=0).sentence
