@@ -19,8 +19,8 @@ from doccluster.base.arrays import Matrix
 from doccluster.errors import InputError, shown
 
 MOST_CHARACTERS = 300  # about three lines of a terminal
-_MOST_OF_TEXT = 40
-_MOST_OF_PARTS = 3
+_MAX_OF_TEXT = 40
+_MAX_OF_PARTS = 3
 
 
 class ShortRepr:
@@ -48,7 +48,7 @@ def short(value: object) -> str:
     ("'harbour'", '0.333333', "('a', 'b')", "{'seed'}", '<2,000 values>')
     """
     if isinstance(value, str):
-        return repr(value if len(value) <= _MOST_OF_TEXT else value[: _MOST_OF_TEXT - 1] + "…")
+        return repr(value if len(value) <= _MAX_OF_TEXT else value[: _MAX_OF_TEXT - 1] + "…")
     if isinstance(value, float):
         return f"{value:.6g}"
     if value is None or isinstance(value, int):
@@ -56,11 +56,11 @@ def short(value: object) -> str:
     if hasattr(value, "shape"):
         return f"<{type(value).__name__} {' x '.join(f'{length:,}' for length in value.shape)}>"
     if isinstance(value, Mapping):
-        if len(value) > _MOST_OF_PARTS:
+        if len(value) > _MAX_OF_PARTS:
             return f"<{len(value):,} entries>"
         return f"{{{', '.join(map(short, value))}}}"
     if isinstance(value, Collection) and not is_dataclass(value):
-        if len(value) > _MOST_OF_PARTS or any(is_dataclass(item) for item in value):
+        if len(value) > _MAX_OF_PARTS or any(is_dataclass(item) for item in value):
             return f"<{len(value):,} value{'' if len(value) == 1 else 's'}>"
         return f"({', '.join(map(short, value))}{',' if len(value) == 1 else ''})"
     return f"<{type(value).__name__}>"
@@ -71,14 +71,14 @@ def cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2] + "…)"
 
 
-def listed(names: Collection[object], max_names: int = _MOST_OF_PARTS) -> str:
+def listed(names: Collection[object], max_names: int = _MAX_OF_PARTS) -> str:
     """Return the first names of many, with commas between them.
 
     >>> listed(["a", "b", "c", "d"]), listed([])
     ('a, b, c, ...', 'none')
     """
     first = map(str, itertools.islice(names, max_names))
-    shown = [name if len(name) <= _MOST_OF_TEXT else name[: _MOST_OF_TEXT - 1] + "…" for name in first]
+    shown = [name if len(name) <= _MAX_OF_TEXT else name[: _MAX_OF_TEXT - 1] + "…" for name in first]
     return ", ".join([*shown, "..."] if len(names) > max_names else shown) or "none"
 
 

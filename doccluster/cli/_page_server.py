@@ -225,7 +225,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-LEAST_OF_A_TOKEN, MOST_OF_A_TOKEN = 20, 200  # letters
+MIN_OF_A_TOKEN, MAX_OF_A_TOKEN = 20, 200  # letters
 WITH_SCRIPT = f"{POLICY}; script-src 'unsafe-inline'"  # the page's own
 
 
@@ -248,11 +248,11 @@ def token_of(path: Path) -> str:
             with os.fdopen(descriptor, "w", encoding="ascii") as file:
                 file.write(f"{secrets.token_urlsafe(24)}\n")
         with path.open("rb") as file:
-            token = file.read(MOST_OF_A_TOKEN + 2).decode("ascii", "replace").strip()
+            token = file.read(MAX_OF_A_TOKEN + 2).decode("ascii", "replace").strip()
     except OSError as error:
         raise InputError(f"{path} cannot be used as the token file: {error.strerror or error}") from error
-    if re.fullmatch(rf"[A-Za-z0-9_-]{{{LEAST_OF_A_TOKEN},{MOST_OF_A_TOKEN}}}", token) is None:
-        expected = f"one line of {LEAST_OF_A_TOKEN} to {MOST_OF_A_TOKEN} letters, digits, - and _"
+    if re.fullmatch(rf"[A-Za-z0-9_-]{{{MIN_OF_A_TOKEN},{MAX_OF_A_TOKEN}}}", token) is None:
+        expected = f"one line of {MIN_OF_A_TOKEN} to {MAX_OF_A_TOKEN} letters, digits, - and _"
         raise InputError(f"{path} holds no token ({expected}); delete it, or name another file, and one is made.")
     return token
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 SIGNIFICANT, ENOUGH_SEEDS = 0.05, 20
 NEAR_ZERO = 0.05
-MOST_TESTS = 24  # lines that are printed for a corpus; --json has all
+MAX_TESTS = 24  # lines that are printed for a corpus; --json has all
 
 
 BY_NAME = only("n_clusters", "output", "algorithms", "measures", "checkpoint", "n_threads", "encoder")
@@ -331,7 +331,7 @@ def _print_tests(tests: pd.DataFrame) -> None:
     n_seeds = f"{most}" if least == most else f"{least} to {most}"
     say()
     say(f"  Wilcoxon tests, {n_seeds} seeds paired (p after Holm; effect +1: first always better)")
-    for measure, group in tests.head(MOST_TESTS).groupby("measure", sort=False):
+    for measure, group in tests.head(MAX_TESTS).groupby("measure", sort=False):
         rows = group.to_dict("records")
         print_table(
             [
@@ -344,8 +344,8 @@ def _print_tests(tests: pd.DataFrame) -> None:
             has_rule=False,
             indent=2,
         )
-    if len(tests) > MOST_TESTS:
-        say(f"  and {len(tests) - MOST_TESTS} more with --json")
+    if len(tests) > MAX_TESTS:
+        say(f"  and {len(tests) - MAX_TESTS} more with --json")
     n_pairs = int(tests.groupby("measure").size().max())
     smallest = min(1.0, n_pairs * 2.0 ** (1 - most))  # all seeds agree, and Holm multiplies by the number of pairs
     if smallest >= SIGNIFICANT:
@@ -377,7 +377,7 @@ def _print_agreement(agreement: pd.DataFrame) -> None:
 
 SHOWN = 50
 SHOWN_OF_KIND = 5  # where there are more in all
-MOST_IDS = 4
+MAX_IDS = 4
 SHOWN_MOVES = 5
 WIDTH = 70
 NAMES = {"appeared": "new", "vanished": "gone"}
@@ -468,5 +468,5 @@ def print_difference(difference: Difference, output: str | None) -> None:
 
 
 def _joined(names: Sequence[str]) -> str:
-    n_more = len(names) - MOST_IDS
-    return "+".join(names) if n_more <= 1 else f"{'+'.join(names[:MOST_IDS])} and {n_more:,} more"
+    n_more = len(names) - MAX_IDS
+    return "+".join(names) if n_more <= 1 else f"{'+'.join(names[:MAX_IDS])} and {n_more:,} more"

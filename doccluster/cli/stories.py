@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from doccluster.streams.polling.poller import Polled
     from doccluster.streams.replay import Replayed
 
-MOST_FAILURES = 20
-MOST_FINDINGS = 20
+MAX_FAILURES = 20
+MAX_FINDINGS = 20
 # what a check finds wrong that follows from the documents
 MADE_BY_CLUSTERING = {"placed", "family", "lead", "lineage", "memory"}
-MOST_TOLD = 60.0  # seconds that a program may take for one event
+MAX_TOLD = 60.0  # seconds that a program may take for one event
 
 
 @click.group("stream", short_help="Follow news: articles in, living stories out.")
@@ -123,7 +123,7 @@ def _told(command: list[str], event: Mapping[str, object]) -> str:
     """Begin a program for something that has happened to a story; return why it did not take it."""
     line = json.dumps(event, ensure_ascii=False) + "\n"
     try:
-        done = subprocess.run(command, input=line.encode(), stdout=subprocess.DEVNULL, timeout=MOST_TOLD, check=False)
+        done = subprocess.run(command, input=line.encode(), stdout=subprocess.DEVNULL, timeout=MAX_TOLD, check=False)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return str(error)
     return f"ended with {done.returncode}" if done.returncode else ""
@@ -137,10 +137,10 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
     say(f"  poll       {asked}")
     say(f"  entries    {done.n_entries:,}, {done.n_new:,} new, {done.n_edited:,} edited")
     for word, troubles in (("skipped", done.skipped), ("failed", done.failures)):
-        for url, reason, detail in troubles[:MOST_FAILURES]:
+        for url, reason, detail in troubles[:MAX_FAILURES]:
             say(f"  {word:<11}{url}: {reason}{f' ({detail})' if detail else ''}")
-        if len(troubles) > MOST_FAILURES:
-            say(f"  {word:<11}{len(troubles) - MOST_FAILURES:,} more; --json names them all")
+        if len(troubles) > MAX_FAILURES:
+            say(f"  {word:<11}{len(troubles) - MAX_FAILURES:,} more; --json names them all")
     if done.ahead > 0:
         say(f"  clock      this machine's is {_days(done.ahead)} ahead of the feeds and the store; they were believed")
     elif done.ahead:
@@ -296,10 +296,10 @@ def check_command(store: str, as_json: bool) -> None:
     if as_json:
         print_json({"store": store, "is_sound": not findings, "tables": VERSION, "findings": [*map(asdict, findings)]})
     else:
-        for finding in findings[:MOST_FINDINGS]:
+        for finding in findings[:MAX_FINDINGS]:
             say(f"  {finding.check:<11}{finding.detail}")
-        if len(findings) > MOST_FINDINGS:
-            say(f"  ... and {len(findings) - MOST_FINDINGS:,} more")
+        if len(findings) > MAX_FINDINGS:
+            say(f"  ... and {len(findings) - MAX_FINDINGS:,} more")
         advice = "not sound; put a copy that `doccluster stream backup` made in its place"
         if {finding.check for finding in findings} <= MADE_BY_CLUSTERING:
             advice += ", or make its stories anew with `doccluster stream rebuild --write`"

@@ -17,7 +17,7 @@ from doccluster.streams.store.database import check_is_there, reading
 from doccluster.streams.store.tables import stories_of, stories_with, story_told
 
 WIDTH = 70
-MOST_NAMED = 20  # stories of one correction
+MAX_NAMED = 20  # stories of one correction
 
 
 def _correct(
@@ -40,7 +40,7 @@ def _correct(
     changes = {"merge": moved, "split": moved, "move": moved, "pin": "the story stands first"}
     change = changes.get(done.verb, done.text)
     say(f"  {verb:<11}{done.verb + ': ' if verb == 'undo' else ''}{change}, in batch {last:,}")
-    for story in about[:MOST_NAMED]:
+    for story in about[:MAX_NAMED]:
         say_fact(story["id"], f"{story['label']} ({counted(story['documents'], 'document')})")
     say(f"  {store}")
 

@@ -275,7 +275,7 @@ PARQUET = Format(
 )
 
 
-MOST_BEFORE = 20  # rows before a header
+MAX_BEFORE = 20  # rows before a header
 _SPREADSHEET = re.compile(r'\ufeff?"?sep=(.)"?\s*', re.IGNORECASE)
 _CELL_ENDS = re.compile(r"[,;\t|~^](?! )")
 _TYPES = "continuous|discrete|string|time|text|str|int|integer|float|double|number|date|datetime|categorical"
@@ -324,7 +324,7 @@ def rows_before(rows: Sequence[Sequence[str]], options: ReadOptions) -> int:
     1
     """
     widths = [sum(map(bool, map(str.strip, row))) for row in rows]
-    for place, row in enumerate(rows[:MOST_BEFORE]):
+    for place, row in enumerate(rows[:MAX_BEFORE]):
         if looks_like_header(row, options) and widths[place] > max(widths[:place], default=0):
             return place
     is_title = [width == 1 and not _CELL_ENDS.search(row[0]) for width, row in zip(widths, rows, strict=True)]

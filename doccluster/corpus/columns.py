@@ -31,7 +31,7 @@ TITLES = ("headline", "title")
 TEXT_NAMES = (*FULL_TEXTS, *SHORT_TEXTS, *TITLES)
 _WRAPPED = ("rendered", "value", "main", "#text", "$t", "$oid", "$date", "name")  # the value in an object that is one
 SAMPLED_ROWS = 100
-_MOST_CELLS = 20_000  # of the sample: of very wide tables ten rows are enough
+_MAX_CELLS = 20_000  # of the sample: of very wide tables ten rows are enough
 _SAMPLED_CHARACTERS = 2_000  # of a cell
 SHORTEST_PROSE = 25  # characters on average, of a column that is taken for its length alone
 # A column replaces one with a usual name with this many times the prose of a full text, of a short one, of one in an
@@ -39,8 +39,8 @@ SHORTEST_PROSE = 25  # characters on average, of a column that is taken for its 
 TIMES = (20, 5, 5, 2)
 MAX_KEPT_COLUMNS = 100  # of a table, where you name none
 MAX_MEDIAN_LENGTH = 200  # characters of the values of a column that is kept
-_MOST_LEVELS = 4  # of objects in objects
-_MOST_FIELDS = 200  # of the objects in a column; in others keys are names of things, not of fields
+_MAX_LEVELS = 4  # of objects in objects
+_MAX_FIELDS = 200  # of the objects in a column; in others keys are names of things, not of fields
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")  # not 007, which is a name, nor what no int64 holds
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S*|\S+@\S+", re.IGNORECASE)
@@ -83,8 +83,8 @@ def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, object]]) -> li
     """Return the columns, and in place of those that hold objects the columns in these."""
     leaves: dict[str, None] = {}
     for name in names:
-        inner = dict.fromkeys(path for row in rows for path in _paths(row.get(name), name, _MOST_LEVELS))
-        leaves |= inner if 0 < len(inner) <= _MOST_FIELDS else {name: None}
+        inner = dict.fromkeys(path for row in rows for path in _paths(row.get(name), name, _MAX_LEVELS))
+        leaves |= inner if 0 < len(inner) <= _MAX_FIELDS else {name: None}
     return list(leaves)
 
 
@@ -168,7 +168,7 @@ def choose_text(
     `rows`: the first of the table. `unavailable`: columns that hold something else.
     """
     leaves = leaf_names(names, rows)
-    rows = rows[: max(10, _MOST_CELLS // max(len(leaves), 1))]
+    rows = rows[: max(10, _MAX_CELLS // max(len(leaves), 1))]
     lengths = {name: prose_length([value_at(row, name) for row in rows]) for name in leaves if name not in unavailable}
     by_prose = sorted(lengths, key=lambda name: -lengths[name])
     top = frozenset(names)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RENAMED = "duplicate-id"
-MOST_DOCUMENTS_SHOWN = 5  # in a notebook
-MOST_OF_TEXT_SHOWN = 60  # characters
+MAX_DOCUMENTS_SHOWN = 5  # in a notebook
+MAX_OF_TEXT_SHOWN = 60  # characters
 
 
 @dataclass(frozen=True)
@@ -249,9 +249,9 @@ class Corpus:
                 document.id,
                 *(str(document.metadata.get(name) or "")[: 10 if name == "date" else None] for name in filled),
                 *(", ".join(document.labels[name]) for name in self.labels),
-                textwrap.shorten(document.text[: 2 * MOST_OF_TEXT_SHOWN], MOST_OF_TEXT_SHOWN, placeholder=" …"),
+                textwrap.shorten(document.text[: 2 * MAX_OF_TEXT_SHOWN], MAX_OF_TEXT_SHOWN, placeholder=" …"),
             ]
-            for document in itertools.islice(self, MOST_DOCUMENTS_SHOWN)
+            for document in itertools.islice(self, MAX_DOCUMENTS_SHOWN)
         ]
         remark = "" if len(rows) == len(self) else f"; the first {len(rows)} are shown"
         skipped = f", {len(self.skipped):,} skipped or renamed" if self.skipped else ""

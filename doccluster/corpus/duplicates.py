@@ -43,8 +43,8 @@ COMPARED_AT_ONCE = 1 << 12
 THRESHOLD = 0.9
 N_BANDS = 8
 BAND_SIZE = 5
-MOST_COMPARED = 32  # others of one band
-LEAST_ALIKE = 0.5  # as sets of terms: two near-copies are far more
+MAX_COMPARED = 32  # others of one band
+MIN_ALIKE = 0.5  # as sets of terms: two near-copies are far more
 ROWS_COMPARED_AT_ONCE = 4096  # pairs of rows whose sets of terms are compared
 BLOCK_SIZE = 2**14  # rows whose columns are hashed at a time
 
@@ -281,7 +281,7 @@ def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
     """Return the rows that have a band and many terms in common with another row, ascending.
 
     Among millions of documents many share a band with one that is nothing like them, so the sets of terms of those in
-    one band are compared: of each with the next `MOST_COMPARED`, those first that share another band too.
+    one band are compared: of each with the next `MAX_COMPARED`, those first that share another band too.
     """
     is_alike, values = np.zeros(matrix.shape[0], dtype=bool), np.ones(matrix.nnz, np.int8)
     terms = sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -300,7 +300,7 @@ def mark_alike(
     order = np.lexsort((next_band, band))
     starts = np.flatnonzero(np.diff(band[order], prepend=np.uint64(0)))  # of runs; rows without terms have a 0
     sizes = np.diff(starts, append=order.size)
-    for apart in range(1, MOST_COMPARED + 1):
+    for apart in range(1, MAX_COMPARED + 1):
         has_pair = sizes > apart
         starts, sizes = starts[has_pair], sizes[has_pair]
         pairs_of_run = sizes - apart
@@ -309,7 +309,7 @@ def mark_alike(
         pairs = np.stack([order[first], order[first + apart]])
         pairs = pairs[:, ~is_alike[pairs].all(axis=0)]
         for piece in row_blocks(pairs.shape[1], ROWS_COMPARED_AT_ONCE):
-            is_alike[pairs[:, piece][:, jaccard(*map(terms_of, pairs[:, piece])) >= LEAST_ALIKE]] = True
+            is_alike[pairs[:, piece][:, jaccard(*map(terms_of, pairs[:, piece])) >= MIN_ALIKE]] = True
 
 
 def _band(matrix: sparse.csr_array, rows: npt.NDArray[np.intp], factors: npt.NDArray[np.uint64]) -> Hashes:

@@ -71,8 +71,8 @@ _META_CHARSET = re.compile(rb"""<meta[^>]*?charset\s*=\s*["']?([A-Za-z0-9._:-]+)
 _SAMPLE = 16_384  # bytes of text around the non-ASCII characters; detection gets slower, not better, with more
 _SPACES = re.compile(rb"[\r\n]+")
 _CONTROL = re.compile(rb"\0+|[\x01-\x08\x10-\x1a\x1c-\x1f]")  # escapes and shifts (1b, e, f) have their place
-_MOST_CONTROLS = 0.1  # of the bytes of a text in utf-8; in random bytes every tenth is one
-_MOST_CONTROLS_ELSE = 0.02  # where nothing but its few controls says that it is a text
+_MAX_CONTROLS = 0.1  # of the bytes of a text in utf-8; in random bytes every tenth is one
+_MAX_CONTROLS_ELSE = 0.02  # where nothing but its few controls says that it is a text
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ def is_binary(head: bytes) -> bool:
     n_controls = len(_CONTROL.findall(head))  # NULs that follow one another, as where a disk was full, are one
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
-        max_share = _MOST_CONTROLS
+        max_share = _MAX_CONTROLS
     except UnicodeDecodeError:
-        max_share = _MOST_CONTROLS_ELSE
+        max_share = _MAX_CONTROLS_ELSE
     return n_controls > 1 + max_share * len(head) or not head.strip(b"\0")
 
 

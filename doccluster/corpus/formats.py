@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubled, pieces_of_work
-from doccluster.corpus._delimited import CSV, MOST_BEFORE, PARQUET, TSV, choose_dialect, stands_before
+from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
 from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT, XML
 from doccluster.corpus.columns import looks_like_header
@@ -128,7 +128,7 @@ def check_is_text(file: InputFile) -> bytes:
 
 def _is_table(text: str, options: ReadOptions) -> bool:
     """Say whether a file without a telling name is a table: its first line names a text, or tabs part all lines."""
-    lines = text.splitlines()[:MOST_BEFORE]
+    lines = text.splitlines()[:MAX_BEFORE]
     lines = list(itertools.dropwhile(lambda line: stands_before(line, options), lines))
     if len(lines) < 2:
         return False

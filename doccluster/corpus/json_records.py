@@ -138,7 +138,7 @@ JSON = Format(
 )
 
 
-_MOST_LEVELS = 32  # of lists and keys above a record; deeper values are not records
+_MAX_LEVELS = 32  # of lists and keys above a record; deeper values are not records
 _LEVELS_ABOVE = 3  # of an object that holds records beside other things
 JSON_TEXT = json.JSONDecoder(strict=False)  # strings may hold control characters
 BAD_JSON = (ValueError, RecursionError)
@@ -175,8 +175,8 @@ def why_not_json(error: Exception) -> str:
 
 def records_in(content: object, options: ReadOptions, keys: tuple[str, ...] = (), level: int = 0) -> Iterator[object]:
     """Yield the records of a JSON value, the keys above them as columns; texts and other leaves as they are."""
-    table = _rows_of_table(content, options) if level <= _MOST_LEVELS else None
-    if level > _MOST_LEVELS:
+    table = _rows_of_table(content, options) if level <= _MAX_LEVELS else None
+    if level > _MAX_LEVELS:
         yield content
     elif table is not None:
         yield from (_with_keys(row, keys, is_named=False) for row in table)

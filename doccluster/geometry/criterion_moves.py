@@ -36,7 +36,7 @@ class Criterion(IntEnum):
 
 
 I1, I2, E1, G1, H1, H2 = (int(criterion) for criterion in Criterion)
-LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
+MIN_SQUARE = 1e-12  # of a sum whose rows cancel
 
 
 class Clusters(NamedTuple):
@@ -63,7 +63,7 @@ def outer_part(criterion, size, square, product):
     """Return the share of a cluster in the external criterion."""
     if size <= 0.0:
         return 0.0
-    square = max(square, LEAST_SQUARE)
+    square = max(square, MIN_SQUARE)
     if criterion == G1:
         return (product - square) / square
     return size * product / np.sqrt(square)
@@ -76,7 +76,7 @@ def joined(criterion, inner, outer):
         return inner
     if criterion in (E1, G1):
         return -outer
-    return inner / max(outer, LEAST_SQUARE)
+    return inner / max(outer, MIN_SQUARE)
 
 
 @jit(inner=True)

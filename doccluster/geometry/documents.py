@@ -32,7 +32,7 @@ from doccluster.base.validation import (
 )
 
 STEP_BITS = 30  # 2^31 values of 30 bits sum to 61 bits
-LEAST_EXPONENT = -450  # smaller values have squares that vanish
+MIN_EXPONENT = -450  # smaller values have squares that vanish
 
 
 class TermMatrix:
@@ -118,7 +118,7 @@ class Rows(TermMatrix):
             return np.ones(self.n_terms, np.int32)
         largest = abs(self.matrix).max(axis=0)
         largest = (largest.toarray() if self.is_sparse else largest).astype(np.float64)
-        return np.asarray(np.clip(np.frexp(largest)[1], LEAST_EXPONENT, None), np.int32)
+        return np.asarray(np.clip(np.frexp(largest)[1], MIN_EXPONENT, None), np.int32)
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:

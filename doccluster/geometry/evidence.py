@@ -388,7 +388,7 @@ class PairSums:
             )
 
 
-LEAST_SQUARE = 1e-12  # of a sum whose rows cancel
+MIN_SQUARE = 1e-12  # of a sum whose rows cancel
 NAMES = ("i1", "i2", "e1", "g1", "h1", "h2")
 SMALLEST_IS_BEST = ("e1", "g1")
 
@@ -420,14 +420,14 @@ def criterion_value(criterion: str, evidence: ClusterEvidence) -> float:
     """
     name = check_choice(criterion, NAMES, "criterion")
     if name in ("h1", "h2"):
-        return criterion_value(f"i{name[1]}", evidence) / max(criterion_value("e1", evidence), LEAST_SQUARE)
+        return criterion_value(f"i{name[1]}", evidence) / max(criterion_value("e1", evidence), MIN_SQUARE)
     filled = evidence.sizes.astype(np.float64) - evidence.zero_rows
     squares, products = evidence.cluster_sums.squared_norms, evidence.cluster_sums.products_with_total
     if name == "i1":
         return float((squares / np.maximum(filled, 1.0)).sum())
     if name == "i2":
         return float(np.sqrt(squares).sum())
-    bounded = np.maximum(squares, LEAST_SQUARE)
+    bounded = np.maximum(squares, MIN_SQUARE)
     if name == "e1":
         return float((np.maximum(filled, 1.0) * products / np.sqrt(bounded)).sum())
     return float(((products - bounded) / bounded)[filled > 0].sum())

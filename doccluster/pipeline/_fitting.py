@@ -264,7 +264,7 @@ def recorded_labels(labels: object) -> str | None:
     return os.fspath(labels) if isinstance(labels, str | os.PathLike) else "memory"
 
 
-LEAST_OUTLETS = 3
+MIN_OUTLETS = 3
 DATED_SHARE = 0.5  # of the documents, for a collection that is dated
 
 
@@ -304,7 +304,7 @@ def news_among(documents: DocumentTable, corpus: Corpus | None) -> News | None:
     """Return the dated documents as articles, None where they are no news of three outlets or more."""
     outlets = [outlet_of(name) for name in outlets_of(documents)]
     n_outlets = len(set(filter(None, outlets)))
-    if corpus is None or n_outlets < LEAST_OUTLETS or not is_dated(documents):
+    if corpus is None or n_outlets < MIN_OUTLETS or not is_dated(documents):
         return None
     moments = [None if doubt(date) else as_moment(date) for date in documents.dates]
     rows = np.array([row for row, moment in enumerate(moments) if moment is not None], dtype=np.int64)

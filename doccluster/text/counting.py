@@ -41,7 +41,7 @@ from doccluster.text.scripts import combining_marks
 BLOCK_CHARACTERS = 1 << 19
 _FIRST_CAPACITY = 1 << 15  # distinct tokens; doubled when they are more
 _BYTES_PER_TOKEN = 16
-_MOST_BYTES = int(np.iinfo(np.int32).max)
+_MAX_BYTES = int(np.iinfo(np.int32).max)
 _FIRST_OF_FOUR = 0xF0  # the least byte that begins a character beyond the first plane of Unicode
 
 
@@ -171,7 +171,7 @@ class RunCounter:
         ends = np.cumsum(np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)) + 1) - 1
         pieces.append("\0" * PADDING)
         joined = "\n".join(pieces).encode("latin-1")
-        if len(joined) > _MOST_BYTES:
+        if len(joined) > _MAX_BYTES:
             raise InputError(
                 f"a document of {len(joined)} bytes is too long", remedy="split documents of more than 2 GB"
             )

@@ -256,10 +256,10 @@ ENOUGH_TEXTS = 3  # a language counts when this many texts are surely in it,
 ENOUGH_SHARE = 0.05  # or this part of a small corpus,
 ENOUGH_WORDS = 12  # and when they use this many words of its list, or two for each text, or texts that repeat
 ENOUGH_OF_WORDS = 0.25  # each other have this share of their distinct words on it,
-MOST_ALIKE = 0.25  # of which no few make up the most: the chance that two of them are the same word
+MAX_ALIKE = 0.25  # of which no few make up the most: the chance that two of them are the same word
 FEW_WORDS = 30  # say nothing of that
-LEAST_TOLD = 0.0005
-MOST_TOLD = 6  # languages that are named, with their shares
+MIN_TOLD = 0.0005
+MAX_TOLD = 6  # languages that are named, with their shares
 
 _WORD = re.compile(r"[^\W\d_]{2,}")  # shorter ones are letters of abbreviations too
 
@@ -280,18 +280,18 @@ class Writing:
         """
         if not self.languages:
             return "unknown"
-        shown = list(self.languages.items())[:MOST_TOLD]
+        shown = list(self.languages.items())[:MAX_TOLD]
         phrases = [f"{name.title()} {_percent(share)}" for name, share in shown]
         share_of_others = sum(self.languages.values()) - sum(share for _, share in shown)
-        if len(self.languages) > MOST_TOLD:
-            n_others = len(self.languages) - MOST_TOLD
+        if len(self.languages) > MAX_TOLD:
+            n_others = len(self.languages) - MAX_TOLD
             phrases.append(f"{n_others} other{'s' if n_others > 1 else ''} {_percent(share_of_others)}")
         unknown = 1 - sum(self.languages.values())
-        return ", ".join([*phrases, f"unknown {_percent(unknown)}"] if unknown > LEAST_TOLD else phrases)
+        return ", ".join([*phrases, f"unknown {_percent(unknown)}"] if unknown > MIN_TOLD else phrases)
 
     def scripts_told(self) -> str:
         """Return the scripts without blanks in words, with the shares of the texts that use them."""
-        return ", ".join(f"{name} {_percent(share)}" for name, share in self.scripts.items() if share > LEAST_TOLD)
+        return ", ".join(f"{name} {_percent(share)}" for name, share in self.scripts.items() if share > MIN_TOLD)
 
 
 def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters: int = 1000) -> Writing:
@@ -356,7 +356,7 @@ def _uses_list(has: Any, is_listed: npt.NDArray[np.bool_]) -> bool:
     n_distinct = np.count_nonzero(texts_with)
     listed = texts_with[is_listed]
     n_listed, total = np.count_nonzero(listed), int(listed.sum())
-    is_varied = total < FEW_WORDS or int((listed * (listed - 1)).sum()) <= MOST_ALIKE * total * (total - 1)
+    is_varied = total < FEW_WORDS or int((listed * (listed - 1)).sum()) <= MAX_ALIKE * total * (total - 1)
     is_much = n_listed >= min(ENOUGH_WORDS, 2 * has.shape[0]) or n_listed >= ENOUGH_OF_WORDS * n_distinct
     return bool(is_varied and is_much)
 
@@ -381,9 +381,9 @@ LOOKED_AT = 5_000  # characters of a text
 LEAST_WORDS = 8  # of a text that says something of its language
 LISTED = 0.1  # of the words of a text on one list: it is in that language; short texts with half of it may be
 PASSAGE = 25  # words
-LEAST_PASSAGES = 8  # of a long text
+MIN_PASSAGES = 8  # of a long text
 LEAST_TEXTS = 15  # short ones that have a word
-MOST_BESIDE = 10  # words that come with a word in half of its short texts: a subject has more
+MAX_BESIDE = 10  # words that come with a word in half of its short texts: a subject has more
 MOST_WORDS = 5_000  # the commonest of short texts
 SPREAD = 0.25  # of the passages, or of the short texts of its language
 
@@ -408,7 +408,7 @@ def learned_function_words(texts: Sequence[str], lists: Sequence[Collection[str]
         n_listed = max((sum(word in listed for word in words) for listed in lists), default=0)
         if n_listed >= LISTED * len(words):
             times_listed.update(set(words))
-        elif len(words) >= PASSAGE * LEAST_PASSAGES:
+        elif len(words) >= PASSAGE * MIN_PASSAGES:
             long.append(words)
         elif len(words) >= LEAST_WORDS and n_listed <= LISTED * len(words) / 2:
             short.append(words)
@@ -449,5 +449,5 @@ def _of_short_texts(texts: Sequence[list[str]]) -> set[str]:
     commonest = np.zeros(times.size)
     np.maximum.at(commonest, rows[beside], times[both.indices[beside]])
     n_beside = np.bincount(rows[beside], minlength=times.size) - 1
-    is_spread = (times >= SPREAD * commonest) & (n_beside <= MOST_BESIDE)
+    is_spread = (times >= SPREAD * commonest) & (n_beside <= MAX_BESIDE)
     return {names[place] for place in np.flatnonzero(is_spread).tolist()}

@@ -128,7 +128,7 @@ def _like_adjective(running: RunningText, is_other: Flags) -> Flags:
 
 
 LONGEST = 6
-MOST_CONTENT = 4  # words of a phrase that are not function words
+MAX_CONTENT = 4  # words of a phrase that are not function words
 MIN_TEXTS = 2
 COMPLETE = 0.6  # a phrase is a part of a longer one that covers so much of its occurrences
 MAX_LINKS = 1  # function words inside a phrase: "Bank of England"
@@ -310,7 +310,7 @@ def _well_made(words: Integers, is_name: Flags, marks: _Marks) -> Flags:
     is_kept &= n_function <= np.where(is_name, MAX_LINKS_OF_NAMES, MAX_LINKS)
     links = marks.is_link[words] | (is_name[:, None] & marks.joins[words])
     is_kept &= (links | ~marks.is_function[words]).all(axis=1)
-    is_kept &= words.shape[1] - n_function <= MOST_CONTENT
+    is_kept &= words.shape[1] - n_function <= MAX_CONTENT
     return is_kept
 
 

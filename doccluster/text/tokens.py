@@ -277,7 +277,7 @@ def _times(quantifier: Sequence[str | None]) -> tuple[int, float]:
     return least, least if not comma else float(high or "inf")
 
 
-MOST_WORDS_KNOWN = 1 << 17
+MAX_WORDS_KNOWN = 1 << 17
 _PUNCTUATION = re.compile("[\xa0\u2010-\u2027]")  # the quotes and dashes of typesetters, which are in no word
 _BETWEEN_WORDS = "".join(
     character for character in map(chr, range(128)) if not (character.isalnum() or character == "_")
@@ -315,7 +315,7 @@ class WordTable:
         """Return the rows of words: array of shape (n_words, *row)."""
         numbers = self._numbers
         n_before = len(numbers)
-        if n_before > MOST_WORDS_KNOWN:
+        if n_before > MAX_WORDS_KNOWN:
             numbers.clear()
             n_before = 0
         numbers_of_words = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))

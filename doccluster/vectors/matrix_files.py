@@ -26,7 +26,7 @@ from doccluster.base.packed_strings import unpack_strings
 from doccluster.base.sparse_structure import check_sparsity, checked_csr
 from doccluster.errors import DocclusterError, InputError, SchemaError
 
-MOST_EXPANDED = 1100  # deflate makes at most 1032 bytes of one
+MAX_EXPANDED = 1100  # deflate makes at most 1032 bytes of one
 _SMALL = 4096
 _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -94,7 +94,7 @@ def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise InputError(f"{origin} is compressed in a way numpy does not use", remedy="save it again")
             packed = min(member.compress_size, size)
-            if member.file_size > MOST_EXPANDED * packed + _SMALL:
+            if member.file_size > MAX_EXPANDED * packed + _SMALL:
                 raise InputError(
                     f"{origin} announces {member.file_size:,} bytes in {packed:,} compressed ones",
                     remedy="it is damaged",
@@ -187,7 +187,7 @@ def _check_announced(header: tuple[Any, ...], path: Path) -> None:
     least = 4 if layout == "coordinate" else 2  # "1 1", "1" and the ends of their lines
     if layout == "array":
         n_values = n_rows * n_columns if symmetry == "general" else n_rows * (n_columns - 1) // 2
-    size = path.stat().st_size * (MOST_EXPANDED if _is_packed(path) else 1)
+    size = path.stat().st_size * (MAX_EXPANDED if _is_packed(path) else 1)
     if n_values < 0 or n_values * least > size + least:
         raise InputError(
             f"{path} announces {n_values:,} values, more than its {size:,} bytes hold", remedy="it is damaged"

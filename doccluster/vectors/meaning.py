@@ -184,7 +184,7 @@ def usual_weight(n_words: float) -> float:
 
 
 TRUST_SAMPLE = 2_000  # documents, evenly spaced
-LEAST_FOR_TRUST = 50  # of fewer, chance says who are neighbours
+MIN_FOR_TRUST = 50  # of fewer, chance says who are neighbours
 NO_TRUST, FULL_TRUST, LEAST_WEIGHT = 0.2, 0.4, 0.05
 
 
@@ -197,7 +197,7 @@ def trust(words: Any, meaning: Any, *, n_threads: int | None = None) -> float:
     """
     has_both = np.flatnonzero((np.diff(words.indptr) > 0) & np.asarray(meaning.any(axis=1)))
     sample = has_both[:: -(-has_both.size // TRUST_SAMPLE) or 1]
-    if sample.size < LEAST_FOR_TRUST:
+    if sample.size < MIN_FOR_TRUST:
         return 1.0
     rows = np.asarray(meaning[sample], dtype=np.float64)
     total = rows.sum(axis=0)

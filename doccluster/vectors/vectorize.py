@@ -185,7 +185,7 @@ WORDS_LOOKED_AT, LONG_WORD, VARIED = 15_000, 5.3, 0.35  # letters of a word on a
 MAIN_SHARE = 0.9  # of the texts whose language is known: words are stemmed by that one
 LEAST_DOCUMENTS = 100  # of fewer, chance says which terms come together
 LEAST_SHARE = 0.05  # of the documents that have the term,
-LEAST_WITH = 20  # and their number: the mean of 190 cosines
+MIN_WITH = 20  # and their number: the mean of 190 cosines
 LIKE_ANY = 1.25  # times as alike as any two documents
 MAY_BE_EMPTIED = 0.01  # of the documents
 _TOGETHER = 64  # terms whose documents are added up at once
@@ -302,7 +302,7 @@ def even_terms(counts: CsrArray) -> npt.NDArray[np.bool_]:
     squared_norms = np.asarray(squares.sum(axis=1)).ravel()
     total = np.asarray(rows.sum(axis=0)).ravel()
     of_all = (total @ total - squared_norms.sum()) / (n_documents * (n_documents - 1))
-    common = np.flatnonzero(frequency >= max(LEAST_SHARE * n_documents, LEAST_WITH))
+    common = np.flatnonzero(frequency >= max(LEAST_SHARE * n_documents, MIN_WITH))
     with_term = sparse.csr_array(has[:, common].T)
     for start in range(0, common.size, _TOGETHER):
         columns, members = common[start : start + _TOGETHER], with_term[start : start + _TOGETHER]

@@ -16,7 +16,7 @@ from doccluster.errors import Argument, InputError
 from doccluster.synthetic.synthetic_vectors import check_share, seed_record
 from doccluster.synthetic.zipf import MAX_WORDS
 from experiments.news_stream.threads import HOUR, Pace, Thread, Timetable, plan_threads
-from experiments.news_stream.words import LEAST_ALIKE, LEAST_VOCABULARY, NewsWords, edited, likeness, written
+from experiments.news_stream.words import LEAST_VOCABULARY, MIN_ALIKE, NewsWords, edited, likeness, written
 
 LEAST_LENGTH = 80  # words; near-copies of shorter texts are told by other rules
 _EPOCH = np.datetime64("2024-01-01T00:00:00", "s")
@@ -268,10 +268,10 @@ class _Newsroom:
         title = original.title.split()
         before = [*title, *body, *self._phrases[original.outlet]]
         phrase = self._phrases[outlet]
-        while n_changed and likeness(before, [*title, *edited(body, n_changed, lead), *phrase]) < LEAST_ALIKE:
+        while n_changed and likeness(before, [*title, *edited(body, n_changed, lead), *phrase]) < MIN_ALIKE:
             n_changed //= 2
         words = edited(body, n_changed, lead)
-        if likeness(before, [*title, *words, *phrase]) < LEAST_ALIKE:  # a short text under two long phrases
+        if likeness(before, [*title, *words, *phrase]) < MIN_ALIKE:  # a short text under two long phrases
             phrase = self._phrases[original.outlet]
         time = original.time + int(generator.exponential(_REPRINTED_AFTER)) + 1
         text = f"{written(words, generator)} {_sentence(phrase)}".strip()

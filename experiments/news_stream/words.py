@@ -14,7 +14,7 @@ from doccluster.synthetic.zipf import invented_words
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-LEAST_ALIKE = 0.85  # Jaccard index of the five-word shingles of a reprint with its original
+MIN_ALIKE = 0.85  # Jaccard index of the five-word shingles of a reprint with its original
 _FLATTENING = 2.7  # of Zipf's law as Mandelbrot has it: p ~ 1 / (rank + 2.7)
 _COMMONEST = 100  # ranks that no topic has as its own
 _TOPIC_WORDS = 800

@@ -31,7 +31,7 @@ def test_every_text_of_ascii_and_typeset_punctuation_is_plain_and_no_other_is():
 
 
 def test_a_table_of_words_forgets_all_at_once_when_they_are_too_many(monkeypatch):
-    monkeypatch.setattr("doccluster.text.tokens.MOST_WORDS_KNOWN", 50)
+    monkeypatch.setattr("doccluster.text.tokens.MAX_WORDS_KNOWN", 50)
     asked, n_looked_up = [], 0
 
     def know(word):

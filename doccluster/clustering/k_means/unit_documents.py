@@ -23,7 +23,7 @@ from doccluster.clustering.k_means.term_places import UP, TermPlaces
 from doccluster.geometry.documents import as_documents
 
 BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
-BLOCKS_PER_THREAD, LEAST_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
+BLOCKS_PER_THREAD, MIN_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
 SERIAL_WORK = 4_000_000  # multiplications below which starting threads costs more than it gains
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose products spread over all bits
 FINEST_WEIGHT = 2.0**-8  # sums stay exact where weights are multiples of it
@@ -186,7 +186,7 @@ class UnitDocuments:
         if self.n_threads == 1:
             return row_blocks(self.n_documents, BLOCK_ROWS)
         even = -(-self.n_documents // (BLOCKS_PER_THREAD * self.n_threads))
-        return row_blocks(self.n_documents, min(max(even, LEAST_ROWS), BLOCK_ROWS))
+        return row_blocks(self.n_documents, min(max(even, MIN_ROWS), BLOCK_ROWS))
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
