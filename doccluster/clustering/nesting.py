@@ -142,6 +142,30 @@ def moved_whole(products: Floats, groups: Labels) -> Labels:
     return _numbered(groups)
 
 
+def joins_of(products: Floats, groups: Labels) -> Floats:
+    """Return the joins of clusters, first inside each group, then of groups, as `scipy.cluster.hierarchy` takes them.
+
+    Heights are the losses of the criterion; a join of groups is at least as high as all inside them. After whole
+    clusters were moved, groups are no cut of the merges of all clusters.
+    """
+    inside: list[Merge] = []
+    first_of = np.array([int(np.flatnonzero(groups == group)[0]) for group in range(int(groups.max()) + 1)])
+    for group in range(first_of.size):
+        members = np.flatnonzero(groups == group)
+        found = merge_order(products[np.ix_(members, members)])
+        inside += [Merge(int(members[merge.first]), int(members[merge.second]), merge.loss) for merge in found]
+    inside.sort(key=lambda merge: merge.loss)
+    among = merge_order(products_of_groups(products, groups))
+    merges = inside + [Merge(int(first_of[merge.first]), int(first_of[merge.second]), merge.loss) for merge in among]
+    numbers, sizes, joins, height = np.arange(groups.size), np.ones(groups.size), [], 0.0
+    for step, merge in enumerate(merges):
+        height = max(height, merge.loss)
+        sizes[merge.first] += sizes[merge.second]
+        joins.append([numbers[merge.first], numbers[merge.second], height, sizes[merge.first]])
+        numbers[merge.first] = groups.size + step
+    return np.array(joins, dtype=np.float64).reshape(-1, 4)
+
+
 def coarser_groups(products: Floats, n_groups: int | None = None) -> Labels:
     """Return the group of each cluster on the level above, int64 array of shape (k,), of `n_groups` or a number found.
 

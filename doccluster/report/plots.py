@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.text_table import shortened
+from doccluster.clustering.nesting import joins_of, products_of_sums
 from doccluster.errors import InputError
 from doccluster.report.canvas import (
     Path,
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
     from doccluster.selection import Comparison, Recommendation
 
 WIDEST_NAME = 50  # characters
+MAX_LEAVES = 300  # of a tree
 GOLDEN = 0.381966  # of the circle of colours, from one cluster to the next
 MAX_IN_LEGEND = len(CATEGORIES)
-__all__ = ["agreement", "confusion", "document_map", "k_curve", "silhouettes"]
+__all__ = ["agreement", "confusion", "dendrogram", "document_map", "k_curve", "silhouettes"]
 
 
 @drawn
@@ -97,6 +99,34 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
     axes.set_ylim(1.02, -0.02)
     axes.set_aspect("equal")
     axes.set_axis_off()
+    return written(figure, path)
+
+
+@drawn
+@at_the_door
+def dendrogram(run: Run, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
+    """Draw how clusters join into their sections (or topics), and these with one another.
+
+    Lengths are what the criterion I2 of the tf-idf rows loses by each join.
+
+    Raises
+    ------
+    InputError
+        If the run has a single cluster, or more than 300.
+    """
+    from scipy.cluster import hierarchy
+
+    k = run.n_clusters
+    if not 1 < k <= MAX_LEAVES:
+        raise InputError(f"a tree of {k:,} clusters cannot be drawn", remedy=f"give a run of 2 to {MAX_LEAVES}")
+    shown = run.levels[len(run.around.coarser)]
+    groups = shown.parents_on(run.levels[0]) if run.around.coarser else np.zeros(k, dtype=np.int64)
+    joins = joins_of(products_of_sums(run.vectors.documents.unit, run.partition.labels, k), groups)
+    figure, axes = new_axes(7.2, 1.0 + 0.16 * k, ax)
+    names = [plain(shortened(cluster.label, WIDEST_NAME)) for cluster in run.clusters]
+    how: dict[str, Any] = {"color_threshold": 0, "above_threshold_color": ACCENT, "leaf_font_size": 7}
+    hierarchy.dendrogram(joins, orientation="left", labels=names, ax=axes, **how)
+    label_axes(axes, title="", x_label="loss of the criterion I2", y_label="")
     return written(figure, path)
 
 

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.cluster import hierarchy
+from sklearn.metrics import adjusted_rand_score
 
 from doccluster.clustering.nesting import (
     coarser_groups,
     groups_after,
+    joins_of,
     majority_groups,
     merge_order,
     moved_whole,
@@ -137,3 +140,14 @@ def test_a_cluster_without_parts_stays_whole():
 def test_stories_go_to_the_topic_of_most_of_their_documents():
     stories, topics = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, -1, -1])
     assert majority_groups(stories, topics, 3).tolist() == [1, 0, 0]
+
+
+def test_joins_stay_inside_groups_until_these_are_whole(clusters):
+    rows, labels, k = clusters
+    products = products_of_sums(rows, labels, k)
+    groups = coarser_groups(products, 4)
+    joins = joins_of(products, groups)
+    assert hierarchy.is_valid_linkage(joins)
+    assert (np.diff(joins[:, 2]) >= 0).all()
+    cut = hierarchy.fcluster(joins, 4, criterion="maxclust")
+    assert adjusted_rand_score(cut, groups) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+import doccluster
+from doccluster.base.text_table import shortened
 from doccluster.errors import InputError
 from doccluster.report import plots
 from doccluster.report.canvas import category_style, figure_bytes, sequential_colormap
@@ -79,6 +82,23 @@ def test_the_scale_of_shades_grows_darker_all_the_way():
     colours = sequential_colormap()(np.linspace(0, 1, 60))[:, :3]
     luminance = colours @ np.array([0.2126, 0.7152, 0.0722])
     assert (np.diff(luminance) < 0).all()
+
+
+def plain_label(cluster):
+    return shortened(cluster.label, plots.WIDEST_NAME)
+
+
+def test_a_dendrogram_has_a_leaf_for_each_cluster_and_joins_sections_last():
+    run = doccluster.run(doccluster.load_sample(), n_clusters=32)
+    (axes,) = plots.dendrogram(run).axes
+    shown = [text.get_text() for text in axes.get_yticklabels()]
+    parents = run.levels[1].parents_on(run.levels[0]).tolist()
+    section_of = dict(zip(map(plain_label, run.clusters), parents, strict=True))
+    assert sorted(shown) == sorted(section_of)
+    order = [section_of[name] for name in shown]
+    assert sum(before != after for before, after in itertools.pairwise(order)) == run.levels[0].n_clusters - 1
+    with pytest.raises(InputError, match="cannot be drawn"):
+        plots.dendrogram(doccluster.run(doccluster.load_sample(), n_clusters=1))
 
 
 def test_many_series_can_be_told_apart():
