@@ -277,7 +277,7 @@ def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[Any], least: 
     counts = [np.zeros(rows.shape[0], np.int64) for rows in chosen]
     order = np.argsort(labels, kind="stable")
     edges = np.searchsorted(labels[order], np.arange(len(chosen) + 1))
-    for cluster in np.flatnonzero(np.diff(edges)).tolist():
+    for cluster in np.flatnonzero(np.diff(edges) * [part.size for part in counts]).tolist():
         members = order[edges[cluster] : edges[cluster + 1]]
         counts[cluster] += (cosines(matrix[members], chosen[cluster]) >= least).sum(axis=0)
     return counts

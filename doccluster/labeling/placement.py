@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Flags, Floats, Matrix
 from doccluster.base.blocks import row_blocks
@@ -176,16 +177,20 @@ def representative_documents(
         return [()] * partition.n_clusters
     documents = checked_documents(matrix, partition)
     evidence_of_all, rows = evidence or ClusterEvidence(documents, partition), documents.unit
-    chosen = []
+    chosen, counted = [], {}
     for cluster in range(partition.n_clusters):
         members = partition.members(cluster)
         # more than are shown, since copies of one text are left out
         nearest = members[np.argsort(-similarity[members], kind="stable")[: n_documents * CANDIDATES_PER_PLACE]]
         nearest_outlets = None if outlets is None else [outlets[row] for row in nearest.tolist()]
-        chosen.append(
-            nearest[_distinct(cosines(rows[nearest], rows[nearest]), n_documents, near_copy, nearest_outlets)]
-        )
-    copies = evidence_of_all.count_close(chosen, near_copy)
+        products = _products_among(rows[nearest])
+        places = _distinct(products, n_documents, near_copy, nearest_outlets)
+        chosen.append(nearest[places])
+        if nearest.size == members.size:
+            counted[cluster] = (products[:, places] >= near_copy).sum(axis=0)
+    to_count = [shown[:0] if cluster in counted else shown for cluster, shown in enumerate(chosen)]
+    counts = evidence_of_all.count_close(to_count, near_copy)
+    copies = [counted.get(cluster, of_cluster) for cluster, of_cluster in enumerate(counts)]
     return [
         tuple(
             Representative(int(row), float(similarity[row]), int(max(number - 1, 0)))
@@ -193,6 +198,14 @@ def representative_documents(
         )
         for shown, numbers in zip(chosen, copies, strict=True)
     ]
+
+
+def _products_among(rows: Matrix) -> npt.NDArray[np.float64]:
+    """Return the cosines of a few unit rows, array (n, n), without a look at terms that they do not have."""
+    if not isinstance(rows, np.ndarray):
+        terms, columns = np.unique(rows.indices, return_inverse=True)
+        rows = sparse.csr_array((rows.data, columns, rows.indptr), shape=(rows.shape[0], terms.size))
+    return cosines(rows, rows)
 
 
 def _distinct(
