@@ -17,7 +17,6 @@ from doccluster.base.parameter_fields import check_names, parameter, parameters_
 from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.plain_values import SPHERICAL, read_as
 from doccluster.base.validation import check_choice, check_positive_int
-from doccluster.corpus.frames import query_in
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
@@ -462,6 +461,8 @@ def recorded_sources(recorded: RecordedRun, record: Path) -> list[Path] | str:
         raise InputError(
             f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
         )
+    from doccluster.corpus.frames import query_in  # brings in every reader, which `run --help` need not
+
     query = query_in(recorded.sources[0])
     if query is not None:
         return f"{query[0]}:///{recorded.found(str(query[1]))}?{query[2]}"
