@@ -37,6 +37,7 @@ from doccluster.report.still_map import SIDE, still_map
 from doccluster.report.story_cards import name_of
 from doccluster.report.svg import ACCENT, CATEGORIES, INK, MUTED, RULE, WARNING, Range, tick_step
 from doccluster.results.overview import overview
+from doccluster.results.prevalence import group_of_documents
 from doccluster.results.record import Run
 
 if TYPE_CHECKING:
@@ -60,12 +61,13 @@ def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None,
     Parameters
     ----------
     color_by : str
-        "cluster", or a column of classes; documents with none or several classes are grey.
+        "cluster", a column, or "year", "month" or "day"; documents without a value, or with several classes, are grey.
+        Numbers with more than ten values are cut into quarters.
 
     Raises
     ------
     InputError
-        If there is no such column, or there are fewer than four documents.
+        If there is no such column, its values are all the same or all different, or documents are fewer than four.
     """
     from matplotlib.patheffects import withStroke
 
@@ -134,11 +136,12 @@ def _groups(run: Run, color_by: str) -> tuple[npt.NDArray[np.int64], list[str]]:
     """Return the group of each document, -1 for none, and the names of the groups."""
     if color_by == "cluster":
         return run.partition.labels.astype(np.int64), [cluster.label for cluster in run.clusters]
-    columns = list(run.documents.labels)
-    if color_by not in columns:
-        have = f"give cluster{''.join(f', {name}' for name in columns)}"
-        raise InputError("names no column of classes", argument="color_by", received=color_by, remedy=have)
-    rows, labels = run.classes(color_by)
+    if color_by in run.documents.labels:  # whose classes may be one, or all different
+        rows, labels = run.classes(color_by)
+    else:
+        values = group_of_documents(run, color_by)[0]
+        rows = np.flatnonzero(values != "")
+        labels = tuple(values[rows].tolist())
     names, group_of_row = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
     codes = np.full(run.n_documents, -1, dtype=np.int64)
     codes[rows] = group_of_row

@@ -302,7 +302,12 @@ def test_the_map_is_drawn_into_axes(newsroom_run):
     assert plots.document_map(newsroom_run, color_by="topic", ax=axes) is axes.get_figure()
     drawn = sum(len(points.get_offsets()) for points in axes.collections)
     assert drawn == newsroom_run.n_documents
-    with pytest.raises(InputError, match="names no column of classes"):
+    more = Figure().add_subplot()
+    plots.document_map(newsroom_run, color_by="source", ax=more)
+    sizes = {source: newsroom_run.documents.sources.count(source) for source in newsroom_run.documents.sources}
+    by_source = {part.get_label(): len(part.get_offsets()) for part in more.collections}
+    assert by_source == sizes
+    with pytest.raises(InputError, match="there is no column 'weather'"):
         plots.document_map(newsroom_run, color_by="weather")
 
 
