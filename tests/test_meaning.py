@@ -14,6 +14,7 @@ from doccluster.corpus import Corpus
 from doccluster.errors import InputError, MissingDependency
 from doccluster.geometry import nearest_neighbours
 from doccluster.geometry.neighbours import joined_graph
+from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.pipeline.repeating import repeat_run
 from doccluster.results.run_model import load_model
 from doccluster.retrieval.browsing import open_browser
@@ -513,3 +514,20 @@ def test_a_meaning_that_says_nothing_of_the_words_counts_for_little():
     assert all(len(set(found[subjects == subject])) == 1 for subject in range(4))  # as by words
     for wanted in ({"embeddings": strange}, {"encoder": encoders[1], "meaning_weight": 1.0}):
         assert doccluster.run(texts, **settings, **wanted).parameters["resolved"]["meaning"]["weight"] == 1.0
+
+
+def test_documents_that_meaning_places_well_are_not_other():
+    rng = np.random.default_rng(1)
+    subjects = rng.integers(3, size=240)
+    words = [[f"{name}{number}" for number in range(30)] for name in ("boat", "corn", "play")]
+    strays = np.arange(240) % 6 == 0  # whose words are of any subject
+    texts = [
+        " ".join(rng.choice(words[rng.integers(3) if stray else subject], 5))
+        for subject, stray in zip(subjects, strays, strict=True)
+    ]
+    rows = np.eye(6)[subjects] + rng.normal(scale=0.15, size=(240, 6))
+    settings = {"granularity": "topics", "language": "none", "embeddings": rows}
+    made = doccluster.run(texts, space="both", **settings)
+    # by words alone the same clusters would leave more of them out
+    by_words = rows_that_fit_none(made.vectors.documents, made.partition.labels, n_threads=1)
+    assert made.is_other.sum() < by_words.sum() / 2

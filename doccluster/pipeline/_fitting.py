@@ -28,9 +28,10 @@ from doccluster.corpus.columns import cell_text
 from doccluster.corpus.dates import as_moment
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
+from doccluster.geometry import Documents
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.sums import sums_by_label
-from doccluster.labeling.placement import Placement, fit_none
+from doccluster.labeling.placement import Placement, fit_none, rows_that_fit_none
 from doccluster.measures import score
 from doccluster.measures.label_files import read_labels
 from doccluster.pipeline.run_settings import RunSettings
@@ -181,13 +182,20 @@ def folding_note(first: Rows | None) -> str | None:
     return f"Near-copies were folded: {n_copies:,} of the documents {have}."
 
 
-def set_aside(fit: FittedClusters, placed: Placement) -> tuple[FittedClusters, Placement, Flags]:
+def set_aside(
+    fit: FittedClusters, placed: Placement, vectors: DocumentVectors | None = None, space: str = "words"
+) -> tuple[FittedClusters, Placement, Flags]:
     """Return the clusters, how each document sits in its nearest, and which documents fit no cluster.
 
-    Every document keeps its cluster. Clusters are numbered by how many documents stay.
+    Every document keeps its cluster. Clusters are numbered by how many documents stay. Documents with a meaning are
+    judged as they were clustered: by words and meaning side by side, or by their meaning.
     """
     labels, k = fit.partition.labels, fit.partition.n_clusters
-    is_other = fit_none(labels, placed)
+    if vectors is None or vectors.meaning is None or space == "words":
+        is_other = fit_none(labels, placed)
+    else:
+        rows = vectors.meaning.beside(vectors.documents.unit) if space == "both" else vectors.meaning.rows
+        is_other = rows_that_fit_none(Documents(rows), labels)
     if not is_other.any():
         return fit, placed, is_other
     order = np.argsort(-np.bincount(labels[~is_other], minlength=k), kind="stable")

@@ -414,7 +414,7 @@ class _Line:
         """Return where each document sits, which fit no cluster, and what is said of the clusters."""
         placement = self.stages.place_documents(vectorized.vectors, clusters.fit)
         if self.settings.other and clusters.count.choice is not None and clusters.is_other is None:
-            fit, placement, is_other = set_aside(clusters.fit, placement)
+            fit, placement, is_other = set_aside(clusters.fit, placement, vectorized.vectors, self.settings.space)
             clusters = replace(clusters, fit=fit, is_other=is_other)
         evidence = self.stages.evidence(vectorized.vectors, clusters.fit.partition, self.clock.progress)
         around = self.levels(clusters, vectorized)
