@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from doccluster import read_corpus, run
 from doccluster.vectors import vectorize
 from doccluster.vectors.vectorize import LIKE_ANY, choose_vectorizer, even_terms
 
@@ -133,3 +134,12 @@ def test_words_are_stemmed_by_the_language_nearly_all_texts_are_in():
     assert choose_vectorizer([ENGLISH] * 30, language="nl", options={})[0].stemming == "dutch"
     assert choose_vectorizer([ENGLISH] * 30, language=["de", "en"], options={})[0].stemming is None
     assert choose_vectorizer([ENGLISH] * 30, language="none", options={})[0].stemming is None
+
+
+@pytest.mark.filterwarnings("ignore:the character references")
+def test_vectorize_of_a_corpus_makes_the_vectors_of_a_run():
+    texts = [f"{text} &amp; more &#39;words&#39; {number}" for number, text in enumerate(words_with_endings())]
+    made, vectors = run(texts, n_clusters=3, report=False, measures=[]).vectors, vectorize(read_corpus(texts))
+    assert made.terms.tolist() == vectors.terms.tolist()
+    assert np.array_equal(made.matrix.data, vectors.matrix.data)
+    assert np.array_equal(made.counts.data, vectors.counts.data)
