@@ -57,12 +57,20 @@ class Column:
         return self.width if self.fit == "whole" else min(self.width, max(words, text_width(self.name)))
 
 
-def table_lines(columns: Sequence[Column], width: int, *, rule: str = "─", mark: str = "…") -> list[str]:
+def table_lines(
+    columns: Sequence[Column],
+    width: int,
+    *,
+    rule: str = "─",
+    mark: str = "…",
+    headings: Mapping[int, str] | None = None,
+) -> list[str]:
     """Return the lines of a table.
 
     `columns`: columns without any content are left out; where none has a name, there is no line of names. `width`: the
     characters of a line. Only a line of numbers that have no room beside the first column is longer. `rule`: what the
-    line below the names is made of; empty for none. `mark`: what stands where words are left out.
+    line below the names is made of; empty for none. `mark`: what stands where words are left out. `headings`: lines
+    before rows, by the numbers of these.
 
     >>> sizes = Column("size", ["1,203", "7"])
     >>> headlines = Column("headline", ["A ferry ran aground off the islands", "Fog"], align="left", fit="cut")
@@ -76,7 +84,8 @@ def table_lines(columns: Sequence[Column], width: int, *, rule: str = "─", mar
         shown.remove(max(shown, key=lambda column: column.leaves))
     lines: list[str] = []
     for part in _parts(shown, width):
-        lines += ["", *_part_lines(part, width, rule, mark)] if lines else _part_lines(part, width, rule, mark)
+        part_lines = _part_lines(part, width, rule, mark, headings or {})
+        lines += ["", *part_lines] if lines else part_lines
     return lines
 
 
@@ -96,14 +105,16 @@ def _parts(columns: list[Column], width: int) -> Iterator[list[Column]]:
             return
 
 
-def _part_lines(columns: Sequence[Column], width: int, rule: str, mark: str) -> list[str]:
+def _part_lines(columns: Sequence[Column], width: int, rule: str, mark: str, headings: Mapping[int, str]) -> list[str]:
     widths = _widths(columns, width)
     rows = zip(*(column.cells for column in columns), strict=True)
     names = [column.name for column in columns]
     lines = _row_lines(names, columns, widths, mark) if any(names) else []
     if rule and lines:
         lines.append(rule * (sum(widths) + GAP * (len(widths) - 1)))
-    for row in rows:
+    for number, row in enumerate(rows):
+        if number in headings:
+            lines.append(shortened(headings[number], width, mark))
         lines += _row_lines(row, columns, widths, mark)
     return lines
 

@@ -35,10 +35,13 @@ WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": Fa
 WIDTH_OF_A_FILE = 120  # characters of a line where no terminal says how many
 
 
-def print_table(columns: Sequence[Column], *, has_rule: bool = True, indent: int = 0) -> None:
-    """Print a table as wide as the terminal."""
+def print_table(
+    columns: Sequence[Column], *, has_rule: bool = True, indent: int = 0, headings: Mapping[int, str] | None = None
+) -> None:
+    """Print a table as wide as the terminal; `headings` are lines before some of its rows."""
     shown = [replace(column, cells=[_printable(cell) for cell in column.cells]) for column in columns]
-    for line in table_lines(shown, **table_room(has_rule=has_rule, indent=indent)):
+    lines = {row: _printable(heading) for row, heading in (headings or {}).items()}
+    for line in table_lines(shown, headings=lines, **table_room(has_rule=has_rule, indent=indent)):
         say(f"{' ' * indent}{line}" if line else "")
 
 

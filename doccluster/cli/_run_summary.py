@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from math import isnan
 from pathlib import Path
@@ -42,26 +42,21 @@ def print_clusters(clusters: Sequence[Overview], headings: Mapping[int, str] | N
     # a column that says the same of all clusters says nothing
     several_outlets = len({name for cluster in clusters for name, _ in cluster.outlets}) > 1
 
-    def cells(of: Callable[[Overview], str], headings: Mapping[int, str]) -> list[str]:
-        rows: list[str] = []
-        for place, cluster in enumerate(clusters):
-            rows += [headings[place], of(cluster)] if place in headings else [of(cluster)]
-        return rows
-
-    headings = headings or {}
-    blanks = dict.fromkeys(headings, "")
-    n_outlets = cells(lambda of: f"{len(of.outlets):,}" if several_outlets and of.outlets else "", blanks)
+    n_outlets = [f"{len(cluster.outlets):,}" if several_outlets and cluster.outlets else "" for cluster in clusters]
     print_table(
         [
-            Column("cluster", cells(lambda of: "" if isnan(of.similarity) else str(of.cluster), blanks)),
-            Column("size", cells(lambda of: f"{of.size:,}", blanks)),
-            Column("headline, label", cells(_lines, headings), "left", fit="cut", widest=WIDEST_HEADLINE),
-            Column("dates", cells(lambda of: _dates(of, with_year=len(years) > 1), blanks), "left", leaves=1),
+            Column("cluster", ["" if isnan(cluster.similarity) else str(cluster.cluster) for cluster in clusters]),
+            Column("size", [f"{cluster.size:,}" for cluster in clusters]),
+            Column("headline, label", list(map(_lines, clusters)), "left", fit="cut", widest=WIDEST_HEADLINE),
+            Column("dates", [_dates(cluster, with_year=len(years) > 1) for cluster in clusters], "left", leaves=1),
             Column("outlets", n_outlets, leaves=2),
             Column(
-                "similarity", cells(lambda of: "" if isnan(of.similarity) else f"{of.similarity:.2f}", blanks), leaves=3
+                "similarity",
+                ["" if isnan(cluster.similarity) else f"{cluster.similarity:.2f}" for cluster in clusters],
+                leaves=3,
             ),
-        ]
+        ],
+        headings=headings,
     )
 
 
@@ -74,7 +69,7 @@ def print_largest(run: Run, overviews: Sequence[Overview], output: Path | None) 
     clusters: list[Overview] = []
     headings = {}
     for whole in top.clusters if run.around.coarser else ():
-        headings[len(clusters)] = f"{top.name} {whole.cluster}: {plain(whole.label)} ({whole.size:,})"
+        headings[len(clusters)] = f"{top.name} {whole.cluster}, {whole.size:,} documents: {plain(whole.label)}"
         clusters += [overviews[number] for number in np.flatnonzero(parents == whole.cluster)[:each].tolist()]
     clusters = clusters or list(overviews[: min(k, MAX_SHOWN)])
     n_shown = len(clusters)
