@@ -251,7 +251,7 @@ def test_a_cluster_a_document_and_two_clusters_are_explained_as_by_the_command(r
         assert printed == f"{run.explain(*names)}\n" == f"{doccluster.explain(tmp_path / 'run', *names)}\n"
     assert run.explain(3).content["label"] == run.clusters[3].label
     assert run.explain(np.int64(3)).lines == run.explain(3).lines
-    assert len(run.explain().lines) == 1 + run.n_clusters
+    assert len(run.explain().lines) == 1 + sum(len(level.clusters) for level in run.levels)
     assert repr(run.explain(3)).startswith("Explanation(cluster 3: ")
     with pytest.raises(InputError, match="no cluster and no document '99'; give a number from 0 to 31"):
         run.explain(99)

@@ -389,7 +389,9 @@ def test_a_run_says_which_languages_it_found_and_what_it_did():
     kept = run_pipeline(HARBOUR, n_clusters=2, vectorizer={"stemming": "none"}).parameters["resolved"]["analysis"]
     assert kept == {"languages": "English 100 %; stop words removed"}
     asked = run_pipeline(HARBOUR, n_clusters=2, language="german").parameters["resolved"]["analysis"]
-    assert asked == {"languages": "English 100 %; stop words of German removed, as you asked, words stemmed"}
+    assert asked == {
+        "languages": "English 100 %; stop words of German removed, as you asked, words cut to five letters"
+    }
     none = run_pipeline(HARBOUR, n_clusters=2, language="none").parameters["resolved"]["analysis"]
     assert none == {"languages": "English 100 %; stop words kept"}
     given = run_pipeline(HARBOUR, n_clusters=2, vectorizer={"stop_words": ["bay"]}).parameters["resolved"]["analysis"]

@@ -244,7 +244,8 @@ def test_the_screen_puts_clusters_below_their_sections(run, capsys, monkeypatch)
     shown = capsys.readouterr().out.splitlines()
     table = [line for line in shown if not line.startswith("  silhouette")]  # the line of a score goes on
     assert max(map(len, table)) <= 80
-    headings = [line.strip() for line in shown if line.strip().startswith("section ")]
-    assert headings == [f"section {n}: {whole.label} ({whole.size})" for n, whole in enumerate(run.levels[0].clusters)]
+    headings = [line for line in shown if line.startswith("section ")]
+    sections = run.levels[0].clusters
+    assert headings == [f"section {n}, {whole.size} documents: {whole.label}" for n, whole in enumerate(sections)]
     rows = run_as_json(run, None)["levels"]
     assert [row["level"] for row in rows] == ["section"] * THEMES + ["topic"] * THEMES * PARTS
