@@ -114,7 +114,8 @@ def test_a_matrix_without_counts_is_not_settled_and_the_run_says_so(fractions):
 
 
 def test_a_mixture_of_multinomials_is_fitted_to_the_counts():
-    run = run_pipeline(NEWSROOM, n_clusters=12, algorithm="multinomial-mixture", clustering={"n_init": 2})
+    how = {"algorithm": "multinomial-mixture", "clustering": {"n_init": 2}, "levels": "none"}
+    run = run_pipeline(NEWSROOM, n_clusters=12, **how)
     order = canonical_order(run.vectors.matrix)
     model = MultinomialMixture(12, n_init=2, random_state=0).fit(run.vectors.counts[order])
     assert same_partition(run.partition.labels[order], model.labels_)

@@ -73,11 +73,16 @@ def vectorizer_options(vectorizer: object) -> Mapping[str, Any] | None:
 
 
 def vectorize_texts(
-    corpus: Corpus, *, language: str | Sequence[str], options: Mapping[str, object], n_threads: int | None
+    corpus: Corpus,
+    *,
+    language: str | Sequence[str],
+    options: Mapping[str, object],
+    may_cut: bool = True,
+    n_threads: int | None,
 ) -> Vectorization:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts by `choose_vectorizer`."""
     vectorizer, languages, writing = choose_vectorizer(
-        corpus.texts, language=language, options=options, n_threads=n_threads
+        corpus.texts, language=language, options=options, may_cut=may_cut, n_threads=n_threads
     )
     return Vectorization(vectorize(corpus, vectorizer), vectorizer, languages, writing)
 

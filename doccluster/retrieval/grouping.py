@@ -220,7 +220,7 @@ def vectorize_short_texts(
     rare = 2 if len(texts) >= RARE_TERMS_FROM else 1
     chosen = {"min_df": rare, "sublinear_tf": True, **options}
     try:
-        return vectorize_texts(corpus, language=language, options=chosen, n_threads=n_threads)
+        return vectorize_texts(corpus, language=language, options=chosen, may_cut=False, n_threads=n_threads)
     except NothingUsable:
         return None
 

@@ -198,6 +198,7 @@ def choose_vectorizer(
     *,
     language: str | Sequence[str] = "auto",
     options: Mapping[str, Any],
+    may_cut: bool = True,
     n_threads: int | None = None,
 ) -> tuple[TfidfVectorizer, tuple[str, ...], Writing]:
     """Return the vectorizer for some texts, not fitted, the languages of its stop words, and how the texts are written.
@@ -207,7 +208,8 @@ def choose_vectorizer(
     to five letters where that does better, or it has none and many endings (see `has_many_endings`); terms of a single
     document are left out where there are many documents, and so are terms that are spread evenly over them (see
     `even_terms`); text is cut into terms by its script. With the language "none", no word is stemmed or left out.
-    An option of None is open, and stemming "none" says no.
+    An option of None is open, and stemming "none" says no. Where words are searched for, not compared, they may
+    not be cut: "Hafenmauer" is not "Hafen".
     """
     writing = survey_writing(texts)
     languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
@@ -218,9 +220,12 @@ def choose_vectorizer(
     if not has_own_analysis:
         settings["analyzer"] = "script"
         if language == "auto":
-            stemmer = _stemmer_of(writing.languages) or (CUT if has_many_endings(texts, writing) else None)
+            stemmer = _stemmer_of(writing.languages)
+            stemmer = stemmer or (CUT if may_cut and has_many_endings(texts, writing) else None)
         else:
             stemmer = _stemmer_of(languages)
+        if may_cut and stemmer in BETTER_CUT:
+            stemmer = CUT
         settings.setdefault("stemming", stemmer)
     if settings.get("stemming") == "none":
         settings["stemming"] = None
@@ -244,10 +249,9 @@ def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:
     main = next(iter(languages), None)
     if main not in STEMMING_LANGUAGES:
         return None
-    stemmer = CUT if main in BETTER_CUT else main
     if isinstance(languages, Mapping):
-        return stemmer if languages[main] >= MAIN_SHARE * sum(languages.values()) else None
-    return stemmer if len(languages) == 1 else None
+        return main if languages[main] >= MAIN_SHARE * sum(languages.values()) else None
+    return main if len(languages) == 1 else None
 
 
 def has_many_endings(texts: Sequence[str], writing: Writing) -> bool:
