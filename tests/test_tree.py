@@ -249,3 +249,14 @@ def test_the_screen_puts_clusters_below_their_sections(run, capsys, monkeypatch)
     assert headings == [f"section {n}, {whole.size} documents: {whole.label}" for n, whole in enumerate(sections)]
     rows = run_as_json(run, None)["levels"]
     assert [row["level"] for row in rows] == ["section"] * THEMES + ["topic"] * THEMES * PARTS
+
+
+def test_thousands_of_finer_clusters_are_left_out_and_said(monkeypatch):
+    how = {"granularity": "topics", "random_state": 0}
+    whole = doccluster.run(doccluster.load_sample(), **how)
+    assert [level.name for level in whole.around.finer] == ["subtopic"]
+    n_finer = whole.around.finer[0].n_clusters
+    monkeypatch.setattr("doccluster.pipeline.nested_levels.MAX_FINER", n_finer - 1)
+    run = doccluster.run(doccluster.load_sample(), **how)
+    assert run.around.finer == ()
+    assert f"Subtopics are left out: there are {n_finer} of them; --granularity subtopics shows them." in run.notes

@@ -26,6 +26,7 @@ from doccluster.selection.levels import APART, DRAWN, agreement_of_parts, draw_r
 
 FEWEST = 12  # clusters that are worth sections
 MOST = 4_000  # clusters, of which a table of all pairs is held
+MAX_FINER = 1_000  # clusters of a level that is only looked into
 RETURNS = 0.3  # the adjusted Rand index of refits below which a level is hidden
 N_REFITS = 5
 MAX_REFITTED = 4_000  # documents of which they are drawn
@@ -66,7 +67,8 @@ class LevelsWork:
         n_topics = self._number("topics") if shown == "subtopic" else 0
         k = int(self.labels.max()) + 1
         coarser, notes = self.above(n_topics if n_topics >= FEWEST and k >= APART * n_topics else None)
-        return LabelsOfLevels(shown, coarser, self.below(shown), notes)
+        finer, left_out = self.below(shown)
+        return LabelsOfLevels(shown, coarser, finer, (*notes, *left_out))
 
     def above_stories(self, topics: LevelsWork | None) -> LabelsOfLevels:
         """Return the topics that stories lie in, each whole in the one that has most of its documents, and sections."""
@@ -128,19 +130,26 @@ class LevelsWork:
         kept = {name: numbers_of for name, numbers_of in groups.items() if returns[name] >= RETURNS}
         return {name: self._largest_first(numbers_of[self.labels]) for name, numbers_of in kept.items()}, notes
 
-    def below(self, shown: str) -> dict[str, Labels]:
-        """Return the levels that were found when clusters were counted and are finer than these, made to nest."""
+    def below(self, shown: str) -> tuple[dict[str, Labels], tuple[str, ...]]:
+        """Return the finer levels that were found when clusters were counted, made to nest; and what to say.
+
+        Thousands of clusters would take longer to name than the documents to cluster.
+        """
         finer: dict[str, Labels] = {}
         labels = self.labels
         names = list(SINGULAR)
         for name in names[names.index(f"{shown}s") + 1 :] if self.choice is not None else ():
-            if self._number(name) < APART * (int(labels.max()) + 1):
+            number = self._number(name)
+            if number < APART * (int(labels.max()) + 1):
                 continue
+            if number > MAX_FINER:
+                why = f"there are {number:,} of them; --granularity {name} shows them."
+                return finer, (f"{name.capitalize()} are left out: {why}",)
             assert self.choice is not None
             fine = self.choice.levels[name]  # type: ignore[index]
             labels = self._largest_first(nested_labels(self.rows, labels, fine, self.is_counted))
             finer[SINGULAR[name]] = labels
-        return finer
+        return finer, ()
 
     def _number(self, name: str) -> int:
         """Return how many clusters there are on a level that was found; 0 where it was not."""
