@@ -16,11 +16,10 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from doccluster.base.arrays import Flags, Floats, Labels
-from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import unit_rows
+from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.mixtures.multinomial import (
-    BLOCK_ROWS,
     MAX_ITER,
     MAX_LENGTH,
     SMOOTHING,
@@ -136,7 +135,7 @@ def grow_clusters(
     fixed = np.concatenate([*guides.examples, np.empty(0, np.int64)]).astype(np.int64)
     topic_of_fixed = np.repeat(np.arange(n_topics), n_examples)
     for _ in range(MAX_MOVES):
-        grown = _nearest(points, centroids, n_threads)
+        grown = assign_to_centroids(points, centroids, n_threads=n_threads).labels.astype(np.int64)
         grown[fixed] = topic_of_fixed
         sums = _dense(sums_by_label(points, grown, n_clusters))
         sums[:n_topics] += (pulls * mean_size)[:, None] * anchors
@@ -214,15 +213,6 @@ def _first_centroids(points: Any, labels: Labels, n_clusters: int, starts: Any, 
     has_anchor = np.diff(starts.indptr)[:, None] > 0
     own = np.where(has_anchor, anchors, means[clusters])
     return np.vstack([own, np.delete(means, clusters, axis=0)])
-
-
-def _nearest(points: Any, centroids: Floats, n_threads: int | None) -> Labels:
-    def label(block: slice) -> Labels:
-        nearest: Labels = np.asarray(points[block] @ centroids.T).argmax(axis=1)
-        return nearest
-
-    parts = map_blocks(label, row_blocks(points.shape[0], BLOCK_ROWS), n_threads=n_threads)
-    return np.concatenate(list(parts)).astype(np.int64)
 
 
 def _settled(

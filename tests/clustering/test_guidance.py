@@ -120,3 +120,23 @@ def test_without_counts_nothing_is_settled(counts):
     grown = grow_clusters(rows, None, rows, TRUTH, N_TOPICS, guides_of(counts.shape[1], [[0, 1]]))
     assert grown.mixture is None
     assert (grown.labels[TRUTH == 0] == 0).all()
+
+
+def test_an_anchor_counts_as_a_mean_cluster_while_centroids_move(counts):
+    """The labels are those of the centroids that follow from them by the definition, and not those without a pull."""
+    rng = np.random.default_rng(5)
+    noisy = sparse.csr_array(counts.toarray() + rng.poisson(1.2, counts.shape))
+    rows = unit(noisy).toarray()
+    grown = grow_clusters(unit(noisy), None, unit(noisy), TRUTH, N_TOPICS, guides_of(counts.shape[1], [[0]]))
+    cosines = rows[:, 0]
+    first = np.argsort(-cosines, kind="stable")[:20]
+    anchor = cosines[first] @ rows[first]
+    anchor /= np.linalg.norm(anchor)
+
+    def labels_by_definition(pull):
+        sums = np.array([rows[grown.labels == cluster].sum(axis=0) for cluster in range(N_TOPICS)])
+        sums[0] += pull * TRUTH.size / N_TOPICS * anchor
+        return (rows @ (sums / np.linalg.norm(sums, axis=1, keepdims=True)).T).argmax(axis=1)
+
+    np.testing.assert_array_equal(grown.labels, labels_by_definition(1.0))
+    assert (grown.labels != labels_by_definition(0.0)).any()
