@@ -73,8 +73,8 @@ def map_blocks(
 ) -> Iterator[Result]:
     """Yield `function(block)` for each block, in the order of the blocks, computed by up to `n_threads` threads.
 
-    At most `n_threads + 1` results are held at a time, so memory stays bounded by the block. The pool lives only as
-    long as the call: threads do not survive a fork, so none are kept at module level.
+    At most `n_threads + 1` results are held at a time. The pool lives only as long as the call: threads do not survive
+    a fork.
     """
     workers = resolve_threads(n_threads)
     if workers == 1:
@@ -102,8 +102,7 @@ def share_blocks(
 ) -> list[Result]:
     """Return `function(block)` for each block, in the order of the blocks; the calling thread takes part in the work.
 
-    Cheaper than `map_blocks` where blocks take less than a millisecond: a thread takes the next block when it is done
-    with one, and no thread is woken for a block. A `pool` saves starting threads, where it lives from call to call.
+    Cheaper than `map_blocks` where blocks take less than a millisecond. A `pool` that lives on saves starting threads.
     """
     n_threads = min(n_threads, len(blocks))
     if n_threads <= 1:
@@ -138,10 +137,7 @@ _one_header_at_a_time = threading.Lock()
 
 
 def open_array(path: Path) -> npt.NDArray[Any]:
-    """Return an array that is mapped from its file; one without entries is read.
-
-    Raises InputError if the file is gone or damaged.
-    """
+    """Return an array that is mapped from its file; one without entries is read."""
     try:
         with _one_header_at_a_time:
             # never written to; kernels are compiled anew for arrays that cannot be

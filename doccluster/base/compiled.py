@@ -169,12 +169,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def jit(function: F | None = None, /, *, inner: bool = False, **options: object) -> Any:
-    """Compile `function` without the interpreter lock, caching the machine code on disk.
+    """Compile `function` without the interpreter lock, caching the machine code on disk where that is safe.
 
-    Where no folder can be written, or none is safe from others, the kernel is compiled anew in each process. An `inner`
-    function is called by kernels only: it is compiled into them, has no entry for Python and no file of its own. A
-    division by zero gives what it gives in numpy, since code that raises an error takes long to compile. No one calls a
-    kernel from C, so the entry for it, a tenth of all compiling, is left out.
+    An `inner` function is called by kernels only: it is compiled into them, and has no entry for Python. Division by
+    zero gives what it gives in numpy: code that raises takes long to compile. There is no entry for C, a tenth of it.
     """
     if function is None:
         return lambda decorated: jit(decorated, inner=inner, **options)

@@ -9,10 +9,8 @@ from typing import Any
 
 
 def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and the ``__dir__`` of a package whose names live in these modules.
-
-    A module of the package that has the name itself is offered as a module; ``module:name`` offers what has another
-    name there.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names live in these modules, ``module`` or
+    ``module:name``.
     """
 
     def get(name: str) -> Any:

@@ -34,8 +34,6 @@ def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDA
 def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[str]:
     """Return the strings that `pack_strings` packed.
 
-    Raises SchemaError if the arrays do not fit together.
-
     >>> unpack_strings(*pack_strings(["ab", "", "é"]))
     ['ab', '', 'é']
     """

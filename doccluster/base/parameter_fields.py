@@ -44,19 +44,15 @@ KEY = "parameter"  # of the record in a field's metadata
 
 @dataclass(frozen=True)
 class Parameter:
-    """The description, default and range of a parameter.
-
-    `low`, `high`: the range of a number, both ends included; whole where the default is. `above`, `below`: ends of the
-    range that are not included themselves.
-    """
+    """The description, default and range of a parameter."""
 
     about: str  # one sentence or a few; the first stands in the help of the command line
     default: Any
     type: str = ""  # as a docstring says it, where that is not the type of the field
     choices: tuple[str, ...] = ()  # the words it may be; besides them a number, if it has a range
-    low: float | None = None
+    low: float | None = None  # the range of a number, both ends included; whole where the default is
     high: float | None = None
-    above: float | None = None
+    above: float | None = None  # ends that are not included themselves
     below: float | None = None
     value: str = ""  # what stands for a value in the help of the command line
     check: Callable[[str], object] | None = None  # raises InputError for a text that cannot be used
@@ -147,9 +143,8 @@ def check_names(typed: Iterable[str], names_known: Iterable[str], what: str) -> 
 
 
 def at_the_door(function: F, name: str | None = None) -> F:
-    """Return the function with errors in a sentence: a wrong call is answered with the right one.
-
-    With a name it is that of the package; without, the function stays where it is.
+    """Return the function with errors in a sentence: a wrong call is answered with the right one, under a public
+    name.
     """
     signature, called = inspect.signature(function), name or function.__qualname__.removesuffix(".__init__")
     parameters = {name: parameter for name, parameter in signature.parameters.items() if name != "self"}

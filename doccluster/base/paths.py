@@ -22,8 +22,6 @@ _SHOWN = 80  # characters of a long name in a sentence
 def usable_path(path: str | os.PathLike[str]) -> Path:
     """Return a path if the system accepts its name; it need not exist.
 
-    Raises InputError if the name is empty or too long, or holds a zero byte or half of a pair of surrogates.
-
     >>> usable_path("news" * 100)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
@@ -72,10 +70,8 @@ LOCK = "lock"  # a file in the folder that its process holds locked; the system 
 def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[Path]:
     """Yield an empty folder on the same disk as `final`, which is removed at the end whatever happens.
 
-    Folders that processes which are gone have left here for the same output are removed first. Those of living
-    processes, in whatever container, stay: they are locked. `rescue` is called with each before it is removed.
-
-    Raises OSError if no folder can be made there.
+    Folders that processes which are gone have left here for the same output are removed first, after `rescue` has seen
+    each. Those of living processes, in whatever container, stay: they are locked.
     """
     clear_abandoned(final, rescue=rescue)
     folder, lock = _new_folder(final)
@@ -91,10 +87,7 @@ def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[
 
 @contextmanager
 def finished_file(path: Path) -> Iterator[Path]:
-    """Yield a name to write to; without an error the file then takes the name `path`, else what was there stays.
-
-    Raises OSError if the file cannot be written there.
-    """
+    """Yield a name to write to; without an error the file then takes the name `path`, else what was there stays."""
     with unfinished_folder(path.absolute()) as folder:
         unfinished = folder / path.name
         yield unfinished
@@ -223,10 +216,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
 
 
 def check_folder(folder: Path, *, name: Path | None = None) -> None:
-    """Raise InputError, before any work is done, if files cannot be written to `folder`, there or to be made.
-
-    `name` is what the output is called in the message, if that is not the folder.
-    """
+    """Raise InputError, before any work, if files cannot be written to `folder`, which messages call `name`."""
     usable_path(folder)
     nearest = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not nearest.is_dir():
@@ -278,10 +268,8 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Yield an empty folder to fill; on success it takes the name `folder`, on any error it is removed.
-
-    Raises InputError if the output cannot be written, for instance because the disk is full: nothing is left under the
-    name, and a run that was there is still there.
+    """Yield an empty folder to fill; on success it takes the name `folder`, on any error what was there is still
+    there.
     """
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()

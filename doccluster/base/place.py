@@ -49,16 +49,6 @@ TAKEN_ROWS = 2**13  # rows that are laid out in another order at a time
 class Place:
     """This process: tables are arrays, and made by its threads.
 
-    `n_workers`: how many items are worked on at a time; no result depends on it. `bytes_sent`, `bytes_received`: what
-    went to workers and came back so far; 0 where nothing travels.
-
-    Parameters
-    ----------
-    n_threads : int, optional
-        All processors by default.
-
-    Examples
-    --------
     >>> list(Place().map(pow, [1, 2, 3], 2))
     [1, 4, 9]
     """
@@ -164,13 +154,12 @@ class ArrayFile:
 class CsrFiles:
     """A csr array in a scratch folder: its rows begin at `starts`, and have columns `indices` and values `data`.
 
-    `values` names other values in the places of the same entries. Take a few thousand rows at a time: pages of mapped
-    files count for the memory of a worker until its call is over.
+    Take a few thousand rows at a time: pages of mapped files count for the memory of a worker until its call is over.
     """
 
     folder: str
     n_columns: int
-    values: str = "data"
+    values: str = "data"  # the name of the values; others may stand in the places of the same entries
 
     def open(self) -> Any:
         """Return the rows as a csr array over the files."""
@@ -316,10 +305,7 @@ def write_piece(block: slice, folder: str, function: Callable[..., Any], *shared
 
 
 def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:
-    """Write csr arrays, one below the other, as one to a folder; `parts` is called for each of its files.
-
-    Raises InputError if there is no room.
-    """
+    """Write csr arrays, one below the other, as one to a folder; `parts` is called for each of its files."""
     folder.mkdir(exist_ok=True)
     starts, shape, dtype = [np.zeros(1, np.int64)], (0, 0), np.dtype(np.float32)
     for part in parts():
@@ -334,10 +320,8 @@ def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:
 
 
 def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:
-    """Return a csr array over arrays that are mapped from disk; the columns of each row ascend.
-
-    The starts get the type of the columns: else scipy would copy the columns.
-    """
+    """Return a csr array over arrays that are mapped from disk; the columns of each row ascend."""
+    # of one type, else scipy would copy the columns
     matrix = sparse.csr_array((data, indices, starts.astype(indices.dtype, copy=False)), shape=shape)
     matrix.has_canonical_format = True
     return matrix

@@ -98,8 +98,6 @@ _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
 def parse_size(size: str | int | float) -> int:
     """Return a number of bytes from a number or a text such as ``500M``, ``2G`` or ``1.5 GiB`` (powers of 1024).
 
-    Raises InputError if the text is not a size, or the size is not positive.
-
     >>> parse_size("2G")
     2147483648
     """
@@ -239,10 +237,8 @@ _SHOWN = 40  # characters of a wrong value in a message
 def read_as(kind: type[T], value: object, place: str = "it") -> T:
     """Return a value of JSON as a value of `kind`: a dataclass, a type of a field, or a union of such.
 
-    Lists become tuples, objects become dataclasses or stay mappings. An object may not have names that its dataclass
-    does not know; it may lack those that have a default.
-
-    Raises ValueError if the value is of another type; the message says where, in words of the file.
+    Lists become tuples, objects dataclasses or mappings. An object may not have names that its dataclass does not know;
+    it may lack those that have a default. Raises ValueError for any other value, which says where it stands.
 
     >>> read_as(tuple[int, ...], [1, 2])
     (1, 2)

@@ -30,10 +30,8 @@ Integers = npt.NDArray[np.integer[Any]]
 class Csr(NamedTuple):
     """The arrays of a csr matrix: row r has the entries from ``indptr[r]`` to ``indptr[r + 1]``.
 
-    Arguments of kernels that go together are named tuples: numba hands on their arrays as if they came one by one. A
-    call from Python costs about a microsecond more for each tuple; compiling and running cost the same.
-
-    Those of a transposed matrix are its posting lists: then ``indptr`` counts by term, and ``indices`` are rows.
+    A named tuple, since numba hands on its arrays as if they came one by one. Of a transposed matrix these are posting
+    lists: ``indptr`` counts by term, and ``indices`` are rows.
     """
 
     indptr: npt.NDArray[np.int64]
@@ -53,10 +51,7 @@ class Csr(NamedTuple):
 def checked_csr(matrix: CsrArray, *, name: str = "X") -> tuple[sparse.csr_array, bool]:
     """Return any sparse matrix as a csr array whose every index is sound, and whether it is in canonical form.
 
-    Canonical form: the columns of each row ascend and none is repeated. A csr matrix keeps its arrays, any other format
-    is converted after its own indices were checked.
-
-    Raises InputError if it is not two-dimensional, or row starts, columns, lengths or types do not fit one another.
+    Canonical form: the columns of each row ascend and none is repeated. A csr matrix keeps its arrays.
     """
     if len(matrix.shape) != 2:
         raise wrong_dimensions(len(matrix.shape), name)
@@ -122,10 +117,7 @@ def check_shape(shape: tuple[int, ...], name: str) -> None:
 
 
 def check_sparsity(shape: tuple[int, ...], n_values: int, name: str) -> None:
-    """Raise InputError for a matrix with far too many rows or columns for its values, which only damage explains.
-
-    Memory goes with the rows and columns, so a few digits in a file could ask for any amount of it.
-    """
+    """Raise InputError for a matrix with far too many rows or columns for its values, which only damage explains."""
     for size, lines in zip(shape, ("rows", "columns"), strict=True):
         if size > FREE_LINES + LINES_PER_VALUE * n_values:
             raise InputError(

@@ -65,12 +65,10 @@ def table_lines(
     mark: str = "…",
     headings: Mapping[int, str] | None = None,
 ) -> list[str]:
-    """Return the lines of a table.
+    """Return the lines of a table, of `width` characters; only numbers without room beside the first column are longer.
 
-    `columns`: columns without any content are left out; where none has a name, there is no line of names. `width`: the
-    characters of a line. Only a line of numbers that have no room beside the first column is longer. `rule`: what the
-    line below the names is made of; empty for none. `mark`: what stands where words are left out. `headings`: lines
-    before rows, by the numbers of these.
+    Columns without any content are left out; where none has a name, there is no line of names, nor the `rule` below it.
+    `mark`: what stands where words are left out. `headings`: lines before rows, by the numbers of these.
 
     >>> sizes = Column("size", ["1,203", "7"])
     >>> headlines = Column("headline", ["A ferry ran aground off the islands", "Fog"], align="left", fit="cut")
@@ -246,8 +244,7 @@ def html_table(
 ) -> str:
     """Return a table as a piece of HTML that a notebook shows: no script, no style but its own, all text escaped.
 
-    `rows`: numbers are aligned right; None is an empty cell. `caption`: a sentence above the table. `bar`: the column
-    of numbers that is also drawn: behind each, a bar as long as its share of the largest.
+    Numbers are aligned right. `bar`: the column of numbers behind each of which a bar is drawn.
     """
     lines = [list(row) for row in rows]
     place = None if bar is None else list(columns).index(bar)
@@ -295,10 +292,7 @@ def safe_cell(value: object) -> Any:
 
 
 def storable(text: str) -> str:
-    """Return a text that UTF-8 (and a column of text in a data frame) can hold: lone surrogates become escapes.
-
-    Names of files whose bytes do not decode hold them.
-    """
+    """Return a text that UTF-8 can hold: lone surrogates, as in names of files that do not decode, become escapes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -38,10 +38,7 @@ def is_missing(value: object) -> bool:
 
 
 def as_generator(random_state: RandomState) -> np.random.Generator:
-    """Return the generator meant by `random_state` (None, a seed, a Generator or a legacy RandomState).
-
-    Raises InputError if `random_state` is none of these.
-    """
+    """Return the generator meant by `random_state` (None, a seed, a Generator or a legacy RandomState)."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -59,10 +56,7 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
 def check_matrix(matrix: MatrixLike, *, dtype: npt.DTypeLike | None = None, name: str = "X") -> Any:
     """Return `matrix` as a csr array in canonical form or as a dense 2-D array, float32 or float64, all values finite.
 
-    The caller's arrays are never changed: what has to be converted is copied.
-
-    Raises InputError if it is not two-dimensional, not numeric, holds NaN or infinity, or the parts of a sparse matrix
-    do not fit. Raises NothingUsable if it has no row or no column.
+    The caller's arrays are never changed: what has to be converted is copied. Raises InputError or NothingUsable.
     """
     if np.ma.is_masked(matrix):
         raise masked(name)
@@ -151,8 +145,7 @@ def squared_row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
 def within_range(matrix: Matrix) -> Any:
     """Return a checked matrix with rows whose squares could overflow or vanish scaled to a largest value of about one.
 
-    Only for what ignores the length of rows. The factors are powers of two, so no digit changes; where there is no such
-    row (and there is none in float32, whose squares are taken in float64) it is the matrix itself.
+    Only for what ignores the length of rows. The factors are powers of two, so no digit changes.
     """
     if matrix.dtype != np.float64:
         return matrix
@@ -182,13 +175,7 @@ def _largest_values(matrix: Matrix) -> npt.NDArray[np.float64]:
 
 
 def unit_rows(matrix: Matrix, *, warn: bool = True, name: str = "X") -> Any:
-    """Return `matrix` with rows of length one (zero rows stay zero); a copy, with one warning, if they were not.
-
-    Warns
-    -----
-    DocclusterWarning
-        If rows had to be normalised and `warn` is true.
-    """
+    """Return `matrix` with rows of length one (zero rows stay zero); a copy, with one warning, if they were not."""
     original, matrix = matrix, within_range(matrix)
     norms = row_norms(matrix)
     zero = norms == 0

@@ -82,10 +82,7 @@ def check_format(format: str | None) -> str | None:
 
 
 def recognise(file: InputFile, options: ReadOptions) -> str:
-    """Return the name of the format.
-
-    Raises ReadFailure if the file is empty, binary, or of a format that is not read.
-    """
+    """Return the name of the format."""
     head = check_is_text(file)
     if _MATRIX_NAMES.search(file.place.name):
         raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")

@@ -208,10 +208,7 @@ def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skippe
 
 
 def _read_texts(texts: Iterable[object]) -> Iterator[Draft | Skipped]:
-    """Return texts as documents numbered from 1; None and NaN are empty documents.
-
-    Raises InputError if something is neither text nor missing.
-    """
+    """Return texts as documents numbered from 1; None and NaN are empty documents."""
     items = texts.items() if isinstance(texts, Mapping) else ((str(n), text) for n, text in enumerate(texts, 1))
     for name, value in items:
         value = value.as_py() if hasattr(value, "as_py") else value  # of pyarrow

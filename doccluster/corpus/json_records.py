@@ -148,8 +148,6 @@ _BETWEEN = re.compile("[\ufeff\x1e\\s,]*")  # \x1e: records of RFC 7464
 def json_values(text: str) -> Iterator[Any]:
     r"""Yield JSON values that stand one after the other, or the items of an array that is cut off.
 
-    Raises ReadFailure where something else follows.
-
     >>> list(json_values('{"a": 1}\n[2]'))
     [{'a': 1}, [2]]
     """

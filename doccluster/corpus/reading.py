@@ -370,10 +370,7 @@ class LabelFile:
         return cls(path.name, lines=lines[:-1] if lines[-1] == "" else lines, by_id={})
 
     def columns(self, rows: ReadRows) -> dict[str, list[tuple[str, ...]]]:
-        """Return the labels of some documents by column; empty and over-long ones have lines here too.
-
-        Raises InputError when there are more or fewer lines than documents: then no line can be trusted.
-        """
+        """Return the labels of some documents by column; empty and over-long ones have lines here too."""
         if self._lines is None:
             labels_of_rows = [self._by_id.get(name, {}) for name in rows.names]
             labels_in_file = {

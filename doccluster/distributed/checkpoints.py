@@ -93,10 +93,7 @@ class Checkpoints:
             ) from error
 
     def load(self) -> FitProgress | None:
-        """Return the last checkpoint, None if there is none.
-
-        Raises InputError if it is damaged, or of other documents or options.
-        """
+        """Return the last checkpoint, None if there is none."""
         if not self.path.is_file():
             return None
         try:

@@ -23,24 +23,12 @@ MOST_TIMES = 24  # by which the articles of less than a window are multiplied
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """How a stream or a dump is looked at.
+    """How a stream or a dump is looked at."""
 
-    Attributes
-    ----------
-    window : int
-        Seconds within which two articles are compared.
-    bar : float
-        The likeness from which two stories become one.
-    young : float
-        The share by which a single pair counts less.
-    at_once : float
-        The bar for an article of a stream that has just come in: those that are likest to it may still be to come.
-    """
-
-    window: int
-    bar: float
-    young: float
-    at_once: float = 1.0
+    window: int  # seconds within which two articles are compared
+    bar: float  # the likeness from which two stories become one
+    young: float  # the share by which a single pair counts less
+    at_once: float = 1.0  # the bar for an article of a stream that has just come in: its likest may be still to come
 
     @classmethod
     def of(cls, times: npt.NDArray[np.int64], *, is_part: bool = False) -> Crowd:

@@ -31,32 +31,19 @@ _DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 128))])  # 1 + ln tf
 
 @dataclass(frozen=True, eq=False)
 class ArticleRows:
-    """Articles of one language in the order of time.
+    """Articles of one language in the order of time."""
 
-    Attributes
-    ----------
-    times : int64 array of shape (n_articles,), seconds
-    outlets : int32 array of shape (n_articles,), 0 for one that is not known
-    starts : int64 array of shape (n_articles + 1,)
-        Where the terms of each begin.
-    terms : int32 array of shape (n_entries,)
-    counts : int8 array of shape (n_entries,), as of `ArticleWords`
-    """
-
-    times: Times
-    outlets: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
+    times: Times  # of shape (n_articles,), seconds
+    outlets: npt.NDArray[np.int32]  # of shape (n_articles,), 0 for one that is not known
+    starts: npt.NDArray[np.int64]  # of shape (n_articles + 1,): where the terms of each begin
     terms: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int8]
+    counts: npt.NDArray[np.int8]  # as of `ArticleWords`
 
     def __len__(self) -> int:
         return int(self.times.size)
 
     def weighted(self, n_with_term: npt.NDArray[np.int64], n_articles: int) -> sparse.csr_array:
-        """Return rows of length 1, of the weights of their words.
-
-        n_with_term : df, by term; n_articles : N.
-        """
+        """Return rows of length 1, of the weights of their words."""
         values = word_weights(self.counts, n_with_term[self.terms], n_articles)
         row_of = np.repeat(np.arange(len(self)), np.diff(self.starts))
         lengths = np.sqrt(np.bincount(row_of, values**2, minlength=len(self)))
@@ -76,38 +63,22 @@ def word_weights(
 
 
 class EarlierLinks(NamedTuple):
-    """What articles have in common with earlier ones.
+    """What articles have in common with earlier ones."""
 
-    Attributes
-    ----------
-    n_links : int64 array of shape (n_rows,)
-    earlier : int32 array of shape (n_links.sum(),)
-        The rows of the earlier articles.
-    likeness : float32 array of the same shape
-    first_copy : int64 array of shape (n_rows,)
-        The first article with the same text, -1 if there is none.
-    """
-
-    n_links: npt.NDArray[np.int64]
-    earlier: npt.NDArray[np.int32]
+    n_links: npt.NDArray[np.int64]  # of shape (n_rows,)
+    earlier: npt.NDArray[np.int32]  # of shape (n_links.sum(),): the rows of the earlier articles
     likeness: Floats
-    first_copy: npt.NDArray[np.int64]
+    first_copy: npt.NDArray[np.int64]  # of shape (n_rows,): the first article with the same text, -1 if there is none
 
 
 NO_LINKS = EarlierLinks(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.int64))
 
 
 class ArticleLikeness:
-    """The likeness of articles of one language.
+    """The likeness of articles of one language, whose unit rows are in the order of time.
 
     c = (xy - x - y + m) / sqrt((1 - 2x + m) (1 - 2y + m)): what all articles share is taken off the cosine xy, x and y
     being the mean cosines of the two with the articles in the `centre`, m the mean of all pairs of those.
-
-    Parameters
-    ----------
-    rows : csr array of shape (n_articles, n_terms), unit rows in the order of time
-    times, outlets : arrays of shape (n_articles,)
-    centre : slice of rows
     """
 
     def __init__(self, rows: sparse.csr_array, times: Times, outlets: npt.NDArray[np.int32], centre: slice) -> None:
@@ -128,8 +99,7 @@ class ArticleLikeness:
     ) -> Floats:
         """Return, for each of some rows, the likeness that as few articles of other weeks reach as one in w.
 
-        w is how many articles the row's own window holds: the likeness that chance would find there. 0 for an article
-        of a time without other weeks.
+        w is how many articles the row's own window holds. 0 for an article of a time without other weeks.
         """
         sample = np.unique(np.linspace(0, len(self.times) - 1, N_SAMPLED).astype(np.int64))
         postings = _postings(self.rows[sample])

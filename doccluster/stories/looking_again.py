@@ -33,63 +33,32 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(slots=True)
 class DeskArticle:
-    """An article that later ones are compared with.
+    """An article that later ones are compared with."""
 
-    Attributes
-    ----------
-    number : int
-        Its place in the stream.
-    time : int, seconds
-    outlet : int, 0 for one that is not known
-    terms, counts : int32 and int8 arrays of shape (n_terms,)
-    earlier, likeness : int64 and float32 arrays of shape (n_links,)
-        The numbers of articles that were there before, and how like they are.
-    background : float
-        The likeness that it has to articles of other weeks by chance.
-    copy_of : int
-        The number of an earlier article with the same text, 0 if there is none.
-    family : int
-        The number of the first article of those with its text, its own where it is no copy.
-    story : str
-        "" for an article that is in none yet.
-    """
-
-    number: int
-    time: int
-    outlet: int
-    terms: npt.NDArray[np.int32]
+    number: int  # its place in the stream
+    time: int  # seconds
+    outlet: int  # 0 for one that is not known
+    terms: npt.NDArray[np.int32]  # of shape (n_terms,), as are the counts
     counts: npt.NDArray[np.int8]
+    # of shape (n_links,): the numbers of articles that were there before
     earlier: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    likeness: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
-    background: float = 0.0
-    copy_of: int = 0
-    family: int = 0
-    story: str = ""
+    likeness: Floats = field(default_factory=lambda: np.zeros(0, np.float32))  # and how like they are
+    background: float = 0.0  # the likeness that it has to articles of other weeks by chance
+    copy_of: int = 0  # the number of an earlier article with the same text, 0 if there is none
+    family: int = 0  # the number of the first article of those with its text, its own where it is no copy
+    story: str = ""  # "" for an article that is in none yet
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An article that goes to another story, or to its first one.
-
-    Attributes
-    ----------
-    number : int
-    former : str
-        "" for an article that was in none.
-    story : str
-        "" for a new one.
-    founder : int
-        The number of the article that a new story is named after, 0 for a story that is there.
-    likeness, former_likeness : float
-        The mean likeness with the other articles of the story, and of the former one; 0 without any.
-    """
+    """An article that goes to another story, or to its first one."""
 
     number: int
-    former: str
-    story: str
-    founder: int
-    likeness: float
-    former_likeness: float
+    former: str  # "" for an article that was in none
+    story: str  # "" for a new one
+    founder: int  # the number of the article that a new story is named after, 0 for a story that is there
+    likeness: float  # the mean likeness with the other articles of the story; 0 without any
+    former_likeness: float  # and of the former one
 
 
 @dataclass(slots=True)
@@ -102,29 +71,17 @@ class Bonds:
 
 
 class Desk:
-    """The articles of one language that can still be compared, and how like they are.
-
-    Attributes
-    ----------
-    articles : dict of number to DeskArticle
-    numbers_of_terms : dict of word to number
-    n_with_term : int64 array
-        In how many articles each term occurs; terms are forgotten when that is halved to none.
-    n_articles : int
-        How many articles were counted; halved with the terms.
-    n_when_linked : int
-        `n_articles` when all links were made last.
-    looked_at : int
-        The moment of the last look at all articles.
-    fresh_terms, changed_terms : what is not stored yet
-    """
+    """The articles of one language that can still be compared, and how like they are."""
 
     def __init__(self) -> None:
         self.articles: dict[int, DeskArticle] = {}
         self.numbers_of_terms: dict[str, int] = {}
-        self.n_with_term = np.zeros(1 << 10, dtype=np.int64)
-        self.next_term = self.n_articles = self.n_when_linked = self.looked_at = 0
-        self.fresh_terms: list[str] = []
+        self.n_with_term = np.zeros(1 << 10, dtype=np.int64)  # articles; terms are forgotten when it is halved to none
+        self.next_term = 0
+        self.n_articles = 0  # that were counted; halved with the terms
+        self.n_when_linked = 0  # articles that were counted when all links were made last
+        self.looked_at = 0  # the moment of the last look at all articles
+        self.fresh_terms: list[str] = []  # not stored yet, as the changed ones
         self.changed_terms: set[int] = set()
         self.has_halved = False
 
@@ -195,8 +152,7 @@ class Desk:
     ) -> list[Move]:
         """Return which articles go to another story, or to their first one.
 
-        Looked at are the articles of open stories of the last two windows; where `new` are given, only these and the
-        stories that are like one of them.
+        Looked at are those of open stories of two windows; with `new` only these and the stories like one of them.
         """
         least, stories = clock - 2 * crowd.window, set(open_stories)
         if new is not None:

@@ -60,21 +60,10 @@ def sorted_together(first, second):
 
 @jit
 def join_stories(starts, neighbours, likeness, times, window, bar, young):
-    """Join the likest two stories until none reach the bar.
+    """Join the likest two stories until none reach the bar; return the two of each join, and how like they were.
 
-    Parameters
-    ----------
-    starts, neighbours, likeness : symmetric csr arrays of n_articles rows
-    times : int64 array of shape (n_articles,)
-    window : seconds within which two articles are a pair
-    bar : likeness from which two stories become one
-    young : share by which the likeness of a single pair counts less
-
-    Returns
-    -------
-    firsts, seconds : int64 arrays of shape (n_joins,)
-        The stories that became story n_articles, n_articles + 1, ...; below that a story is one article.
-    heights : float64 array of shape (n_joins,)
+    `starts`, `neighbours`, `likeness`: the rows of a symmetric csr array of n articles. The joins make the stories n,
+    n + 1, ...; below that a story is one article. `young`: the share by which a single pair counts less.
     """
     n = starts.size - 1
     joined_into, is_there = np.arange(2 * n), np.zeros(2 * n, np.bool_)
@@ -141,7 +130,7 @@ def cut_where_stable(n, firsts, seconds, heights, bar):
     """Return the story of each article: a branch of the tree is one story where its life is longer than its parts'.
 
     The life of a story is the sum, over its articles, of the likeness that it spans; it goes on while it takes in fewer
-    than `SEVERAL` articles at a time. int64 array of shape (n,).
+    than `SEVERAL` articles at a time.
     """
     n_nodes = n + firsts.size
     size, above = np.ones(n_nodes, np.int64), np.full(n_nodes, -1)

@@ -26,20 +26,11 @@ MOST_COUNTED = 127  # occurrences: what a byte holds
 
 @dataclass(frozen=True, slots=True)
 class ArticleWords:
-    """The words of an article in the order of their first use, title before text, without function words.
-
-    Attributes
-    ----------
-    words : tuple of str
-    counts : int8 array of shape (n_words,)
-        How often each occurs, a word of the title twice; negative for names and numbers.
-    language : str
-        As in the stop lists; "" where no article says enough to tell.
-    """
+    """The words of an article in the order of their first use, title before text, without function words."""
 
     words: tuple[str, ...]
-    counts: npt.NDArray[np.int8]
-    language: str
+    counts: npt.NDArray[np.int8]  # how often each occurs, a word of the title twice; negative for names and numbers
+    language: str  # as in the stop lists; "" where no article says enough to tell
 
 
 @cache

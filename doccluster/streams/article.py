@@ -30,24 +30,12 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One article of a stream.
+    """One article of a stream."""
 
-    Attributes
-    ----------
-    key : str
-        The same wherever the article is met; see `document_key`.
-    id : str
-        What its source calls it.
-    time : int
-        When it was published, else when it was first seen: seconds since 1970 in universal time.
-    date : str
-        The date as it was given.
-    """
-
-    key: str
-    id: str
-    time: Moment
-    date: str
+    key: str  # the same wherever the article is met; see `document_key`
+    id: str  # what its source calls it
+    time: Moment  # when it was published, else when it was first seen: in universal time
+    date: str  # as it was given
     title: str
     text: str
     source: str

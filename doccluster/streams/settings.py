@@ -16,8 +16,6 @@ _UNITS = {"s": 1, "m": 60, "h": HOUR, "d": DAY, "w": 7 * DAY}
 def parse_duration(text: str) -> int:
     """Return a time such as 90s, 30m, 1h, 2d or 1w in seconds.
 
-    Raises InputError if it is not a whole number above 0 with one of these units.
-
     >>> parse_duration("1h"), parse_duration("2d")
     (3600, 172800)
     """

@@ -223,8 +223,6 @@ def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, ge
 
     k directions with one common cosine s exist when their Gram matrix (1 - s) I + s 11' has no negative eigenvalue,
     s >= -1 / (k - 1), and no more positive ones than there are dimensions.
-
-    Raises InputError if k directions cannot have that cosine in that dimension.
     """
     if separation is None:
         rows = generator.standard_normal((n_clusters, n_terms))

@@ -130,10 +130,7 @@ class Analysis:
 
 
 def analysis_of(parameters: TfidfParameters) -> Analysis:
-    """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn.
-
-    Raises InputError if a parameter is unknown, or two of them contradict each other.
-    """
+    """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn."""
     analyzer, tokenizer = parameters.analyzer, parameters.tokenizer
     stop_words, stemming = parameters.stop_words, parameters.stemming
     smallest, largest = _check_ngram_range(parameters.ngram_range)

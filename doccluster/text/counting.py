@@ -74,10 +74,7 @@ class AnalyzerCounter:
         return CountedBlock(np.array(lengths, np.int32), np.array(columns, np.int32), np.array(counts, np.int32))
 
     def sorted_forms(self) -> tuple[list[str], npt.NDArray[np.int32]]:
-        """Return the written forms in the order of their characters, and the place of each number in that order.
-
-        Raises InputError if the caller's analyzer returned something that is not a string.
-        """
+        """Return the written forms in the order of their characters, and the place of each number in that order."""
         strange = next((form for form in self._numbers if not isinstance(form, str)), None)
         if strange is not None:
             raise InputError(
@@ -265,11 +262,7 @@ class CounterPool:
 
 
 def text_blocks(documents: Iterable[object], block_characters: int) -> Iterator[list[str]]:
-    """Yield lists of consecutive documents of about `block_characters` characters; missing documents become empty.
-
-    Raises InputError if `documents` is one string, is not iterable, or holds something that is neither text nor
-    missing.
-    """
+    """Yield lists of consecutive documents of about `block_characters` characters; missing documents become empty."""
     if isinstance(documents, str | bytes):
         raise InputError("one string was given where an iterable of documents is expected", remedy="put it into a list")
     if not isinstance(documents, Iterable):

@@ -54,8 +54,6 @@ def language_name(language: object) -> Any:
 def load_stop_words(language: str) -> frozenset[str]:
     """Return the shipped stop words of a language, named in English or by its two-letter code.
 
-    Raises InputError if there is no list for the language; the message names those there are.
-
     >>> sorted(load_stop_words("english") & {"the", "because", "system", "computer", "bill", "fire"})
     ['because', 'the']
     """

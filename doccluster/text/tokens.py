@@ -93,10 +93,7 @@ def build_preprocessor(
 
 
 def build_tokenizer(token_pattern: str) -> Tokenizer:
-    """Return the function that finds the tokens of a text by a regular expression with at most one group.
-
-    Raises InputError if the pattern is not a regular expression, or has more than one capturing group.
-    """
+    """Return the function that finds the tokens of a text by a regular expression with at most one group."""
     length = word_run_length(token_pattern)
     if length is not None:
         return re.compile(rf"\w{{{length},}}" if length > 2 else r"\w" * (length - 1) + r"\w+").findall

@@ -143,10 +143,7 @@ def _folder(kind: str, place: str, *, downloads: bool = False) -> Path:
 
 
 def encode(encoder: Encoder, texts: Sequence[str], *, progress: Progress = silent) -> Reals:
-    """Return the rows of texts, made a batch at a time.
-
-    Raises InputError if the encoder returns something other than a row for each text.
-    """
+    """Return the rows of texts, made a batch at a time."""
     rows = np.empty((len(texts), 0))
     for block in row_blocks(len(texts), BATCH):
         progress("encode", block.start, len(texts))
@@ -206,10 +203,7 @@ def static_encoder() -> Encoder:
 
 
 def token_encoder(name: str, weights: Path, tokens: Path) -> Encoder:
-    """Return the mean of the vectors of the tokens of a text, of files of safetensors and tokenizers.
-
-    Raises InputError if the files do not fit one another.
-    """
+    """Return the mean of the vectors of the tokens of a text, of files of safetensors and tokenizers."""
     needs = f"the encoder {name.partition(':')[0]} needs"
     with importing(needs, "safetensors", "tokenizers", install="doccluster[meaning]"):
         from safetensors.numpy import load_file

@@ -33,10 +33,7 @@ _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.r
 
 @contextmanager
 def damage_as_input_error(origin: str | os.PathLike[str], kind: str = "a matrix") -> Iterator[None]:
-    """Turn whatever a reader of files raises into one sentence: each library has errors of its own for damage.
-
-    Raises InputError for every error but those of this package, which say what is wrong already.
-    """
+    """Turn whatever a reader of files raises into one sentence: each library has errors of its own for damage."""
     try:
         yield
     except DocclusterError:
@@ -61,10 +58,7 @@ def _reason(error: Exception) -> str:
 
 
 def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
-    """Check that a .npy stream of `size` bytes has room for the array that it announces.
-
-    Raises InputError if it is not an array of plain values, or has another length.
-    """
+    """Check that a .npy stream of `size` bytes has room for the array that it announces."""
     with damage_as_input_error(origin):
         version = np.lib.format.read_magic(stream)
         if version not in _READERS:
@@ -85,10 +79,7 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
 
 
 def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
-    """Check all arrays of an .npz stream of `size` bytes, as `check_npy` does.
-
-    Raises InputError if it is not a zip archive of arrays, or an array is larger than what is packed can hold.
-    """
+    """Check all arrays of an .npz stream of `size` bytes, as `check_npy` does."""
     with damage_as_input_error(origin), zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -132,10 +123,7 @@ class MatrixFile:
 
 
 def load_matrix_file(path: Path) -> MatrixFile:
-    """Return the content of a matrix file, its format chosen by the end of its name.
-
-    Raises InputError if the file is missing, of no known format, truncated or damaged.
-    """
+    """Return the content of a matrix file, its format chosen by the end of its name."""
     if path.is_dir():
         raise InputError(
             f"{path} is a folder, expected a matrix file", remedy="name the .mat, .mtx or .npz file itself"
@@ -287,8 +275,6 @@ def parse_cluto(text: str, name: str) -> Matrix:
     Sparse form: a line "n_documents n_terms n_non_zeros", then one line per document of 1-based "term value" pairs.
     Dense form: a line "n_documents n_terms", then one line of values per document. An empty line of the sparse form is
     a document without terms.
-
-    Raises InputError if the numbers do not fit one another; the message says which line.
     """
     lines = text.split("\n")
     header = _header(lines[0], name)

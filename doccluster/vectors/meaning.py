@@ -118,8 +118,6 @@ def meaning_of(
 
     Embeddings of one model point to one side, so that all cosines are high; seen from their mean they differ.
 
-    Raises InputError if they are not a table of at least two columns of finite numbers, or all point the same way.
-
     Parameters
     ----------
     rows : array of shape (n_documents, n_dimensions)
@@ -294,8 +292,6 @@ def rows_of_documents(
 
     Where there is also a row for each document that could not be used, those rows are dropped: `skipped_after` says how
     many documents came before each.
-
-    Raises InputError if a document has no row, an id has two, or there are more or fewer rows than documents.
     """
     rows = np.asarray(embeddings.rows)
     if rows.ndim != 2:
@@ -327,8 +323,6 @@ def rows_of_documents(
 
 def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
     """Return the rows in a column of a table whose cells are lists of numbers, as text; an empty cell is a zero row.
-
-    Raises InputError if a cell holds something else, or no list, or lists differ in length.
 
     Examples
     --------

@@ -336,8 +336,6 @@ def select_terms(
 
     Terms for which `is_dropped` is true do not. Of more than `max_features` the most frequent in the whole collection
     stay; which of equally frequent ones is left to numpy's `argsort` exactly as in scikit-learn.
-
-    Raises InputError if a bound is not one, or `max_df` is below `min_df`. Raises NothingUsable if no term stays.
     """
     largest, smallest = (
         frequency_bound(max_df, "max_df", n_documents),

@@ -72,8 +72,6 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
 
     The third SMART letter is n (no norm) or c (cosine); the others take `norm`.
 
-    Raises InputError if the code is unknown.
-
     >>> parse_weighting("ltc")
     Weighting(term='l', collection='t', norm='l2', k1=1.2, b=0.75)
     """
@@ -249,10 +247,7 @@ def weighting_of(vectorizer: TfidfVectorizer) -> Weighting:
 
 
 def given_vocabulary(vocabulary: object, *, lowercase: bool) -> dict[str, int]:
-    """Return the caller's vocabulary as term -> column, the columns being 0..n_terms-1.
-
-    Raises InputError if a term or a column is repeated, or a column is missing. Raises NothingUsable if it is empty.
-    """
+    """Return the caller's vocabulary as term -> column, the columns being 0..n_terms-1."""
     if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
         raise InputError(
             "is not a collection of terms", argument="vocabulary", received=vocabulary, expected="a list or a mapping"

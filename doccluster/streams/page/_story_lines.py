@@ -71,26 +71,15 @@ class StoryArticle:
 
 @dataclass(frozen=True)
 class PageContext:
-    """What the lines of a page have in common.
-
-    Attributes
-    ----------
-    members : mapping of story to its articles
-    names : StoryNames
-    pieces : mapping of story to ids
-        For each story that leads, those that are shown under it.
-    events : mapping of story to Counter
-        What has happened to it since the batch `since`, the last that is not new.
-    period : (first, last)
-        What the small charts show.
-    """
+    """What the lines of a page have in common."""
 
     connection: sqlite3.Connection
-    members: Mapping[str, Sequence[StoryArticle]]
+    members: Mapping[str, Sequence[StoryArticle]]  # the articles of each story
     names: StoryNames
-    pieces: Mapping[str, Sequence[str]]
+    pieces: Mapping[str, Sequence[str]]  # for each story that leads, those that are shown under it
+    # what has happened to each story since the batch `since`, the last that is not new
     events: Mapping[str, Counter[str]]
-    period: tuple[Moment, Moment]
+    period: tuple[Moment, Moment]  # the first and the last moment of the small charts
     since: int
     half_life: float
 
@@ -144,8 +133,7 @@ def compact_stories(page: PageContext, stories: Sequence[str]) -> dict[str, Any]
     """Return stories that the page lists only when they are looked for, with their pieces, as plain data for JSON.
 
     A story is its id, the code of its language, its headline, how many articles it has, and these, the one that names
-    it first: title (empty where that is the headline), link, number of the outlet, and moment. When there are
-    `MOST_COMPACT` articles in all, the stories that are left have one article each.
+    it first: title (empty where that is the headline), link, number of the outlet, and moment.
     """
     outlets: dict[str, int] = {}
     rows, n_listed = [], 0

@@ -59,21 +59,8 @@ def words_of_stories(connection: sqlite3.Connection, stories: Sequence[str]) -> 
 def shared_terms(
     connection: sqlite3.Connection, story: str, family: int, half_life: float, *, n: int = N_TERMS
 ) -> Mapping[str, float]:
-    """Return the terms that an article of a story shares with the others in it, and how much each counts.
-
-    Parameters
-    ----------
-    family : int
-        Of which article; copies share the terms of the first article of their family.
-    half_life : float
-        After how many seconds an article counts half.
-    n : int
-        The most terms.
-
-    Returns
-    -------
-    terms : mapping of term to float
-        The products of the article's weights with those of the rest of the story.
+    """Return the terms that an article shares with the rest of its story, by the product of their weights; copies as
+    one.
     """
     articles = {article.family: article for article in reversed(words_of_stories(connection, [story]).get(story, []))}
     article = articles.pop(family, None)
@@ -99,18 +86,8 @@ def pieces_of(
 ) -> dict[str, list[str]]:
     """Return, for each story that leads, the stories that are shown under it, the highest-ranking ones first.
 
-    A story is shown under the likest of the leading ones that rank higher; it leads if there is none.
-
-    Parameters
-    ----------
-    ranked : sequence of str
-        The open stories, the highest-ranking one first.
-    spans : mapping of story to (first, last)
-        The times of their articles.
-    n_first : int
-        How many of the first are never shown under another.
-    apart : collection of pairs
-        Stories that an editor has taken apart.
+    A story is shown under the likest of the leading ones that rank higher; it leads if there is none, if it is among
+    the first `n_first`, or an editor has taken the two `apart`.
     """
     links = _links(_means(connection, ranked), np.array([spans[story] for story in ranked]).reshape(-1, 2))
     pieces: dict[int, list[int]] = {}

@@ -24,16 +24,8 @@ SELECT story_id, MAX(b.moment) FROM lineage JOIN batch b USING (batch_id) WHERE 
 def feed_of(connection: sqlite3.Connection, words: Sequence[str] = (), *, name: str, is_json: bool = False) -> str:
     """Return the stories that have grown last as a feed: one entry each, under the story's id, updated when it grows.
 
-    Stories of several articles lead; single articles have the places that are left.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Only stories that have all of them in their name, or in the title of a document.
-    name : str
-        What the feed is called.
-    is_json : bool
-        Whether it is a JSON Feed instead of Atom.
+    Stories of several articles lead; single articles have the places that are left. `words`: only stories that have all
+    of them in their name, or in the title of a document.
     """
     _, now = batch_at(connection, None)
     tables = records(connection)

@@ -49,18 +49,9 @@ _ADVICE = {
 
 
 def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = None, name: str = "") -> FrontPage:
-    """Return the contents of the front page.
+    """Return the contents of the front page; what has happened after a moment or batch (or a day before now) is new.
 
-    Raises InputError if `since` is neither.
-
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        An open store.
-    since : str or int, optional
-        A moment, or the number of a batch: what has happened after it is new. Left out, a day before the last batch.
-    name : str
-        The path of the store, by which a browser tells its pages from those of others.
+    `name`: the path of the store, by which a browser tells its pages apart. Raises InputError if `since` is neither.
     """
     last, now = last_batch(connection)
     if not last:

@@ -78,11 +78,7 @@ class Fetched:
 def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = "") -> Fetched:
     """Return the answer of an address; nothing that goes wrong is raised.
 
-    Parameters
-    ----------
-    etag, last_modified : str
-        Sent back exactly as they were given, so that a feed that has not changed need not be sent; left out where
-        no header can hold them.
+    `etag`, `last_modified` go back exactly as they came, but for those that no header can hold.
     """
     deadline = time.monotonic() + network.whole_seconds
     headers = {"User-Agent": AGENT, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate"}

@@ -87,10 +87,7 @@ def is_allowed(address: Address, allowed: Sequence[Network]) -> bool:
 
 
 def target_of(url: str, *, ports: frozenset[int] = frozenset()) -> Target:
-    """Return where an address leads that may be asked.
-
-    Raises Refused if `listed_target` refuses it, or it has a port that is neither usual nor in `ports`.
-    """
+    """Return where an address leads that may be asked."""
     target = listed_target(url)
     if target.port not in USUAL_PORTS | ports:
         raise Refused("bad-port", f"port {target.port}")
@@ -98,10 +95,7 @@ def target_of(url: str, *, ports: frozenset[int] = frozenset()) -> Target:
 
 
 def listed_target(url: str) -> Target:
-    """Return where an address of a list leads, which may name any port.
-
-    Raises Refused if it is not an address of the web, holds a password, or is too long.
-    """
+    """Return where an address of a list leads, which may name any port."""
     if len(url) > LONGEST or any(ord(character) <= 32 or ord(character) == 127 for character in url):
         raise Refused("bad-address", "it is too long, or holds blanks or control characters")
     try:

@@ -88,54 +88,34 @@ class PollOptions:
 
 @dataclass
 class Polled:
-    """What a pass has done.
+    """What a pass has done."""
 
-    Attributes
-    ----------
-    n_feeds, n_due, n_unchanged, n_failed : int
-        Feeds in the list, those asked, those that had nothing new to send, those that failed.
-    failures, skipped : list of (address, reason, detail)
-        Feeds that failed, and lines of the list that are not addresses.
-    events : mapping of event to int
-        What has happened to stories, filled in by the stream.
-    feeds_say : int or None
-        The latest moment that a server's clock showed.
-    ahead : int
-        By how many seconds the machine's clock is ahead of the feeds' and the stream's, negative where it is behind;
-        0 for less than a day.
-    """
-
-    n_feeds: int = 0
-    n_due: int = 0
-    n_unchanged: int = 0
+    n_feeds: int = 0  # in the list
+    n_due: int = 0  # those asked
+    n_unchanged: int = 0  # those that had nothing new to send
     n_failed: int = 0
     n_entries: int = 0
     n_new: int = 0
     n_edited: int = 0
-    failures: list[Unusable] = field(default_factory=list)
-    skipped: list[Unusable] = field(default_factory=list)
+    failures: list[Unusable] = field(default_factory=list)  # feeds that failed: address, reason, details
+    skipped: list[Unusable] = field(default_factory=list)  # lines of the list that are no addresses
+    # what has happened to stories and how often, filled in by the stream
     events: Mapping[str, int] = field(default_factory=dict)
-    feeds_say: Moment | None = None
+    feeds_say: Moment | None = None  # the latest moment that a server's clock showed
+    # seconds by which the machine's clock is ahead of those of feeds and stream, negative if behind; 0 for less than
+    # a day
     ahead: int = 0
 
 
 @dataclass
 class Poller:
-    """Asks feeds and stores what they answer, each in a transaction of its own.
-
-    Attributes
-    ----------
-    last : int or None
-        What the clock of the stream said.
-    commit : callable
-        Returns what makes the work inside it one transaction.
-    """
+    """Asks feeds and stores what they answer, each in a transaction of its own."""
 
     connection: sqlite3.Connection
     options: PollOptions
     parser: FeedParser
-    last: Moment | None
-    commit: Callable[[], AbstractContextManager[object]]
+    last: Moment | None  # what the clock of the stream said
+    commit: Callable[[], AbstractContextManager[object]]  # makes the work inside it one transaction
     progress: Progress = silent
 
     def __post_init__(self) -> None:
@@ -145,8 +125,7 @@ class Poller:
     def poll(self, lists: Sequence[str], *, force: bool, is_first: bool) -> tuple[Polled, list[int]]:
         """Ask the feeds of lists that are due; return what was done, and the numbers of all feeds in the lists.
 
-        `force` asks the others too, if a minute has passed. Where ranges are allowed, the first of several passes asks
-        what was refused before, too.
+        `force` asks the others too after a minute; the first of several passes asks what was refused before, too.
         """
         listed, skipped = subscriptions(lists)
         with self.commit():

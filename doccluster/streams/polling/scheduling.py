@@ -37,41 +37,23 @@ _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class FeedState:
-    """What is remembered of a feed between polls.
-
-    Attributes
-    ----------
-    state : {"active", "failing", "gone"}
-    interval : int
-        Seconds between two polls, as it was settled last.
-    etag, last_modified, body_hash : str
-        What the last whole answer said of itself.
-    redirect_to : str
-        Where it said that it has moved for good, and `redirect_seen` in how many polls in a row.
-    last_ok, last_full, last_asked : int
-        When it answered, answered with a body, and was asked; 0 for never.
-    next_poll : int
-    reason : str
-        Why the last poll failed; empty if it did not.
-    skip_hours, skip_days : tuple of int
-        As in `Hints`, of its last body.
-    """
+    """What is remembered of a feed between polls."""
 
     url: str
-    state: str = "active"
-    interval: int = BASE
+    state: str = "active"  # active, failing or gone
+    interval: int = BASE  # seconds between two polls, as it was settled last
     failures: float = 0.0
-    etag: str = ""
+    etag: str = ""  # this and the next two: what the last whole answer said of itself
     last_modified: str = ""
     body_hash: str = ""
-    redirect_to: str = ""
-    redirect_seen: int = 0
-    last_ok: Moment = 0
+    redirect_to: str = ""  # where it said that it has moved for good
+    redirect_seen: int = 0  # in how many polls in a row
+    last_ok: Moment = 0  # when it answered, answered with a body, and was asked; 0 for never
     last_full: Moment = 0
     last_asked: Moment = 0
     next_poll: Moment = 0
-    reason: str = ""
-    skip_hours: tuple[int, ...] = ()
+    reason: str = ""  # why the last poll failed; empty if it did not
+    skip_hours: tuple[int, ...] = ()  # as in `Hints`, of its last body
     skip_days: tuple[int, ...] = ()
 
 
@@ -87,30 +69,17 @@ class Hints:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of asking a feed.
+    """What came of asking a feed."""
 
-    Attributes
-    ----------
-    status : int
-        Of HTTP; 0 if there was no answer.
-    was_asked : bool
-        Whether anything was sent; not if the address was refused.
-    reason : str
-        A fixed word if it failed (unreachable, too-large, too-slow, not-a-feed, refused-address, ...), else empty.
-    headers : mapping of lower-case name to str
-    moved_to : str
-        The address that answered, if all redirections on the way there were for good, else empty.
-    """
-
-    status: int = 0
-    reason: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    moved_to: str = ""
+    status: int = 0  # of HTTP; 0 if there was no answer
+    reason: str = ""  # a fixed word if it failed (unreachable, too-large, not-a-feed, ...), else empty
+    headers: Mapping[str, str] = field(default_factory=dict)  # by names in small letters
+    moved_to: str = ""  # the address that answered, if all redirections on the way there were for good, else empty
     body_hash: str = ""
     n_entries: int = 0
     n_new: int = 0
     hints: Hints = field(default_factory=Hints)
-    was_asked: bool = True
+    was_asked: bool = True  # whether anything was sent; not if the address was refused
 
 
 def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
@@ -216,8 +185,7 @@ def _after_success(asked: FeedState, answer: Answer, now: Moment) -> FeedState:
 def _interval(feed: FeedState, answer: Answer, now: Moment) -> int:
     """Return for how long a feed is left alone, which is never less than it asks for.
 
-    After news it is as long as two new entries took to appear, from 30 to 50 minutes; an hour after the first answer,
-    where all is new; after an answer with nothing new a quarter longer than before, up to four hours.
+    After news it is as long as two new entries took to appear; after none a quarter longer than before.
     """
     hints = answer.hints
     asked_for = max((hints.ttl or 0) * MINUTE, hints.update_period or 0, _fresh_for(answer.headers, now))

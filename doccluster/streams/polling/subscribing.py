@@ -31,10 +31,7 @@ Unusable = tuple[str, str, str]  # an address, the reason, details for a person
 
 
 def subscriptions(lists: Sequence[str]) -> tuple[list[ListedFeed], list[Unusable]]:
-    """Return the feeds that lists and addresses name, each once, in order; and what is listed and cannot be asked.
-
-    Raises InputError if one is neither an address of the web nor a file that lists any, or no address can be asked.
-    """
+    """Return the feeds that lists and addresses name, each once, in order; and what is listed and cannot be asked."""
     feeds: dict[str, ListedFeed] = {}
     skipped: dict[str, Unusable] = {}
     for name in lists:
@@ -79,9 +76,9 @@ def read_due_feeds(
 ) -> dict[int, FeedState]:
     """Return the records of the feeds that are due now, or were last asked at a moment or before, by number.
 
-    With `refused_too` also those that were never asked, since their addresses were refused. What lies further ahead
-    than any feed waits was written when the clock was wrong, and such a feed is due.
+    With `refused_too` also those that were never asked, since their addresses were refused.
     """
+    # what lies further ahead than any feed waits was written when the clock was wrong
     rows = connection.execute(
         f"SELECT feed_id, {', '.join(_COLUMNS)} FROM feed WHERE next_poll_at <= ?1 OR last_asked_at <= ?2"
         " OR (?3 AND last_asked_at = 0 AND reason = 'refused-address') OR last_asked_at > ?1 + ?4"

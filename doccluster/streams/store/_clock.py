@@ -23,15 +23,6 @@ class StreamClock:
     three days after the one before, or six that are further apart. Of these the clock follows the first, so that it is
     five batches behind in a stream of weeks.
 
-    Attributes
-    ----------
-    time : int or None
-        None before the first batch.
-    ahead : tuple of int
-        The moments ahead of it that are not believed yet.
-
-    Examples
-    --------
     >>> clock = StreamClock().moved(0)
     >>> clock.moved(40 * DAY).time // DAY, clock.moved(40 * DAY, is_sure=True).time // DAY
     (0, 40)
@@ -41,8 +32,8 @@ class StreamClock:
     21
     """
 
-    time: Moment | None = None
-    ahead: tuple[Moment, ...] = ()
+    time: Moment | None = None  # None before the first batch
+    ahead: tuple[Moment, ...] = ()  # the moments ahead of it that are not believed yet
 
     def moved(self, moment: Moment, *, is_sure: bool = False) -> StreamClock:
         """Return the clock after a batch of this moment."""

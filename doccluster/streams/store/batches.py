@@ -62,8 +62,6 @@ def agreed_settings(connection: sqlite3.Connection, settings: StreamSettings | N
     """Return the settings of a store, which are the given ones (or the defaults) if it is new.
 
     From which batch on articles are placed by another model than before is noted in the store, and warned of once.
-
-    Raises InputError if it was made with others than those given.
     """
     meta = read_meta(connection)
     models = json.loads(meta.get("models", "{}"))

@@ -28,37 +28,20 @@ _OUTLET = "SELECT title, plain(text) FROM document WHERE outlet = ? AND number >
 
 @dataclass(slots=True)
 class Story:
-    """A living story.
-
-    Attributes
-    ----------
-    founder : str
-        The key of the article that it is named after.
-    born : int
-        When it was founded: the time of its founder, or what the clock said at a split.
-    parent : str
-        The story that it was split off.
-    lead, led_at : int
-        The number of the article that names the story, and when it was chosen.
-    changed : int
-        When articles went from it to another story, or came from one.
-    touched : int
-        What the stream's clock said when an article came to it last, whatever its date; the date if that is later.
-    members : set of int
-        The numbers of its articles that later ones are compared with.
-    """
+    """A living story."""
 
     id: str
-    founder: str
-    born: Moment
+    founder: str  # the key of the article that it is named after
+    born: Moment  # the time of its founder, or what the clock said at a split
     language: str
-    parent: str = ""
-    lead: int = 0
-    led_at: int = 0
-    changed: Moment = 0
+    parent: str = ""  # the story that it was split off
+    lead: int = 0  # the number of the article that names it
+    led_at: int = 0  # when that was chosen
+    changed: Moment = 0  # when articles went from it to another story, or came from one
+    # what the stream's clock said when an article came last, whatever its date; the date if that is later
     touched: Moment = 0
     n_documents: int = 0
-    members: set[int] = field(default_factory=set)
+    members: set[int] = field(default_factory=set)  # the numbers of its articles that later ones are compared with
 
 
 def read_stories(connection: sqlite3.Connection, condition: str, *values: str) -> list[Story]:
@@ -75,33 +58,17 @@ def read_stories(connection: sqlite3.Connection, condition: str, *values: str) -
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to a story.
-
-    Attributes
-    ----------
-    event : str
-        born, grew, merged, split, moved, closed, renamed or pinned. (The store writes a line `moved` for each document
-        that goes to another story.)
-    story, other : str
-        For `merged` the story that goes on and the one that ended; for `split` the story and the new one.
-    n_documents : int
-        How many documents it is about.
-    similarity : float
-        The mean likeness with the other articles of the story.
-    numbers : tuple of int
-        The articles that came in, or went to another story.
-    reason : str
-        Why they did.
-    """
+    """What happened to a story."""
 
     when: Moment
+    # born, grew, merged, split, moved, closed, renamed or pinned; the store writes a line `moved` for each document
     event: str
     story: str
-    other: str = ""
-    n_documents: int = 0
-    similarity: float = 0.0
-    numbers: tuple[int, ...] = ()
-    reason: str = ""
+    other: str = ""  # of `merged` the story that ended, of `split` the new one
+    n_documents: int = 0  # that it is about
+    similarity: float = 0.0  # the mean likeness with the other articles of the story
+    numbers: tuple[int, ...] = ()  # the articles that came in, or went to another story
+    reason: str = ""  # why they did
 
     @property
     def target(self) -> str:
@@ -127,49 +94,21 @@ class StoryPlacement:
 
 @dataclass(slots=True)
 class BatchResult:
-    """All that a batch has changed.
+    """All that a batch has changed."""
 
-    Attributes
-    ----------
-    placements : list of StoryPlacement
-        The new articles, in the order of the stream.
-    events : list of Event
-    stories : dict of id to (Story, str)
-        Stories that have changed, and their states: open, closed or merged.
-    linked : dict of number to DeskArticle
-        Articles whose words or links are others than before.
-    forgotten : list of int
-        The numbers of articles that later ones are not compared with any more.
-    language : str
-        That of all articles so far, if it could not be told before.
-    """
-
-    placements: list[StoryPlacement] = field(default_factory=list)
+    placements: list[StoryPlacement] = field(default_factory=list)  # the new articles, in the order of the stream
     events: list[Event] = field(default_factory=list)
+    # that have changed, by id, and their states: open, closed or merged
     stories: dict[str, tuple[Story, str]] = field(default_factory=dict)
+    # by number: articles whose words or links are others than before
     linked: dict[int, DeskArticle] = field(default_factory=dict)
+    # the numbers of articles that later ones are not compared with any more
     forgotten: list[int] = field(default_factory=list)
-    language: str = ""
+    language: str = ""  # that of all articles so far, if it could not be told before
 
 
 class Clusterer:
-    """The state of a stream in memory.
-
-    Parameters
-    ----------
-    settings : StreamSettings, optional
-    store : sqlite3.Connection, optional
-        Where the texts of earlier articles are, and the names of earlier stories.
-
-    Attributes
-    ----------
-    desks : dict of language to Desk
-        The articles that later ones are compared with.
-    stories : dict of id to Story
-        The open ones.
-    bonds : Bonds
-        What an editor has said.
-    """
+    """The state of a stream in memory; `store` has the texts of earlier articles and the names of earlier stories."""
 
     def __init__(self, settings: StreamSettings | None = None, store: sqlite3.Connection | None = None) -> None:
         self.settings = settings or StreamSettings()

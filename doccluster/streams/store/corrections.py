@@ -26,25 +26,14 @@ ALL_BATCHES = 1 << 62
 
 @dataclass(frozen=True)
 class Correction:
-    """What an editor has said.
+    """What an editor has said."""
 
-    Attributes
-    ----------
-    verb : str
-        merge, split, move, rename, pin or mute.
-    documents : tuple of int
-        The documents that it takes to another story; of `rename` and `pin` the one whose story is meant.
-    together, apart : tuple of int
-        Documents that they belong with, and that they do not.
-    text : str
-        The name of `rename`; of `mute` what is compared, "=", and the pattern.
-    """
-
-    verb: str
+    verb: str  # merge, split, move, rename, pin or mute
+    # that it takes to another story; of `rename` and `pin` the one whose story is meant
     documents: tuple[int, ...] = ()
-    together: tuple[int, ...] = ()
-    apart: tuple[int, ...] = ()
-    text: str = ""
+    together: tuple[int, ...] = ()  # documents that they belong with
+    apart: tuple[int, ...] = ()  # and documents that they do not
+    text: str = ""  # the name of `rename`; of `mute` what is compared, "=", and the pattern
 
     @classmethod
     def of_row(cls, verb: str, documents: str, together: str, apart: str, text: str) -> Correction:
@@ -56,10 +45,7 @@ class Correction:
 def correction_of(
     connection: sqlite3.Connection, verb: str, stories: Sequence[str], documents: Sequence[str], text: str
 ) -> Correction:
-    """Return the correction that an editor means, who names stories and documents.
-
-    Raises InputError for a name that the store does not know, or where there is nothing to correct.
-    """
+    """Return the correction that an editor means, who names stories and documents."""
     states = {story: _state_of(connection, story) for story in stories}
     if verb in ("rename", "pin"):
         return Correction(verb, (_lead_of(connection, stories[0]),), text=" ".join(text.split()))
@@ -146,10 +132,7 @@ def inverse(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) ->
 
 
 def last_correction(connection: sqlite3.Connection) -> tuple[int, Correction]:
-    """Return the last correction that was not taken back, and its batch.
-
-    Raises InputError if there is none.
-    """
+    """Return the last correction that was not taken back, and its batch."""
     row = connection.execute(
         f"SELECT batch_id, {_COLUMNS} FROM correction WHERE undone IS NULL ORDER BY batch_id DESC LIMIT 1"
     ).fetchone()

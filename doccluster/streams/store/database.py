@@ -134,10 +134,7 @@ def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def back_up(connection: sqlite3.Connection, path: Path) -> None:
-    """Write a copy of a store as it is at this moment, also while another process writes to it.
-
-    Raises InputError if the copy cannot be written.
-    """
+    """Write a copy of a store as it is at this moment, also while another process writes to it."""
     try:
         with closing(sqlite3.connect(path)) as copy:
             connection.backup(copy)
@@ -176,9 +173,8 @@ def _connect(name: str) -> sqlite3.Connection:
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """Return a connection to the last whole state of a store.
-
-    What a writer that was killed left half done is undone in the store, or in a copy where nothing can be written.
+    """Return a connection to the last whole state; what a killed writer left half done is undone, there or in a
+    copy.
     """
     try:
         with ExitStack() as stack:
@@ -218,11 +214,9 @@ def _prepare(connection: sqlite3.Connection, name: str, oldest: int = VERSION) -
 
 @contextmanager
 def described(path: Path, connection: sqlite3.Connection | None = None) -> Iterator[None]:
-    """Let what goes wrong inside because of a store come out as a sentence that says what to do.
+    """Let what goes wrong inside because of a store come out as an error that says what to do.
 
     Errors other than SQLite's are blamed on the store only where a check of `connection` finds it damaged.
-
-    Raises InputError if SQLite cannot use the file. Raises SchemaError if it is damaged.
     """
     try:
         yield

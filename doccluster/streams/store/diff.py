@@ -28,19 +28,12 @@ KINDS = ("merged", "split", "appeared", "vanished", "grew", "shrank", "changed",
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two partitions that are compared.
-
-    Attributes
-    ----------
-    cluster_of : mapping of document to cluster
-    labels : mapping of cluster to what it is called
-    text_of : mapping of document to a hash of its text
-        Empty where it is not known.
-    """
+    """One of the two partitions that are compared."""
 
     name: str
-    cluster_of: Mapping[str, str]
-    labels: Mapping[str, str]
+    cluster_of: Mapping[str, str]  # by document
+    labels: Mapping[str, str]  # what each cluster is called
+    # a hash of the text of each document; empty where it is not known
     text_of: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -103,17 +96,11 @@ class Difference:
 def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: float = PART) -> Difference:
     """Return the changes of each cluster.
 
-    Parameters
-    ----------
-    survive : float in (0, 1]
-        The least share of a cluster's documents (of those on both sides) that the cluster it lives on in must hold;
-        also the least share that the parts of a split must hold together.
-    part : float in (0, 1]
-        The least share that each part of a split must hold; smaller clusters are parts too if at least `survive` of
-        them comes from it, and all but the largest part together hold this share.
+    `survive`: the least share of a cluster's documents (of those on both sides) that the cluster it lives on in must
+    hold; also the least share that the parts of a split must hold together. `part`: the least share of each part of a
+    split; smaller clusters are parts too if at least `survive` of them comes from it, and all but the largest part
+    together hold this share.
 
-    Examples
-    --------
     >>> old = Side("old", {"a": "1", "b": "1", "c": "2"}, {})
     >>> new = Side("new", {"a": "x", "b": "x", "c": "x", "d": "y"}, {})
     >>> [(one.kind, one.before, one.after) for one in compare_sides(old, new).changes]

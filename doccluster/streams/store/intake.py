@@ -101,10 +101,7 @@ def _sight(connection: sqlite3.Connection, article: Article, document: int, now:
 
 
 def _edit(connection: sqlite3.Connection, article: Article, document: int, now: Moment) -> bool:
-    """Keep the former text of a document as a version, if the new one differs; return whether it does.
-
-    A young one that shares less than half of its words with what it was is filed anew by the next batch.
-    """
+    """Keep the former text of a document as a version, if the new one differs; return whether it does."""
     title, text, former_hash, n_versions, published = connection.execute(
         "SELECT title, plain(text), text_hash, n_versions, published FROM document WHERE doc_id = ?", (document,)
     ).fetchone()

@@ -49,9 +49,8 @@ def prune_by_policy(connection: sqlite3.Connection, clock: Moment) -> None:
 def prune(connection: sqlite3.Connection, before: Moment, *, is_shrunk: bool = True) -> Pruned:
     """Delete what is older than `before` and not needed, and give the room back to the file system if `is_shrunk`.
 
-    Texts and earlier versions go of articles that were published before, once their stories have ended for good; of an
-    article without a title the beginning stays. Requests of feeds go that were made before. Everything else stays:
-    articles with their keys, so that they are known when they are met again, and every story with its lineage.
+    Texts and earlier versions of articles go, once their stories have ended; of one without a title the beginning
+    stays. Requests of feeds go. Articles stay with their keys, so that they are known when they are met again.
     """
     n_bytes = _size(connection)
     with transaction(connection):

@@ -126,11 +126,7 @@ TABLES = _COLUMN.sub(lambda column: f"{column[1]} {_KINDS[column[2]].format(colu
 
 
 def version_of(connection: sqlite3.Connection, name: str, *, oldest: int = VERSION) -> int:
-    """Return the version of the tables of a file, 0 for an empty one.
-
-    Raises SchemaError if the file belongs to another program, to a newer version of this one, or to one before
-    `oldest`.
-    """
+    """Return the version of the tables of a file, 0 for an empty one."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (n_tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()

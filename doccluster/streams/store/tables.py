@@ -101,9 +101,8 @@ class StreamTables:
 
 
 class StoryNames:
-    """What stories are called after a batch: as an editor has said, else by the title of the article that names each.
-
-    An end is left out of a title that its outlet gives to others too, such as " - BBC News".
+    """What stories are called after a batch: as an editor has said, else by the title of the article that names
+    each.
     """
 
     def __init__(self, connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> None:
@@ -158,10 +157,7 @@ def batch_since(connection: sqlite3.Connection, since: str | Moment | None, now:
 
 
 def document_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
-    """Yield the documents as they were after a batch, in the order in which they were placed.
-
-    `since` leaves out those that have neither moved nor changed after that batch.
-    """
+    """Yield the documents as of a batch, as they were placed; only those that have moved or changed after `since`."""
     for row in connection.execute(_DOCUMENTS, {"batch": batch, "since": since}):
         yield dict(zip(DOCUMENT_COLUMNS, row, strict=True))
 
@@ -213,8 +209,6 @@ def changes(connection: sqlite3.Connection, since: str | Moment) -> Iterator[Row
     """Yield what has changed after a batch or moment, each row with the name of its table.
 
     First comes the batch up to which it is told, to be given as `since` the next time.
-
-    Raises InputError if `since` is neither.
     """
     batch, moment = batch_at(connection, None)
     first, _ = batch_since(connection, since, moment or 0)
@@ -249,10 +243,7 @@ def has_words(words: Sequence[str], label: str, titles: Sequence[str]) -> bool:
 
 
 def story_told(connection: sqlite3.Connection, story: str) -> Row:
-    """Return the row of a story, its documents, and what has happened to it, with the label of its partner in that.
-
-    Raises InputError if there is none of that id.
-    """
+    """Return the row of a story, its documents, and what has happened to it, with the label of its partner in that."""
     tables, names = records(connection), StoryNames(connection)
     row = next((row for row in tables["stories"] if row["id"] == story), None)
     if row is None:
@@ -299,11 +290,7 @@ def write_export(
 ) -> Exported:
     """Write the tables as csv files, each whole or not at all; other files there stay.
 
-    Rows are written as they are read, so that the export of a large store takes no more memory than that of a small
-    one.
-
-    Raises InputError if there is an earlier export and `overwrite` is not given, it cannot be written, or `at` is not a
-    moment.
+    Rows are written as they are read, so that a large store takes no more memory than a small one.
     """
     check_export(folder, overwrite=overwrite)
     batch, _ = batch_at(connection, at)

@@ -48,26 +48,14 @@ WHERE number IS NOT NULL AND to_batch IS NULL ORDER BY published DESC, number DE
 
 @dataclass(frozen=True)
 class Upgraded:
-    """What an upgrade has done.
+    """What an upgrade has done."""
 
-    Attributes
-    ----------
-    before, after : int
-        The versions of the tables.
-    backup : str
-        The copy of the store as it was; "" where nothing was to do.
-    n_articles, n_read : int
-        All of them, and how many were read again.
-    gone : tuple of str
-        Sentences on what the store does not have any more.
-    """
-
-    before: int
+    before: int  # the versions of the tables
     after: int
-    backup: str = ""
-    n_articles: int = 0
-    n_read: int = 0
-    gone: tuple[str, ...] = ()
+    backup: str = ""  # the copy of the store as it was; "" where nothing was to do
+    n_articles: int = 0  # all of them
+    n_read: int = 0  # how many were read again
+    gone: tuple[str, ...] = ()  # sentences on what the store does not have any more
 
 
 def needs_of(path: Path) -> str:
