@@ -161,11 +161,8 @@ def choose_text(
 ) -> tuple[str, ...]:
     """Return the columns that hold the text; none where nothing says which.
 
-    The usual names decide, unless another column has many times the prose: 20 times that of a full text, 5 times that
-    of a short one (abstract, description, comment, ...) or of a field in an object, 2 times that of a title. A column
-    without a usual name needs 25 characters on average. A title goes with a snippet.
-
-    `rows`: the first of the table. `unavailable`: columns that hold something else.
+    The usual names decide, unless another column has many times the prose (`TIMES`). A column without a usual name
+    needs `SHORTEST_PROSE`. A title goes with a snippet. `unavailable`: columns that hold something else.
     """
     leaves = leaf_names(names, rows)
     rows = rows[: max(10, _MAX_CELLS // max(len(leaves), 1))]
@@ -265,8 +262,7 @@ def choose_columns(
 ) -> Columns:
     """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows.
 
-    `classes`: the label columns that the table itself names, if the user names none. Raises UnknownColumn if a named
-    column is not there, or none looks like the text.
+    `classes`: the label columns that the table itself names, if the user names none.
     """
     chosen_columns = [
         options.id_column,

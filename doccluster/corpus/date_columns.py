@@ -19,24 +19,14 @@ _MARK = "?"  # before a date that is open; none in ISO 8601 begins so
 
 @dataclass(frozen=True)
 class DateCounts:
-    """How many dates of a collection were read, and how many could not be.
-
-    Attributes
-    ----------
-    n_read, n_unread : int
-    n_guessed : int
-        Of those read: where neither the column nor a language says which number is the day, or the year.
-    guess : str
-        How these were read, in words.
-    unread : tuple of str
-        Some that could not be read.
-    """
+    """How many dates of a collection were read, and how many could not be."""
 
     n_read: int = 0
     n_unread: int = 0
+    # of those read: where neither the column nor a language says which number is the day, or the year
     n_guessed: int = 0
-    guess: str = ""
-    unread: tuple[str, ...] = ()
+    guess: str = ""  # how these were read, in words
+    unread: tuple[str, ...] = ()  # some that could not be read
 
     @property
     def doubts(self) -> str:
@@ -115,8 +105,7 @@ class DateColumns:
     """Reads the open dates of a collection, of which everything is counted by now.
 
     The open ones of a column are read as the others are: the day first where some begin with 13 to 31. A column without
-    any goes with the whole collection, if that has one order; else the language decides, as all that are known here but
-    English put the day first. What is left is a guess: as most of the column, else the month first, as pandas has it.
+    any goes with the whole collection, else the language decides; what is left is a guess, the month first at last.
     """
 
     def __init__(self, tally: DateTally, languages: Sequence[str]) -> None:

@@ -42,16 +42,13 @@ _SEVERAL_ZONES = "z?"
 
 @dataclass(frozen=True, slots=True)
 class DateReading:
-    """What one date says: ISO 8601 text, "" where it cannot be read, or not without the other dates of its column.
+    """What one date says."""
 
-    `order`: what a date of two numbers and a year begins with, "" for others: DAY or MONTH where the numbers say so,
-    else OPEN; that is also the order of a name that means two months. `has_short_year`: whether its two last digits,
-    taken as the year, could be the day.
-    """
-
-    iso: str = ""
+    iso: str = ""  # ISO 8601 text, "" where it cannot be read, or not without the other dates of its column
+    # what a date of two numbers and a year (or a name that means two months) begins with: DAY, MONTH or OPEN; "" for
+    # others
     order: str = ""
-    has_short_year: bool = False
+    has_short_year: bool = False  # whether its two last digits, taken as the year, could be the day
 
 
 class _OpenDate(ValueError):
@@ -123,8 +120,7 @@ def date_value(value: object) -> object:
 def read_date(value: object, *, first: str = "", languages: Collection[str] = ()) -> DateReading:
     """Return the reading of a date.
 
-    `first`: DAY or MONTH, for a date that can begin with either. `languages`: those of the collection, which decide on
-    names that mean two months; asked for where `first` is given.
+    `first`: DAY or MONTH, for one that can begin with either. `languages` decide then on names that mean two months.
     """
     value = date_value(value)
     if isinstance(value, dt.datetime):
@@ -245,18 +241,15 @@ def _offset(text: str) -> dt.timezone:
 
 @dataclass(frozen=True)
 class _Table:
-    """``dates.toml``: what becomes of words and signs, and the layouts.
+    """``dates.toml``: what becomes of words and signs, and the layouts."""
 
-    `steps`: signs of which a text has one, a pattern, and what that becomes. `months_in`: names that mean two months,
-    each with its month in some languages. `first`: words that may only stand first.
-    """
-
+    # signs of which a text has one, a pattern, and what that becomes
     steps: tuple[tuple[frozenset[str], re.Pattern[str], str], ...]
     shapes: tuple[re.Pattern[str], ...]
     layouts: tuple[re.Pattern[str], ...]
     plain: Mapping[str, str]
-    months_in: Mapping[str, Mapping[str, int]]
-    first: frozenset[str]
+    months_in: Mapping[str, Mapping[str, int]]  # names that mean two months, each with its month in some languages
+    first: frozenset[str]  # words that may only stand first
 
 
 @cache
@@ -288,8 +281,7 @@ def _table() -> _Table:
 def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: bool) -> str:
     """Return a date as numbers, signs, m11 for a month, am, pm, and z+02:00 for a zone.
 
-    Raises _OpenDate for a name that means two months, unless `is_settled`: then `languages` decide. Raises KeyError for
-    a word that is not of a date.
+    Raises _OpenDate for a name that means two months, unless `is_settled`, KeyError for a word that is of no date.
     """
     text = unicodedata.normalize("NFKC", text).casefold()
     signs = frozenset(text)

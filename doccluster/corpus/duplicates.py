@@ -280,8 +280,8 @@ def band_signatures(matrix: sparse.csr_array) -> Hashes:
 def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
     """Return the rows that have a band and many terms in common with another row, ascending.
 
-    Among millions of documents many share a band with one that is nothing like them, so the sets of terms of those in
-    one band are compared: of each with the next `MAX_COMPARED`, those first that share another band too.
+    Many share a band with one that is nothing like them, so the sets of terms are compared: of each with the next
+    `MAX_COMPARED`, those first that share another band too.
     """
     is_alike, values = np.zeros(matrix.shape[0], dtype=bool), np.ones(matrix.nnz, np.int8)
     terms = sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -77,17 +77,12 @@ _MAX_CONTROLS_ELSE = 0.02  # where nothing but its few controls says that it is 
 
 @dataclass(frozen=True)
 class Decoded:
-    """Text and the encoding it was in.
-
-    `guess`: that encoding, if only the bytes say so; UNKNOWN if they do not either: cp1252 is the last resort.
-
-    `n_nuls`: how many NULs were left out of it.
-    """
+    """Text and the encoding it was in."""
 
     text: str
     encoding: str
-    guess: str = ""
-    n_nuls: int = 0
+    guess: str = ""  # the encoding, if only the bytes say so; UNKNOWN if they do not either
+    n_nuls: int = 0  # how many were left out of it
 
     def without_nuls(self) -> Decoded:
         """Return the same without NULs, which are counted."""
@@ -113,8 +108,7 @@ def is_binary(head: bytes) -> bool:
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
     """Return `data` as text: by its BOM, else as declared, else utf-8, else as detected, else cp1252.
 
-    `data`: a whole file, page or message part. `declared`: the encoding that the file itself states (XML declaration,
-    HTML meta, mail header); ignored when no codec has that name or the bytes contradict it.
+    What a file declares is ignored when no codec has that name or the bytes contradict it.
     """
     return _decoded(data, declared).without_nuls()
 
@@ -221,8 +215,7 @@ def _escaped_encoding(data: bytes) -> str | None:
 def detect(data: bytes) -> str | None:
     """Return the likeliest encoding of bytes that are not utf-8, or None when none makes sense of them.
 
-    Most Western texts read as well in cp1250, cp1257 or cp1258 as in cp1252. These are therefore believed only for
-    text in a language that needs them, and cp1252 is taken for what else is in Latin letters.
+    Most Western texts read as well in cp1250, cp1257 or cp1258: these are believed where a language needs them.
     """
     from charset_normalizer import from_bytes
 

@@ -44,9 +44,8 @@ def read_feed(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 def parse_feed(data: bytes, file: InputFile) -> Any:
     """Return feedparser's result for text that was decoded here, as every other reader has it.
 
-    What stands before the root is left out but for its document type, and so are numbers without a character:
-    feedparser searches for declarations in quadratic time, believes any codec that is declared, and fails on such
-    numbers; and servers put their warnings there.
+    feedparser searches for declarations in quadratic time, believes any codec that is declared, and fails on numbers
+    without a character.
     """
     import feedparser
 
@@ -123,10 +122,7 @@ def _text_of(detail: Any) -> str:
 
 
 def _date(entry: Any) -> str:
-    """Return when the entry was published, else changed: in universal time, or as it is written if its column decides.
-
-    What feedparser reads of a date is left aside: its readers take a part of one for the whole.
-    """
+    """Return when the entry was published, else changed: in universal time, or as written if its column decides."""
     dates = [str(dict.get(entry, name) or "") for name in ("published", "updated", "created")]
     for text in dates:
         reading = read_date(text)
@@ -215,23 +211,13 @@ _CUT = re.compile('[<>"]')  # of a quote that was lost
 
 @dataclass(frozen=True)
 class ListedFeed:
-    """One feed of a list.
-
-    Attributes
-    ----------
-    category : str
-        The folders of the list that it lies in, with slashes between them.
-    line : int
-        The line of the list, from 1; 0 for an address that was given by itself.
-    trouble : str
-        Why it cannot be asked; empty where it can.
-    """
+    """One feed of a list."""
 
     url: str
     title: str = ""
-    category: str = ""
-    line: int = 0
-    trouble: str = ""
+    category: str = ""  # the folders of the list that it lies in, with slashes between them
+    line: int = 0  # of the list, from 1; 0 for an address that was given by itself
+    trouble: str = ""  # why it cannot be asked; empty where it can
 
 
 def web_address(text: str) -> str:

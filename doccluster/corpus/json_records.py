@@ -48,9 +48,8 @@ def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, A
 def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the records of a JSON file; a JSON Feed is read as a feed.
 
-    Records may lie in an array, in the only array of an object, or below one or more levels of keys. The keys are then
-    columns named key_1, key_2, ..., which may be labels or be kept. A table may be written in each of the orientations
-    of pandas, and values may stand one after the other.
+    Records may lie in an array, in the only array of an object, or below levels of keys, which are then columns named
+    key_1, key_2, ... A table may have any of pandas' orientations, and values may stand one after the other.
     """
     values = failure_listed(json_values(file.text()), file.name)
     first = list(itertools.islice(values, 2))

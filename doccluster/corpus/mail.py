@@ -158,10 +158,7 @@ def read_mbox(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 
 def messages_in(file: InputFile) -> Iterator[bytes | None]:
-    """Cut a mailbox at the lines that begin a message; every other line is kept. None stands for an over-long one.
-
-    They need a date if the first of them has one.
-    """
+    """Cut a mailbox at the lines that begin a message, with a date if the first has one; None for an over-long one."""
     lines: list[bytes] = []
     size, after_blank, is_dated = 0, True, False
     for line, following in pairwise(chain(file.stream_lines(_LONGEST_MESSAGE), [b""])):

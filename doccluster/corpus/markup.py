@@ -228,8 +228,7 @@ def without_markup(rows_read: Iterable[_Row], note: Callable[[bool], None]) -> I
 def _plain_reader(texts: Sequence[str]) -> Callable[[str], str] | None:
     """Return the function from cells of a column, judged by the first ones, to plain text; None where they are plain.
 
-    Whoever escapes a column escapes all of it: no ampersand stands bare, nor a tag. Where its tags are escaped too, it
-    is about HTML, and what is escaped twice is meant so.
+    Whoever escapes a column escapes all of it: no ampersand stands bare, nor a tag; escaped tags are meant so.
     """
     bare = sum(_BARE.search(text) is not None for text in texts)
     escaped = sum(_BARE.search(text) is None and unescape(text) != text for text in texts)

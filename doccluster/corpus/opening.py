@@ -59,11 +59,7 @@ def on_this_machine(path: Path) -> Path:
 
 
 def find_files(address: str) -> list[FoundFile]:
-    """Return the files that an address names: one, those below a folder, or those that fit a pattern, by name.
-
-    Raises InputError if there is nothing there, or it cannot be reached. Raises MissingDependency if fsspec, or the
-    driver for this kind of address, is not installed.
-    """
+    """Return the files that an address names: one, those below a folder, or those that fit a pattern, by name."""
     system, path = _system(address)
     scheme = address.partition("://")[0]
     try:
@@ -113,7 +109,7 @@ def _unreachable(address: str, error: Exception) -> InputError:
 def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
     """Return an open file, and whether it is a plain one; raise ReadFailure for what cannot be read.
 
-    A pipe or device that the user names is meant; one that is found in a folder would wait for ever.
+    A pipe or device that the user names is meant; one in a folder would wait for ever.
     """
     with boundary("unreadable"):
         address = address_of(path)
@@ -132,12 +128,9 @@ def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
 
 
 def read_whole(path: str | os.PathLike[str], *, limit: int | None = None) -> bytes:
-    """Return all bytes of a file, pipe or device that the user names.
+    """Return all bytes of a file, pipe or device that the user names; raise ReadFailure beyond `limit`.
 
-    Raises InputError if no file can have this name. Raises ReadFailure if it cannot be read, or has more bytes.
-
-    `path`: what to read; a pipe may stay `PATIENCE` seconds without its first byte. `limit`: the most bytes it may
-    have; by default only pipes and devices have a limit, `MOST_BYTES`.
+    A pipe may stay `PATIENCE` seconds without its first byte. By default only pipes and devices have a limit.
     """
     place = usable_path(path)
     with boundary("unreadable"):

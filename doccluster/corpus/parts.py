@@ -93,11 +93,7 @@ def write_without_repeated(
 
 
 class FilesInParts:
-    """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths.
-
-    `folder`: where the texts go. `map_files`: yields ``function(item, *shared)`` for each of some items, wherever that
-    is done.
-    """
+    """Files to be read one by one, elsewhere: what `read_corpus` takes in place of their paths."""
 
     def __init__(self, paths: Sequence[Path], folder: Path, map_files: Callable[..., Iterator[Any]]) -> None:
         self._paths, self._folder, self._map_files = list(paths), folder, map_files

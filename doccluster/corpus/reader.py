@@ -34,23 +34,18 @@ _Item = TypeVar("_Item")
 
 @dataclass(slots=True)
 class Draft:
-    """One document as a reader found it; empty strings stand for what the input does not say.
-
-    `date` is as it is written, or a value that stands for a moment: dates are read where they come together.
-    `where` names the place for a person (and for the list of what was skipped); it is the id of a document that has
-    none of its own. `is_whole_file` is true when the file is the document, so that its folder can be its class.
-    """
+    """One document as a reader found it; empty strings stand for what the input does not say."""
 
     text: str
-    where: str
+    where: str  # the place for a person; it is the id of a document that has none
     id: str = ""
     title: str = ""
-    date: Any = ""
+    date: Any = ""  # as it is written, or a value that stands for a moment
     source: str = ""
     link: str = ""
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
-    is_whole_file: bool = False
+    is_whole_file: bool = False  # the file is the document, so that its folder can be its class
     text_columns: tuple[str, ...] = ()  # of a table: where the text stands
 
 
@@ -205,20 +200,16 @@ def counted_stream(source: object, *, budget: Budget | None = None, broken: str 
 
 @dataclass
 class InputFile:
-    """A file to read once, from start to end.
+    """A file to read once, from start to end."""
 
-    `name` is how a person finds it; `place` where it lies below the source (its parent is the class of a text file).
-    `is_explicit`: the user named this file; `is_only`: and no other. `local` is its path when it is a plain file.
-    """
-
-    name: str
-    place: PurePosixPath
+    name: str  # how a person finds it
+    place: PurePosixPath  # where it lies below the source; its parent is the class of a text file
     stream: io.BufferedReader
     root: str = ""
-    is_explicit: bool = False
-    is_only: bool = False
+    is_explicit: bool = False  # the user named this file,
+    is_only: bool = False  # and no other
     in_archive: bool = False
-    local: Path | None = None
+    local: Path | None = None  # its path when it is a plain file
     encoding: str | None = None
     format: str = ""
     guessed: set[str] = field(default_factory=set)  # the encodings that nothing but the bytes spoke for
@@ -387,15 +378,12 @@ class Beginning:
 
 @dataclass(frozen=True)
 class Format:
-    """One format of files.
-
-    `document`, `brings`: what a document is, and what comes with it: a line of the docs' table.
-    """
+    """One format of files."""
 
     name: str  # as `format` and ``--format`` take it
     read: Reader  # yields the documents of a file, and what was skipped
-    document: str
-    brings: str = ""
+    document: str  # what a document is,
+    brings: str = ""  # and what comes with it: a line of the docs' table
     suffixes: tuple[str, ...] = ()  # how the names of such files end, where their content leaves it open
     aliases: tuple[str, ...] = ()  # what else people call it
     # whether a file that begins so has this format; asked of one format after another, in the order of `FORMATS`

@@ -111,20 +111,9 @@ def same_bytes(arena, start, text, place, size):
 def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
     """Count the words of at least `shortest` characters of each document; returns whether all were counted.
 
-    Parameters
-    ----------
-    words : uint8 array
-        The words of the documents, and PADDING zero bytes at the end.
-    edges : int32 array
-        Where words begin and end, in turn.
-    ends : int64 array of shape (n_documents,)
-        Where each document ends.
-    tokens : TokenTable
-    counted_tokens : CountedTokens
-        Receives what is counted.
-    state : int64 array of shape (7,)
-        Where the loop stands. For a new text those before N_TOKENS are zero; COUNTED is 1 before the first. N_PLACED:
-        how many tokens are in slots, none after these were made anew.
+    `words`: bytes of all documents and `PADDING` zeros. `edges`: where words begin and end, in turn. `ends`: where
+    each document ends. `state`: where the loop stands; for a new text those before N_TOKENS are zero, and COUNTED is 1
+    before the first. N_PLACED: how many tokens are in slots, none after these were made anew.
     """
     slots, entries, starts, arena = tokens
     columns, counts, lengths = counted_tokens

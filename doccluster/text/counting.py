@@ -86,10 +86,7 @@ class AnalyzerCounter:
 
 
 class RunCounter:
-    """Counts runs of at least `least` word characters; the tokens are exactly those of `re` on the prepared text.
-
-    Text that is not ASCII is prepared by Python and read as UTF-8; what is a word character is asked of `re` once.
-    """
+    """Counts runs of at least `least` word characters; the tokens are exactly those of `re` on the prepared text."""
 
     def __init__(self, analysis: Analysis, *, capacity: int = _FIRST_CAPACITY) -> None:
         if analysis.run_length is None:
@@ -220,8 +217,7 @@ def word_characters(n_planes: int, *, with_marks: bool = False) -> npt.NDArray[n
 class CounterPool:
     """The counters of one job, lent to the threads one block at a time.
 
-    Any analyzer has one counter, since Python threads would only wait for each other; runs of word characters have one
-    for each thread.
+    Any analyzer has one counter, since Python threads would only wait for each other; runs of words one a thread.
     """
 
     def __init__(self, analysis: Analysis, *, n_threads: int | None = None) -> None:
@@ -241,10 +237,7 @@ class CounterPool:
         yield from map_blocks(self._count_block, blocks, n_threads=len(self.counters))
 
     def sorted_forms(self) -> tuple[list[str], list[npt.NDArray[np.int32]]]:
-        """Return all written forms in the order of their characters, and each counter's numbers as places in it.
-
-        The counters are used up.
-        """
+        """Return all written forms in order, and each counter's numbers as places in it; the counters are used up."""
         first, *further = self.counters
         numbers = [first.absorb(counter) for counter in further]  # type: ignore[union-attr, arg-type]
         forms, rank = first.sorted_forms()

@@ -108,11 +108,7 @@ def resolve_stop_words(
     preprocess: Callable[[str], str],
     tokenize: Callable[[str], Sequence[str]],
 ) -> frozenset[str]:
-    """Return the set of tokens to leave out.
-
-    A shipped list (named by its language) is cut like the text; the caller's own words are taken as they are, as
-    scikit-learn takes them.
-    """
+    """Return the tokens to leave out: a shipped list is cut like the text, the caller's words are taken as they are."""
     if stop_words is None:
         return frozenset()
     if isinstance(stop_words, str):
@@ -295,9 +291,8 @@ class Writing:
 def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters: int = 1000) -> Writing:
     """Return the languages and the scripts of a corpus, from evenly spaced texts and the beginning of each.
 
-    A language counts when three texts (or one in twenty of a small corpus) are surely in it: two words and 10 % of
-    the distinct words are on its list, and it leads the next language by a word that no other list has. Together they
-    must use many words of the list: texts of a language without one have a few short words of some other.
+    A language counts when three texts (or one in twenty of a small corpus) are surely in it. Together they must use
+    many words of the list: texts of a language without one have a few short words of some other.
     """
     step = -(-len(texts) // n_sampled) or 1
     sample = [text[:n_characters] for text in texts[::step]]
@@ -360,10 +355,7 @@ def _uses_list(has: Any, is_listed: npt.NDArray[np.bool_]) -> bool:
 
 
 def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Any, Any, Any, Any, npt.NDArray[np.bool_]]:
-    """Return the votes for each language in each text, how many distinct words are on its list, and are there at all.
-
-    Then come which words each text has, a sparse array of 0 and 1, and which of them are on the list of each language.
-    """
+    """Return votes by text and language, and words on its list; how many words texts have, and which; words by list."""
     places: dict[str, int] = {}
     words_of = [[places.setdefault(word, len(places)) for word in set(_WORD.findall(text.lower()))] for text in texts]
     votes, on_list = function_words.tables(list(places))

@@ -56,10 +56,8 @@ class WordUses:
 def word_uses(running: RunningText, function_words: Collection[str], languages: Collection[str] = ()) -> WordUses:
     """Return which words may begin and end a phrase, and which may stand alone: no function or weak words, no numbers.
 
-    In any language a word that mostly follows a number is a month, a unit, or what is counted ("321 people"), and one
-    that mostly stands in brackets an aside ("pictured"): these name nothing.
-    English verbs and adjectives are found; in mixed collections only those with enough English words beside them;
-    in texts that are German alone a word that ends a phrase has a capital.
+    A word that mostly follows a number is a month, a unit, or what is counted; one mostly in brackets is an aside.
+    English verbs and adjectives are left out; in texts that are German alone a phrase ends in a capital word.
     """
     weak, first_only = weak_words(languages), words_that_only_begin(languages)
     is_function = running.are(function_words)

@@ -150,11 +150,7 @@ def whole_letters(text: str, start: int, stop: int) -> tuple[int, int]:
 
 @cache
 def combining_marks() -> str:
-    """Return every mark that is written with a letter (Unicode categories Mn and Mc), as one string.
-
-    Beyond the first plane of Unicode these are the marks of the scripts in daily use; the selectors of emoji pictures
-    are marks by their category only, and are left out.
-    """
+    """Return every mark that is written with a letter (Unicode categories Mn and Mc), as one string."""
     points = itertools.chain(range(0x300, 0xFE00), range(0xFE10, 0x10000), *_FAR_BLOCKS)
     return "".join(mark for mark in map(chr, points) if unicodedata.category(mark) in ("Mn", "Mc"))
 

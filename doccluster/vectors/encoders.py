@@ -49,15 +49,8 @@ EXTRAS = {"onnx": "doccluster[onnx]", "model2vec": "doccluster[meaning]"}
 def get_encoder(source: Any, *, n_threads: int | None = None) -> Encoder:
     """Return an encoder: by its name, an object with a method `encode`, or a function.
 
-    Raises InputError if there is none of that name, or a file of its model is missing. Raises MissingDependency if its
-    package is not installed.
-
-    Parameters
-    ----------
-    source : str, object or function
-        "static", "minilm", or what a model is read by and its folder or name, such as "onnx:models/minilm".
-    n_threads : int, optional
-        Changes no result.
+    Names are "static", "minilm", or what a model is read by and its folder or name, such as "onnx:models/minilm".
+    Raises InputError if there is none or a file is missing, MissingDependency if its package is not installed.
     """
     if not isinstance(source, str) and (callable(source) or hasattr(source, "encode")):
         called = source.encode if hasattr(source, "encode") else source
@@ -109,10 +102,7 @@ def _read_model(kind: str, name: str, place: str, n_threads: int | None) -> Enco
 
 
 def fetch_model(name: str) -> None:
-    """Download a model that is named and not a folder here, to where huggingface_hub keeps models: an encoder finds it.
-
-    Raises InputError if it cannot be had. Raises MissingDependency if huggingface_hub is not installed.
-    """
+    """Download a model that is named and not a folder here, to where huggingface_hub keeps models for encoders."""
     kind, place = _kind_and_place(name)
     if kind:
         _folder(kind, place, downloads=True)
@@ -264,9 +254,6 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
     """Return the model in a folder: rows of tokens, of which the mean or the first is taken, as its files say.
 
     A text of more tokens than the model reads is cut into windows; its row is their mean, weighted by their tokens.
-
-    Raises InputError if a file is missing, or the model takes or gives something else. Raises MissingDependency if a
-    package is not installed.
     """
     with importing("the encoder onnx needs", "onnxruntime", "tokenizers", install="doccluster[onnx]"):
         import onnxruntime
@@ -360,27 +347,13 @@ Rows = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoder(ShortRepr):
-    """A model that turns texts into rows.
+    """A model that turns texts into rows."""
 
-    Attributes
-    ----------
-    name : str
-        As it was asked for.
-    digest : str
-        Of its files; empty for an object of which nothing is known.
-    encode : function of a list of str
-        Returns an array of shape (n_texts, n_dimensions).
-    pooling : str
-        How the rows of its tokens become one: "mean" or "first token"; empty where the model does it.
-    languages : tuple of str
-        The languages it was made for; empty where that is not known.
-    """
-
-    name: str
-    digest: str
-    encode: Callable[[list[str]], Any]
-    pooling: str = ""
-    languages: tuple[str, ...] = ()
+    name: str  # as it was asked for
+    digest: str  # of its files; empty for an object of which nothing is known
+    encode: Callable[[list[str]], Any]  # returns an array of shape (n_texts, n_dimensions)
+    pooling: str = ""  # how the rows of its tokens become one: "mean" or "first token"; empty where the model does it
+    languages: tuple[str, ...] = ()  # it was made for; empty where that is not known
 
 
 def brought(folder: Path, *names: str) -> Path:

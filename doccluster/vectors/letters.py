@@ -27,17 +27,10 @@ MAX_UNSPACED = 0.1  # of the texts with letters of scripts without blanks betwee
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Letters(ShortRepr):
-    """Documents by the runs of letters in them.
+    """Documents by the runs of letters in them."""
 
-    Attributes
-    ----------
-    rows : csr array of shape (n_documents, n_runs), unit rows
-        1 + ln(count) of each run of four letters, times ln(N / df). A row may be zero.
-    weight : float
-        How much the graph of neighbours by letters counts beside that by words; their latent space has half of it.
-    """
-
-    rows: Any
+    rows: Any  # unit rows, 1 + ln(count) of each run of four letters, times ln(N / df); a row may be zero
+    # of the graph of neighbours by letters beside that by words; their latent space has half of it
     weight: float = FULL_WEIGHT
 
     def take(self, documents: npt.NDArray[np.int64], place: Place | None = None) -> Letters:

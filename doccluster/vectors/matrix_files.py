@@ -272,9 +272,8 @@ def _strings(file: Any, name: str) -> list[str] | None:
 def parse_cluto(text: str, name: str) -> Matrix:
     """Return the matrix of a CLUTO file: a csr array of the sparse form, a dense array of the dense form.
 
-    Sparse form: a line "n_documents n_terms n_non_zeros", then one line per document of 1-based "term value" pairs.
-    Dense form: a line "n_documents n_terms", then one line of values per document. An empty line of the sparse form is
-    a document without terms.
+    Sparse: a line "n_documents n_terms n_non_zeros", then one line per document of 1-based "term value" pairs, empty
+    without terms. Dense: a line "n_documents n_terms", then one line of values per document.
     """
     lines = text.split("\n")
     header = _header(lines[0], name)

@@ -40,30 +40,14 @@ AT_THE_CENTRE = 1e-5  # a distance that is the rounding of float32
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Meaning(ShortRepr):
-    """Documents as points of a space of meaning.
+    """Documents as points of a space of meaning."""
 
-    Attributes
-    ----------
-    rows : float32 array of shape (n_documents, n_dimensions), unit rows
-        Directions from the centre. A zero row is that of a document that only its words place.
-    centre : float32 array of shape (n_dimensions,)
-        The mean of the unit rows of the collection, from which all directions are taken.
-    model : str
-        What made the rows: the name of an encoder, or "given".
-    digest : str
-        Of the encoder, or of the rows that were given.
-    weight : float
-        How much meaning counts beside the words; 1 for as much.
-    pooling : str
-        How the encoder made one row of those of its tokens, where that is known.
-    """
-
-    rows: Any
-    centre: Floats
-    model: str
-    digest: str
-    weight: float = 1.0
-    pooling: str = ""
+    rows: Any  # unit directions from the centre; zero for a document that only its words place
+    centre: Floats  # of shape (n_dimensions,): the mean of the unit rows of the collection
+    model: str  # what made the rows: the name of an encoder, or "given"
+    digest: str  # of the encoder, or of the rows that were given
+    weight: float = 1.0  # how much meaning counts beside the words; 1 for as much
+    pooling: str = ""  # how the encoder made one row of those of its tokens, where that is known
 
     @property
     def n_dimensions(self) -> int:
@@ -116,19 +100,9 @@ def meaning_of(
 ) -> Meaning:
     """Return embeddings of documents as their meaning: unit rows, centred on the collection, unit again.
 
-    Embeddings of one model point to one side, so that all cosines are high; seen from their mean they differ.
+    Embeddings of one model point to one side, so that all cosines are high; seen from their mean they differ. A zero
+    row stays zero. Rows are made and kept where `place` says.
 
-    Parameters
-    ----------
-    rows : array of shape (n_documents, n_dimensions)
-        Of any length; a zero row stays zero.
-    model, digest, weight
-        As in `Meaning`; the digest of the rows by default.
-    place : Place, optional
-        Where the rows are made and kept; in memory by default.
-
-    Examples
-    --------
     >>> meaning_of([[3.0, 4.0], [4.0, 3.0], [0.0, 0.0]]).rows.round(3)
     array([[-0.707,  0.707],
            [ 0.707, -0.707],
@@ -189,9 +163,7 @@ NO_TRUST, FULL_TRUST, LEAST_WEIGHT = 0.2, 0.4, 0.05
 def trust(words: Any, meaning: Any, *, n_threads: int | None = None) -> float:
     """Return how far neighbours by words are near by meaning too: 0 as random pairs, 1 as neighbours by meaning.
 
-    The mean cosine by meaning of neighbours by words less that of random pairs, over the same of neighbours by meaning:
-    .5 to .9 where an encoder was made for the language of the documents, and less than .4 mostly where it was not. 1
-    for few documents. `words`: csr unit rows; `meaning`: unit rows of the same documents.
+    It is .5 to .9 where an encoder was made for the language of the documents, else mostly less than .4.
     """
     has_both = np.flatnonzero((np.diff(words.indptr) > 0) & np.asarray(meaning.any(axis=1)))
     sample = has_both[:: -(-has_both.size // TRUST_SAMPLE) or 1]
@@ -238,14 +210,7 @@ VECTOR_COLUMNS = ("embedding", "embeddings", "vector", "vectors")
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """The rows in a file of embeddings, and their ids if it has them.
-
-    Attributes
-    ----------
-    rows : array of shape (n_rows, n_dimensions)
-    ids : tuple of str, of length n_rows, or None
-        Of which document each row is; None where the order says it.
-    """
+    """The rows in a file of embeddings, and of which document each is; None where the order says it."""
 
     rows: npt.NDArray[Any]
     ids: tuple[str, ...] | None = None
@@ -254,10 +219,7 @@ class Embeddings:
 def read_embeddings(path: Path, *, max_expanded_size: int | str = "4G") -> Embeddings:
     """Return the embeddings in a file: .npy, .npz (perhaps with an array ids), Parquet or Arrow with a list column.
 
-    `max_expanded_size`: as of `read_corpus`, for what unpacks to far more than the file takes.
-
     Raises InputError if the file is missing, damaged or of no known kind, or holds no column of lists, or several.
-    Raises MissingDependency if the file is a table and pyarrow is not installed.
     """
     suffix, expanded_size = path.suffix.lower(), parse_size(max_expanded_size)
     if suffix not in SUFFIXES:
@@ -290,8 +252,7 @@ def rows_of_documents(
 ) -> Array:
     """Return the row of each document: by its id where there are ids, else by its place.
 
-    Where there is also a row for each document that could not be used, those rows are dropped: `skipped_after` says how
-    many documents came before each.
+    Rows for documents that could not be used are dropped: `skipped_after` says how many came before each.
     """
     rows = np.asarray(embeddings.rows)
     if rows.ndim != 2:
@@ -324,8 +285,6 @@ def rows_of_documents(
 def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
     """Return the rows in a column of a table whose cells are lists of numbers, as text; an empty cell is a zero row.
 
-    Examples
-    --------
     >>> rows_of_column(["[0.5, 1]", "", "2 4"], "embedding")
     array([[0.5, 1. ],
            [0. , 0. ],

@@ -35,10 +35,8 @@ Ints = npt.NDArray[np.int32]
 def settle_rows(columns, counts, starts, binary, lengths, heads, pairs):
     """Sort each row by column, add up equal columns and drop negative ones, all in place; returns how many stay.
 
-    Two linear passes, into the order of the columns and back, instead of a sort of each row.
-
-    starts: int64 array of shape (n_rows + 1,), where each row starts; lengths: int32, receives the new row lengths;
-    binary: put every count to one; heads: int32 zeros of shape (n_columns + 1,); pairs: int64 room for each entry.
+    Two linear passes, into the order of the columns and back, instead of a sort of each row. `starts`: where each row
+    starts; `lengths` receives the new ones; `heads`: zeros for each column and one more; `pairs`: room for each entry.
     """
     for column in columns:
         if column >= 0:
@@ -135,10 +133,8 @@ class RowStore:
         self._set_end(end)
 
     def drop_entries(self, leave_out: Callable[[Ints, Integers], npt.NDArray[Any]]) -> None:
-        """Drop single pairs of settled rows.
-
-        leave_out: called with the columns of some rows, one after the other, and where each row starts and the last
-        ends; returns for each pair whether it is dropped.
+        """Drop pairs of settled rows, of which `leave_out` (their columns, where each row starts) returns whether each
+        goes.
         """
         end = 0
         for rows, here, starts in self._ranges(_ENTRIES_AT_ONCE):

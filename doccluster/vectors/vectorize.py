@@ -203,13 +203,10 @@ def choose_vectorizer(
 ) -> tuple[TfidfVectorizer, tuple[str, ...], Writing]:
     """Return the vectorizer for some texts, not fitted, the languages of its stop words, and how the texts are written.
 
-    Unless `options` say otherwise: function words of the languages found (or named) are left out, in each document
-    those of its own language; words are stemmed by the language nearly all texts are in, where it has a stemmer, or cut
-    to five letters where that does better, or it has none and many endings (see `has_many_endings`); terms of a single
-    document are left out where there are many documents, and so are terms that are spread evenly over them (see
-    `even_terms`); text is cut into terms by its script. With the language "none", no word is stemmed or left out.
-    An option of None is open, and stemming "none" says no. Where words are searched for, not compared, they may
-    not be cut: "Hafenmauer" is not "Hafen".
+    Unless `options` say otherwise (None is open): function words are left out, in each document those of its language,
+    and so are terms of a single document among many, and those spread evenly; words are stemmed by the language of
+    nearly all texts, or cut to five letters where that does better, or it has no stemmer and many endings. With
+    the language "none" no word is stemmed or left out. Where words are searched for they may not be cut.
     """
     writing = survey_writing(texts)
     languages = tuple(writing.languages) if language == "auto" else choose_languages(language)
@@ -286,12 +283,9 @@ def _even_terms_of(texts: Sequence[str], settings: Mapping[str, object], n_threa
 def even_terms(counts: CsrArray) -> npt.NDArray[np.bool_]:
     """Return which terms of counts (csr) are spread evenly over documents with nothing else in common.
 
-    Such are function words, in a language without a list too, and what a collection has around its texts ("writes" and
-    "edu" in messages, "Reuter" at the end of news). A row is w(t) = ln(N / df(t)) for each term of the document, made
-    unit. Over the m documents with a term, the mean cosine of two, that term apart, is
-    (|sum of rows|^2 - sum of |row|^2) / (m (m - 1)). The term is spread evenly when that is at most 1.25 times the mean
-    over all pairs, and the term in one of twenty documents or more. If more than one document in a hundred had nothing
-    but such terms, none is found.
+    Such are function words, in a language without a list too, and what a collection has around its texts. Over the m
+    documents with a term, the mean cosine of two, that term apart, is (|sum of rows|^2 - sum of |row|^2) / (m (m - 1)),
+    at most `LIKE_ANY` times the mean over all pairs, in rows of ln(N / df). None where many documents had no others.
     """
     has = sparse.csr_array(counts, dtype=np.float64, copy=True)
     has.data[:] = 1.0

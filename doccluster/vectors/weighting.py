@@ -35,29 +35,15 @@ _ROWS_PER_BLOCK = 8192
 
 @dataclass(frozen=True)
 class Weighting:
-    """How a count becomes a weight: the part of the document, the part of the collection, and the length of the row.
+    """How a count becomes a weight: Manning, Raghavan, Schuetze (2008), figure 6.15 and equation 11.32."""
 
-    Attributes
-    ----------
-    term : {"n", "l", "a", "b", "L", "bm25"}
-        n: tf; l: 1 + ln tf; a: 1/2 + 1/2 tf / max tf; b: 1; L: (1 + ln tf) / (1 + ln mean tf);
-        bm25: tf (k1 + 1) / (tf + k1 (1 - b + b length / mean length)).
-    collection : {"n", "t", "p", "plus-one", "plus-one-smooth", "bm25"}
-        n: 1; t: ln(N / df); p: max(0, ln((N - df) / df)); plus-one: ln(N / df) + 1 and
-        plus-one-smooth: ln((1 + N) / (1 + df)) + 1 as in scikit-learn; bm25: ln(1 + (N - df + 1/2) / (df + 1/2)).
-    norm : {"l1", "l2"} or None
-        The length every row gets.
-    k1, b : float
-        The parameters of BM25.
-
-    References
-    ----------
-    Manning, Raghavan, Schuetze (2008), Introduction to Information Retrieval, figure 6.15 and equation 11.32.
-    """
-
+    # n: tf; l: 1 + ln tf; a: 1/2 + 1/2 tf / max tf; b: 1; L: (1 + ln tf) / (1 + ln mean tf); bm25: tf (k1 + 1) / (tf
+    # + k1 (1 - b + b length / mean length))
     term: TermPart = "n"
+    # n: 1; t: ln(N / df); p: max(0, ln((N - df) / df)); plus-one: ln(N / df) + 1 and plus-one-smooth: ln((1 + N) / (1
+    # + df)) + 1 as in scikit-learn; bm25: ln(1 + (N - df + 1/2) / (df + 1/2))
     collection: CollectionPart = "plus-one-smooth"
-    norm: Norm | None = "l2"
+    norm: Norm | None = "l2"  # the length every row gets
     k1: float = 1.2
     b: float = 0.75
 
