@@ -10,11 +10,13 @@ import pytest
 
 import doccluster
 from doccluster.cli._run_summary import print_run, run_as_json
-from doccluster.errors import InputError, SchemaError
+from doccluster.errors import InputError, NothingUsable, SchemaError
 from doccluster.pipeline.nested_levels import LevelsWork
 from doccluster.results.run_folder import load_run, save_run
 from doccluster.results.storage import read_json, write_json
 from doccluster.results.tree import TreeLevel, nests, tree_of
+from doccluster.retrieval.browsing import open_browser
+from doccluster.retrieval.searching import open_search
 
 THEMES = 6
 PARTS = 4  # clusters of each theme
@@ -66,6 +68,51 @@ def test_any_algorithm_and_labels_of_another_program_have_sections(texts, qualit
         run = doccluster.run(texts, language="none", **settings)
         assert run.levels[0].name == "section"
         assert all_nest(run)
+
+
+def test_hits_of_a_run_have_their_path_and_one_branch_can_be_searched(run):
+    index = open_search(run)
+    hits = index.search("theme3w1", n_hits=THEMES * PARTS * EACH)
+    rows = [run.documents.ids.index(hit.id) for hit in hits.hits]
+    labels = [[level.clusters[number].label for number in level.labels[rows]] for level in run.levels]
+    assert hits.paths == tuple(zip(*labels, strict=True))
+    assert hits.to_json()["hits"][0]["path"] == list(hits.paths[0])
+    section = int(run.levels[0].labels[rows[0]])
+    n_of_section = run.levels[0].clusters[section].size
+    assert len(doccluster.search("theme3w1 noise7", run, within=f"section:{section}", n_hits=500).hits) <= n_of_section
+    topic = int(run.partition.labels[rows[0]])
+    alone = index.within(topic).search("theme3w1")
+    assert {hit.id for hit in alone.hits} == {hit.id for hit in hits.hits} & {
+        run.documents.ids[row] for row in run.members(topic)
+    }
+    with pytest.raises(NothingUsable, match="no document there has a word of the query 'theme3w1'"):
+        index.within(f"section:{(section + 1) % THEMES}").search("theme3w1")
+    for wrong in ("section:99", "chapter:1", 99, ""):
+        with pytest.raises(InputError, match="there is no cluster"):
+            index.within(wrong)
+    with pytest.raises(InputError, match="search in the folder of a run"):
+        doccluster.search("rye", ["rye bread", "bread oven"], within=0)
+
+
+def test_browsing_a_run_walks_down_its_tree_and_up_again(run):
+    browser = open_browser(run)
+    sections, topics = run.levels
+    assert [card.name for card in browser.cards] == [f"section:{number}" for number in range(THEMES)]
+    assert [card.size for card in browser.cards] == [cluster.size for cluster in sections.clusters]
+    browser.open(2)
+    parts = np.flatnonzero(topics.parents_on(sections) == 1)
+    assert [card.name for card in browser.cards] == [f"topic:{number}" for number in parts]
+    assert browser.cards[0].label == topics.clusters[parts[0]].label
+    below = browser.cards[0]
+    browser.open(1)  # a topic has no parts: its documents are scattered
+    assert sorted(np.concatenate([card.members for card in browser.cards])) == sorted(below.members)
+    assert {card.name for card in browser.cards} == {""}
+    assert browser.path == "open 2 > open 1"
+    browser.back()
+    browser.back()
+    assert browser.path == "everything"
+    browser.gather([1, 2])
+    assert browser.n_documents == sections.clusters[0].size + sections.clusters[1].size
 
 
 def test_few_clusters_have_no_sections(texts):

@@ -74,6 +74,15 @@ def say_fact(name: str, text: str) -> None:
         say(line)
 
 
+def say_below(text: str, indent: int) -> None:
+    """Print a text on as many lines as it needs, all of them indented."""
+    blanks = " " * indent
+    for line in textwrap.wrap(
+        plain(text), table_room()["width"], initial_indent=blanks, subsequent_indent=blanks, **WHOLE_WORDS
+    ):
+        say(line)
+
+
 def say_items(items: Iterable[str]) -> None:
     """Print items with two blanks between them, on as many lines as they need, none of them cut."""
     room, line = table_room()["width"], ""

@@ -190,7 +190,9 @@ class _Requests(LoopbackRequests):
 
     def _do(self, form: Form) -> None:
         verb, browser = form.get("verb", [""])[0], self.server.browser
-        if verb == "gather":
+        if verb.startswith("open "):
+            browser.open(_number(verb.removeprefix("open ")))
+        elif verb == "gather":
             browser.gather([_number(value) for value in form.get("cluster", [])])
         elif verb == "search":
             browser.search(form.get("words", [""])[0])

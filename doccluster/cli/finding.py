@@ -16,6 +16,7 @@ from doccluster.cli._console import (
     print_json,
     progress_shown,
     say,
+    say_below,
     seed_option,
     threads_option,
 )
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SHOWN = 3  # hits of a group in the terminal; --json has all
 LISTED = 20
 HELP = """\
+  open 2          the parts of cluster 2 of a run; of any other cluster, its documents scattered
   gather 1 3      put the documents of clusters 1 and 3 together, and scatter them
   search WORDS    gather those of the documents shown that fit some words
   list 2          the documents of cluster 2 (list 2 40: from the fortieth)
@@ -45,7 +47,7 @@ SOURCE: dict[str, Gather] = {"language": take_language, "reader": take_reader}
 @click.command(
     "search",
     cls=Verb,
-    gathers={**SOURCE, "settings": only("n_hits", "ranked_by", "max_groups")},
+    gathers={**SOURCE, "settings": only("n_hits", "ranked_by", "max_groups", "within")},
 )
 @click.argument("words", nargs=-1, metavar="QUERY SRC...")
 @click.option(
@@ -71,6 +73,12 @@ SOURCE: dict[str, Gather] = {"language": take_language, "reader": take_reader}
     help="How documents are ranked: bm25; neighbours: BM25, then the neighbours of the best; meaning: neighbours plus "
     "the embedding of the query (in a run with --encoder).",
 )
+@click.option(
+    "--in",
+    "within",
+    metavar="CLUSTER",
+    help="Search the documents of one cluster of a run alone: its number, or section:3 for one of another level.",
+)
 @click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The largest number of groups.")
 @language_option
 @click.option("-o", "--output", metavar="FILE", help="Also write a page: groups on the left, hits on the right.")
@@ -92,8 +100,8 @@ def search_command(
     """Find documents for QUERY in SRC (documents or the folder of a run), or take the hits of another engine.
 
     The best of them are put into groups with labels; hits that fit no group follow as "Other". The number in brackets
-    is the place of a document by BM25 alone. With --hits give no SRC, only the query that
-    found the hits, if you like.
+    is the place of a document by BM25 alone; above are the section and the topic of a run that it is in. With
+    --hits give no SRC, only the query that found the hits, if you like.
     """
     from doccluster.base.paths import check_file
     from doccluster.retrieval import read_hits
@@ -102,6 +110,8 @@ def search_command(
 
     if hits is not None and len(words) > 1:
         raise click.UsageError("with --hits give the query alone, in quotes if it has several words.")
+    if hits is not None and settings["within"] is not None:
+        raise click.UsageError("--in is for the folder of a run, not for --hits.")
     if hits is None and len(words) < 2:
         raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
     if output is not None:
@@ -146,7 +156,12 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
         say()
         say(f"{number:>3}  {label}  ({len(documents)})")
         shown = [place for place in documents if place not in grouped_hits.copy_of][:SHOWN]
+        above = ""
         for place in shown:
+            path = " › ".join(grouped_hits.paths[place]) if grouped_hits.paths else ""
+            if path != above:
+                say_below(path, indent=5)
+            above = path
             hit = grouped_hits.hits[place]
             by_words = grouped_hits.bm25_places[place] if grouped_hits.bm25_places else None
             by_bm25 = "" if by_words is None else f" [{by_words + 1}]"
@@ -163,7 +178,7 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
     type=Whole(min=2, max=100),
     default=10,
     show_default=True,
-    help="The number of clusters shown at a time.",
+    help="The number of clusters of a scatter.",
 )
 @click.option("--serve", is_flag=True, help="Browse in a web browser on this machine; Ctrl-C ends it.")
 @click.option("--port", type=Whole(min=1, max=65535), help="With --serve: the port; any free one by default.")
@@ -184,7 +199,8 @@ def browse_command(
     """Browse documents, or those of the folder of a run, without a query (Scatter/Gather).
 
     The collection is scattered into clusters, each shown with its label and three titles. Gather the clusters that look
-    right: their documents are scattered again. Type help for what else there is. Commands are read from standard input.
+    right: their documents are scattered again. A run with sections shows these first; open one for its parts. Type help
+    for what else there is. Commands are read from standard input.
     """
     from doccluster.retrieval.browsing import open_browser
 
@@ -249,7 +265,8 @@ def _show(browser: Browser) -> None:
     say(f"  {browser.n_documents:,} documents: {browser.path}")
     for card in browser.cards:
         say()
-        say(f"{card.number:>3}  {card.label or 'without words'}  ({card.size:,})")
+        size = ", ".join(filter(None, (f"{card.size:,}", card.name)))
+        say(f"{card.number:>3}  {card.label or 'without words'}  ({size})")
         for title in card.titles:
             say(f"       {title}")
 
@@ -277,7 +294,15 @@ def _numbers(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
+def _open(browser: Browser, words: str) -> None:
+    numbers = _numbers(words)
+    if len(numbers) != 1:
+        raise InputError("open takes the number of one cluster", remedy="open 2")
+    browser.open(numbers[0])
+
+
 VERBS: dict[str, Callable[[Any, str], None]] = {
+    "open": _open,
     "gather": lambda browser, words: browser.gather(_numbers(words)),
     "search": lambda browser, words: browser.search(words),
     "back": lambda browser, words: browser.back(),

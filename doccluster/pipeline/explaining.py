@@ -20,7 +20,7 @@ from doccluster.results.overview import overview
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run
 from doccluster.results.run_tables import LEADING_MEASURES, per_cluster_values
-from doccluster.results.tree import Node
+from doccluster.results.tree import Node, place_of_cluster
 
 N_REASONS = 5
 N_NEAREST = 3  # documents, by meaning
@@ -83,13 +83,9 @@ def explain(
     if other is not None:
         return Explanation(*_two_clusters(run, _number(cluster, run), _number(other, run)))
     name = str(cluster)
-    if name.isdecimal() and int(name) < run.n_clusters:
-        return Explanation(*_one_cluster(run, run.clusters[int(name)]))
-    level, _, number = name.partition(":")
-    if number.isdecimal():
-        for place, one in enumerate(run.levels):
-            if one.name == level and int(number) < one.n_clusters:
-                return Explanation(*_one_node(run, place, int(number)))
+    place = place_of_cluster(run.levels, len(run.around.coarser), name)
+    if place is not None:
+        return Explanation(*_one_node(run, *place))
     if name in run.documents.ids:
         return Explanation(*_one_document(run, run.documents.ids.index(name)))
     raise InputError(

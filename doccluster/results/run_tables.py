@@ -77,7 +77,7 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None
 def _path(run: Run, rows: Integers) -> Columns:
     """Return the label of the cluster of some documents on each level, where there is more than one."""
     levels = run.levels if len(run.levels) > 1 else ()
-    return {level.name: [level.clusters[number].label for number in level.labels[rows].tolist()] for level in levels}
+    return {level.name: level.labels_of(rows) for level in levels}
 
 
 def _memberships(run: Run, rows: Integers) -> Columns:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Labels
+from doccluster.base.arrays import Integers, Labels
 from doccluster.base.plain_values import ShortRepr
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.storage import damaged, read_arrays, read_record, write_arrays, write_json
@@ -46,6 +46,10 @@ class TreeLevel(ShortRepr):
     def plural(self) -> str:
         """What several clusters of it are."""
         return "stories" if self.name == "story" else f"{self.name}s"
+
+    def labels_of(self, rows: Integers) -> list[str]:
+        """Return the labels of the clusters of some documents."""
+        return [self.clusters[number].label for number in self.labels[rows].tolist()]
 
     def parents_on(self, coarser: TreeLevel) -> Labels:
         """Return the cluster of a coarser level that each cluster is part of, int64 array of shape (k,)."""
@@ -84,6 +88,18 @@ def tree_of(levels: Sequence[TreeLevel]) -> tuple[Node, ...]:
         nodes = [Node(level.name, cluster, tuple(children[cluster.cluster])) for cluster in level.clusters]
         below = level
     return tuple(nodes)
+
+
+def place_of_cluster(levels: Sequence[TreeLevel], shown: int, name: str) -> tuple[int, int] | None:
+    """Return the place of a level and the number of its cluster that is called so; None where there is none.
+
+    A cluster is called "section:3", or by its number alone on the level at the place `shown`.
+    """
+    level_name, _, number = name.rpartition(":")
+    for place, level in enumerate(levels):
+        if level_name == level.name or (not level_name and place == shown):
+            return (place, int(number)) if number.isdecimal() and int(number) < level.n_clusters else None
+    return None
 
 
 @dataclass(frozen=True)

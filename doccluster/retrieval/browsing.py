@@ -31,6 +31,7 @@ from doccluster.report.page import POLICY, rendered
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
+from doccluster.results.tree import Node
 from doccluster.retrieval.hits import OTHER_LABEL
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 
@@ -50,18 +51,24 @@ N_PASSES = 2
 class Card:
     """One cluster as it is shown: its number from 1, its documents, a label, and the titles of central documents.
 
-    The last may be Other, the documents that fit no cluster, without titles.
+    The last may be Other, the documents that fit no cluster, without titles. `node` is the cluster of a run that it is.
     """
 
     number: int
     members: Integers
     label: str
     titles: tuple[str, ...]
+    node: Node | None = None
 
     @property
     def size(self) -> int:
         """The number of documents."""
         return int(self.members.size)
+
+    @property
+    def name(self) -> str:
+        """What the cluster of a run is called in commands, such as "section:3"; empty for a scattered one."""
+        return "" if self.node is None else f"{self.node.level}:{self.node.cluster.cluster}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +88,8 @@ class Browser:
         What turns the words of a search into terms; without it there is no search.
     languages : sequence of str
         Of the texts: their function words name no cluster.
+    run : Run, optional
+        Whose documents these are: its tree is what is shown first, if it has sections (or topics) above its clusters.
     n_clusters : int
         Clusters of a scatter.
     seed : int
@@ -106,6 +115,7 @@ class Browser:
         *,
         vectorizer: TfidfVectorizer | None = None,
         languages: Sequence[str] = (),
+        run: Run | None = None,
         n_clusters: int = N_CLUSTERS,
         seed: int = 0,
         n_threads: int | None = None,
@@ -117,7 +127,9 @@ class Browser:
         # by words and meaning where there are both; checked once, not at every step
         self._unit = as_documents(self._rows if vectors.meaning is None else vectors.meaning.beside(self._rows))
         self._how, self._n_threads = Vectorization(vectors, vectorizer, tuple(languages)), n_threads
-        self._views = [_View("", self._scattered(np.arange(self._rows.shape[0])))]
+        self._run = run
+        is_tree = run is not None and bool(run.around.coarser)
+        self._views = [_View("", self._of_run(run) if is_tree else self._scattered(np.arange(self._rows.shape[0])))]
 
     def __repr__(self) -> str:
         return cut(f"Browser({self.n_documents:,} documents in {len(self.cards)} clusters: {self.path})")
@@ -136,6 +148,19 @@ class Browser:
     def path(self) -> str:
         """The steps from the whole collection to these clusters, as they are typed."""
         return " > ".join(view.step for view in self._views[1:]) or "everything"
+
+    def open(self, number: int) -> None:
+        """Show the parts of a cluster of the tree of a run, and of any other cluster its documents scattered.
+
+        Raises InputError if there is no such cluster.
+        """
+        card = self.card(number)
+        node = card.node
+        while node is not None and len(node.children) == 1:  # a part that is all of it shows nothing new
+            node = node.children[0]
+        has_parts = node is not None and node.children
+        cards = self._cards_of(node.children) if has_parts else self._scattered(card.members)
+        self._views.append(_View(f"open {number}", cards))
 
     def gather(self, numbers: Sequence[int]) -> None:
         """Put the documents of some clusters together, and scatter them.
@@ -182,6 +207,26 @@ class Browser:
         if not 1 <= number <= len(self.cards):
             raise InputError(f"there is no cluster {number}", remedy=f"give numbers from 1 to {len(self.cards)}")
         return self.cards[number - 1]
+
+    def _of_run(self, run: Run) -> tuple[Card, ...]:
+        """Return the clusters of the coarsest level of a run, and last Other where there is such."""
+        cards = self._cards_of(run.tree)
+        if not run.n_other:
+            return cards
+        assert run.is_other is not None
+        return (*cards, Card(len(cards) + 1, np.flatnonzero(run.is_other), OTHER_LABEL, ()))
+
+    def _cards_of(self, nodes: Sequence[Node]) -> tuple[Card, ...]:
+        assert self._run is not None
+        level = next(level for level in self._run.levels if level.name == nodes[0].level)
+        is_shown = self._run.shown_labels < self._run.n_clusters
+        cards = []
+        for number, node in enumerate(nodes, 1):
+            cluster = node.cluster
+            titles = tuple(self.documents.name(shown.row) for shown in cluster.representatives[:N_TITLES])
+            members = np.flatnonzero((level.labels == cluster.cluster) & is_shown)
+            cards.append(Card(number, members, cluster.label, titles, node))
+        return tuple(cards)
 
     def _scattered(self, members: Integers) -> tuple[Card, ...]:
         k = min(self.n_clusters, max(1, members.size // LEAST))  # a few documents are few clusters
@@ -239,14 +284,14 @@ def open_browser(
     """Return a browser of a run's documents, or of any source that `run_pipeline` reads.
 
     `source`: of a run the vectors are taken as they are, with the meaning of its documents where they were clustered by
-    it; documents are read and vectorized. `n_clusters`, `seed`, `n_threads`: as for `Browser`. `language`, `reader`: as
-    for `run_pipeline`; of documents only.
+    it, and its tree is shown first; documents are read and vectorized. `n_clusters`, `seed`, `n_threads`: as for
+    `Browser`. `language`, `reader`: as for `run_pipeline`; of documents only.
     """
     settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
     if isinstance(source, Run) or is_run_folder(source):
         run = load_run(source)
         how = vectorized_of(run)
-        settings |= {"vectorizer": how.vectorizer, "languages": how.languages}
+        settings |= {"vectorizer": how.vectorizer, "languages": how.languages, "run": run}
         vectors = run.vectors.in_space("words") if run.parameters.get("space") == "words" else run.vectors
         return Browser(vectors, run.documents, **settings)
     documents_read = read_source(source, reader=reader or {}, progress=progress)

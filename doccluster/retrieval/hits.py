@@ -234,6 +234,9 @@ class GroupedHits:
     bm25_places : tuple of int or None
         The place of each hit by BM25 alone, from 0, None where it has no word of the query; empty for the hits of
         another engine.
+    paths : tuple of tuples of str
+        What the clusters that each document of a run is in are called, the coarsest level first, down to the clusters
+        that the run shows; empty for documents that are not of a run.
     """
 
     query: str
@@ -242,6 +245,7 @@ class GroupedHits:
     other: tuple[int, ...]
     copy_of: dict[int, int]
     bm25_places: tuple[int | None, ...] = ()
+    paths: tuple[tuple[str, ...], ...] = ()
 
     def __repr__(self) -> str:
         groups = listed([f"{label} ({len(places):,})" for label, places in self.named_groups])
@@ -267,15 +271,17 @@ class GroupedHits:
         """Return the groups in the shape that users of Carrot2 know, with `Other` at the end if there is any.
 
         `documents` are positions of hits from 0; `clusters` inside a cluster is an empty list. Where documents were
-        searched, `hits` lists them in this order, with `bm25_place`, also from 0.
+        searched, `hits` lists them in this order, with `bm25_place`, also from 0, and of a run with their `path`.
         """
         clusters = [_as_cluster(group.label, group.score, group.documents) for group in self.groups]
         if self.other:
             clusters.append(_as_cluster(OTHER_LABEL, 0.0, self.other))
-        ranked = [
+        ranked: list[dict[str, object]] = [
             {"id": hit.id, "title": hit.title, "url": hit.url, "bm25_place": place}
             for hit, place in zip(self.hits, self.bm25_places, strict=False)
         ]
+        for record, path in zip(ranked, self.paths, strict=False):
+            record["path"] = list(path)
         return {"query": self.query, "clusters": clusters} | ({"hits": ranked} if ranked else {})
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Integers
+from doccluster.base.arrays import Flags, Floats, Integers
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -26,6 +26,7 @@ from doccluster.report.page import page_part, rendered, write_page
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
+from doccluster.results.tree import TreeLevel, place_of_cluster
 from doccluster.retrieval.grouping import MAX_GROUPS, cluster_search_results, vectorize_short_texts
 from doccluster.retrieval.hits import GroupedHits, SearchHit
 from doccluster.retrieval.ranking import N_RERANKED, Bm25Index, best_documents, joined_ranks, rerank
@@ -46,6 +47,22 @@ class SearchIndex(ShortRepr):
     # returns the cosine of each document to what a query means; of a run with an encoder
     cosines: Callable[[str], npt.NDArray[Any]] | None = None
     meaning: npt.NDArray[np.float32] | None = None  # of a run that was clustered by it: unit rows, which group hits too
+    levels: tuple[TreeLevel, ...] = ()  # of a run, the coarsest first
+    n_shown: int = 0  # how many of them there are down to the clusters that the run shows
+    is_searched: Flags | None = None  # all where it is None
+
+    def within(self, cluster: int | str) -> SearchIndex:
+        """Return the documents of one cluster of a run ready to be searched: "section:3", or the number of a cluster.
+
+        Raises InputError if there is none, or the documents are not those of a run.
+        """
+        place = place_of_cluster(self.levels, self.n_shown - 1, str(cluster))
+        if place is None:
+            remedy = "give a number, or section:3 for a cluster of another level, as `explain` lists them"
+            if not self.levels:
+                remedy = "search in the folder of a run"
+            raise InputError(f"there is no cluster {str(cluster)[:80]!r} to search in", remedy=remedy)
+        return replace(self, is_searched=self.levels[place[0]].labels == place[1])
 
     def rank(self, query: str, n_hits: int | None = None, *, ranked_by: RankedBy = "neighbours") -> Integers:
         """Return the documents for a query, best first.
@@ -76,14 +93,18 @@ class SearchIndex(ShortRepr):
         hits = [_as_hit(self.documents, row) for row in best.tolist()]
         meaning = None if self.meaning is None else self.meaning[best]
         groups = cluster_search_results(hits, query, max_groups=max_groups, language=language, meaning=meaning)
-        return replace(groups, bm25_places=tuple(place.get(row) for row in best.tolist()))
+        paths = zip(*(level.labels_of(best) for level in self.levels[: self.n_shown]), strict=True)
+        return replace(groups, bm25_places=tuple(place.get(row) for row in best.tolist()), paths=tuple(paths))
 
     def _scores(self, query: str, ranked_by: str) -> npt.NDArray[np.float64]:
         """Return the scores by BM25, zeros where no document has a word of the query and meaning may find some."""
         if ranked_by not in RANKINGS:
             raise InputError(f"ranked_by={ranked_by!r} is not known; choose one of {', '.join(RANKINGS)}.")
         try:
-            return self.bm25.scores(query)
+            scores = self._of_searched(self.bm25.scores(query))
+            if ranked_by != "meaning" and not scores.any():
+                raise NothingUsable(f"no document there has a word of the query {query[:80]!r}; try other words.")
+            return scores
         except NothingUsable as error:
             if ranked_by == "meaning":
                 return np.zeros(len(self.documents))
@@ -103,8 +124,11 @@ class SearchIndex(ShortRepr):
             return by_words[:n_hits]
         if self.cosines is None:
             raise InputError("the documents have no meaning", remedy="search in the folder of a run with an encoder")
-        by_meaning = best_documents(self.cosines(query), n_ranked)
+        by_meaning = best_documents(self._of_searched(self.cosines(query)), n_ranked)
         return best_documents(joined_ranks(by_words, by_meaning, n_documents=scores.size), n_hits)
+
+    def _of_searched(self, scores: Floats) -> Floats:
+        return scores if self.is_searched is None else np.where(self.is_searched, scores, 0.0)
 
 
 @described_by(RunSettings)
@@ -115,6 +139,7 @@ def search(
     n_hits: int = N_HITS,
     max_groups: int = MAX_GROUPS,
     ranked_by: RankedBy = "neighbours",
+    within: int | str | None = None,
     language: str | Sequence[str] = "auto",
     reader: Mapping[str, object] | None = None,
     n_threads: int | None = None,
@@ -131,13 +156,15 @@ def search(
         How many of the best documents are grouped.
     ranked_by : {'neighbours', 'bm25', 'meaning'}
         As for `SearchIndex.rank`; `bm25_places` of what is returned has the places by BM25 alone.
+    within : int or str, optional
+        The cluster of a run whose documents alone are searched: its number, or "section:3" for one of another level.
     max_groups : int
         As for `cluster_search_results`.
 
     Raises
     ------
     InputError
-        If the query is empty, or the source is a matrix, which has no texts.
+        If the query is empty, the source is a matrix, which has no texts, or there is no such cluster.
     NothingUsable
         If no document has a word of the query.
     """
@@ -152,6 +179,7 @@ def search(
     if not query.strip():
         raise InputError("the query is empty; give the words to search for.")
     index = open_search(source, language=language, reader=reader, n_threads=n_threads, progress=progress)
+    index = index if within is None else index.within(within)
     progress("search", 1, 1)
     return index.search(query, n_hits=n_hits, max_groups=max_groups, ranked_by=ranked_by, language=language)
 
@@ -203,6 +231,8 @@ def _of_run(folder: Run | str | Path) -> SearchIndex:
         run.vectors.documents,
         lambda query: asking()(query),
         None if run.by_meaning is None or run.vectors.meaning is None else run.vectors.meaning.rows,
+        run.levels,
+        len(run.around.coarser) + 1,
     )
 
 
@@ -226,6 +256,7 @@ def write_search_page(result: GroupedHits, path: str | os.PathLike[str]) -> Path
         copy_of=result.copy_of,
         copies=Counter(result.copy_of.values()),
         bm25_places=result.bm25_places,
+        paths=result.paths,
         style=page_part("report.css") + page_part("search.css"),
     )
     return write_page(page, path, what="page")

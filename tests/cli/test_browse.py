@@ -71,6 +71,13 @@ def test_back_shows_what_was_before_and_quit_ends(browse, texts):
     assert "this is the whole collection" in done.err
 
 
+def test_a_cluster_that_is_opened_is_scattered(browse, texts):
+    done = browse(texts, "--cards", "3", typed=["open 1", "open", "open 9"])
+    assert "4 documents: open 1" in done.out
+    assert "open takes the number of one cluster" in done.err
+    assert "there is no cluster 9" in done.err
+
+
 def test_a_search_gathers_the_documents_that_have_a_word(browse, texts):
     done = browse(texts, "--cards", "3", typed=["search rye oven", "search nonsense", "search", "show"])
     assert "4 documents: search rye oven" in done.out

@@ -64,6 +64,9 @@ def test_clusters_are_gathered_searched_and_taken_back(server):
     page = ask(server)[2]
     assert "3 documents" in page
     assert "gather 1" in page
+    do(server, verb="open 1")
+    assert "gather 1 &gt; open 1" in ask(server)[2]
+    do(server, verb="back")
     do(server, verb="back")
     do(server, verb="search", words="bread")
     assert "2 documents" in ask(server)[2]

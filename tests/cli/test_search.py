@@ -51,6 +51,10 @@ def test_a_run_is_searched_by_its_counts_without_the_documents(doccluster, newsr
     found = json.loads(done.out)
     assert len(found["hits"]) == 10
     assert any("ferry" in hit["title"].lower() for hit in found["hits"])
+    assert all(len(hit["path"]) == 1 for hit in found["hits"])  # five clusters have no sections
+    of_one = json.loads(doccluster("search", "mayor", tmp_path / "run", "--in", "0", "--json").out)["hits"]
+    assert {tuple(hit["path"]) for hit in of_one} == {tuple(of_one[0]["path"])}
+    assert f"\n     {of_one[0]['path'][0]}\n" in doccluster("search", "mayor", tmp_path / "run", "--in", "0").out
     placed = sorted(place for one in found["clusters"] for place in one["documents"])
     assert placed == list(range(10))
     missed = doccluster("search", "zzzz", tmp_path / "run")
@@ -115,6 +119,7 @@ def test_the_page_escapes_what_hits_say_and_runs_no_script(doccluster, tmp_path)
         (["search", " ", "{newsroom}"], "the query is empty"),
         (["search", "zzzz", "{newsroom}"], "no document has a word of the query 'zzzz'; try other words."),
         (["search", "a", "b", "--hits", "x.jsonl"], "give the query alone"),
+        (["search", "a", "--hits", "x.jsonl", "--in", "3"], "--in is for the folder of a run"),
         (["search", "--hits", "absent.jsonl"], "absent.jsonl cannot be read"),
         (["search", "ferry", "absent"], "absent does not exist|'absent' does not exist"),
     ],
