@@ -10,7 +10,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer as TheirVectorizer
 from sklearn.metrics import normalized_mutual_info_score
 
-from doccluster import DocumentClustering, assign, load_run, rerun, run, vectorize
+from doccluster import DocumentClustering, assign, compare, load_run, rerun, run, vectorize
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.selection import choose_k
@@ -142,6 +142,22 @@ def test_the_estimator_takes_the_letters_of_vectorize(varied):
         for letters in (None, vectors.letters)
     ]
     assert levels[1].max() > levels[0].max() + 0.1
+
+
+def test_a_comparison_finds_the_clusters_of_a_run(varied, tmp_path):
+    texts, subjects = varied
+    pd.DataFrame({"text": texts, "kind": [f"kind {n}" for n in subjects]}).to_csv(tmp_path / "short.csv", index=False)
+    settings = {"seeds": 2, "measures": ["nmi"], "language": "none", "n_threads": 1}
+    made = compare(tmp_path / "short.csv", truth="kind", algorithms=["smoothed", "settled"], **settings)
+    assert made.failures.empty
+    values = made.runs.query("measure == 'nmi'").set_index(["algorithm", "seed"])["value"]
+    for quality, algorithm in (("default", "smoothed"), ("fast", "settled")):
+        for seed in range(2):
+            labels = run(tmp_path / "short.csv", quality=quality, random_state=seed, **SETTINGS).labels_
+            has_words = labels >= 0
+            same_measure = normalized_mutual_info_score(subjects[has_words], labels[has_words])
+            assert values[algorithm, seed] == pytest.approx(same_measure)
+    assert values["smoothed"].min() > values["settled"].max() + 0.2
 
 
 def test_memory_for_letters_is_planned(varied):

@@ -14,12 +14,14 @@ import numpy as np
 from doccluster.base.parameter_fields import check_names, described_by
 from doccluster.base.paths import ENCODED, check_folder, writing
 from doccluster.base.progress import Progress, silent
+from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
+from doccluster.pipeline._in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import reader_for, with_meaning
-from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source, split_empty
+from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
@@ -228,41 +230,45 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, co
     if settings.has_meaning:
         documents_read = with_meaning(documents_read, settings, progress, options.encoded)
     vectorizer = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
-    vectorization = documents_read.vectorize(language=options.language, options=vectorizer)
-    documents, _, vectors = split_empty(documents_read.documents, vectorization.vectors, space=settings.space)
-    vectors.in_space(settings.space)  # refused now if documents have no meaning
+    stages, settings = Stages(settings.n_threads), replace(settings, language=options.language, vectorizer=vectorizer)
+    vectorized = stages.vectorize(documents_read, settings)
+    documents = vectorized.documents
+    vectorized.vectors.in_space(settings.space)  # refused now if documents have no meaning
+    by_words = replace(settings, space="words", algorithm=QUALITIES["default"])  # which alone takes letters
+    vectors = stages.with_letters(vectorized, documents_read, by_words)
     truth = column if column in documents.labels else next(iter(documents.labels), None)
     files = _names(options.label_files(source))
     elsewhere = {
         called: _labels_of(documents, documents_read.documents, source, file) for file, called in files.items()
     }
-    if truth is None:
-        if options.n_clusters is None:
-            raise InputError(
-                f"{source} has no classes, so the number of clusters is missing",
-                remedy=("give it with ", Argument("n_clusters")),
-            )
-        complete = _complete(elsewhere, source)
-        return LabelledCorpus(name, **_rows_of(vectors), truth=None, n_clusters=options.n_clusters, labels=complete)
-    classes = documents.labels[truth]
-    rows = [row for row, each in enumerate(classes) if len(each) == 1]
+    if truth is None and options.n_clusters is None:
+        raise InputError(
+            f"{source} has no classes, so the number of clusters is missing",
+            remedy=("give it with ", Argument("n_clusters")),
+        )
+    classes = None if truth is None else documents.labels[truth]
+    # in the order of a run, so that the same seed finds its clusters
+    rows = [row for row in order_of(vectors).tolist() if classes is None or len(classes[row]) == 1]
     if not rows:
         raise InputError(f"no document of {source} has exactly one class in {truth!r}.")
-    own_classes = [classes[row][0] for row in rows]
-    judged = vectors.take(np.array(rows, dtype=np.int64))
+    about: dict[str, Any] = {}
+    true_classes = None if classes is None else [classes[row][0] for row in rows]
+    if true_classes is not None:
+        n_classes = len(set(true_classes))
+        about = {"truth": truth, "n_classes": n_classes, "label_columns": ", ".join(documents.labels)}
     return LabelledCorpus(
         name,
-        **_rows_of(judged),
-        truth=own_classes,
-        n_clusters=options.n_clusters or len(set(own_classes)),
+        **_rows_of(vectors.take(np.array(rows, dtype=np.int64))),
+        truth=true_classes,
+        n_clusters=options.n_clusters or about["n_classes"],
         labels=_complete({file: [labels[row] for row in rows] for file, labels in elsewhere.items()}, source),
-        about={"truth": truth, "n_classes": len(set(own_classes)), "label_columns": ", ".join(documents.labels)},
+        about=about,
     )
 
 
 def _rows_of(vectors: DocumentVectors) -> dict[str, Any]:
     """Return the rows that a comparison works on."""
-    return {name: getattr(vectors, name) for name in ("matrix", "counts", "meaning")}
+    return {name: getattr(vectors, name) for name in ("matrix", "counts", "meaning", "letters")}
 
 
 def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, file: Path) -> list[str]:

@@ -43,9 +43,9 @@ class Contender:
     space: str = "both"
 
     @property
-    def takes_two_spaces(self) -> bool:
-        """Whether it is to see words and meaning, and sees them as two spaces, not as one row."""
-        return self.space == "both" and isinstance(self.estimator, DocumentClustering)
+    def takes_two_views(self) -> bool:
+        """Whether it sees words, and meaning or letters beside them as a view of their own, not in one row."""
+        return self.space != "meaning" and type(self.estimator) is DocumentClustering
 
 
 def as_clusterers(algorithms: Iterable[object] | Mapping[str, object]) -> list[Contender]:

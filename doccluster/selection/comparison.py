@@ -30,6 +30,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.measures import evaluate
 from doccluster.selection.clusterers import Contender, as_clusterers, fit_labels, in_spaces
 from doccluster.selection.comparison_result import NO_SEED, Comparison
+from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
 
 _WARM_UP = (200, 10)  # documents and clusters of the first, unmeasured fit of an algorithm
@@ -56,6 +57,8 @@ class LabelledCorpus(ShortRepr):
         How often each term occurs, for the algorithms that need counts; they get `matrix` where it is missing.
     meaning : Meaning, optional
         The documents in a second space. Measures are of `matrix`.
+    letters : Letters, optional
+        Short documents by the letters in them, which `smoothed` clusters by where it has no meaning to go by.
     """
 
     name: str
@@ -66,6 +69,7 @@ class LabelledCorpus(ShortRepr):
     about: Mapping[str, Any] = field(default_factory=dict)
     counts: Any | None = None
     meaning: Meaning | None = None
+    letters: Letters | None = None
 
     @cached_property
     def beside(self) -> Any:
@@ -75,15 +79,18 @@ class LabelledCorpus(ShortRepr):
 
     def matrix_for(self, clusterer: Contender) -> Matrix:
         """Return the data that an algorithm is fitted to."""
-        if self.meaning is not None and clusterer.space != "words" and not clusterer.takes_two_spaces:
+        if self.meaning is not None and clusterer.space != "words":
             return self.meaning.rows if clusterer.space == "meaning" else self.beside
         return self.counts if clusterer.needs_counts and self.counts is not None else self.matrix
 
     def first(self, n_documents: int) -> LabelledCorpus:
         """Return the first documents alone, to be clustered."""
         counts = None if self.counts is None else self.counts[:n_documents]
-        meaning = None if self.meaning is None else replace(self.meaning, rows=self.meaning.rows[:n_documents])
-        return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning)
+        meaning, letters = (
+            None if view is None else replace(view, rows=view.rows[:n_documents])
+            for view in (self.meaning, self.letters)
+        )
+        return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning, letters=letters)
 
 
 def compare(
@@ -206,8 +213,9 @@ def _results(
 ) -> Iterator[tuple[tuple[Contender, int], dict[str, Any]]]:
     """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
     folder = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
-    meaning = {} if corpus.meaning is None else corpus.meaning.told
-    store = Checkpoint(folder, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters, **meaning))
+    views = {} if corpus.meaning is None else corpus.meaning.told
+    views |= {} if corpus.letters is None else {"letters": corpus.letters.weight}
+    store = Checkpoint(folder, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters, **views))
     keys = [file_name(clusterer.name, seed) for clusterer, seed in jobs]
     pieces = {key: piece for key in keys if (piece := store.load(key)) is not None}
     for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in pieces}.values():
@@ -230,18 +238,19 @@ def _fit(clusterer: Contender, corpus: LabelledCorpus, n_clusters: int, seed: in
     """Return labels and seconds of a fit, or the kind and the message of its failure."""
     from threadpoolctl import threadpool_limits
 
-    matrix = corpus.matrix_for(clusterer)
     with threadpool_limits(1, user_api="openmp"):  # OpenMP asks this of each thread that fits
         started = time.perf_counter()
         try:
-            if corpus.meaning is not None and clusterer.takes_two_spaces:
+            if clusterer.takes_two_views:  # as a run does
                 name, options = algorithm_of(clusterer.estimator)
-                k = min(n_clusters, matrix.shape[0])
+                documents, k = Documents(corpus.matrix), min(n_clusters, corpus.matrix.shape[0])
+                meaning = corpus.meaning if clusterer.space == "both" else None
                 task = ClusteringTask(
-                    Documents(corpus.matrix), corpus.counts, k, seed, options, 1, meaning=corpus.meaning
+                    documents, corpus.counts, k, seed, options, 1, meaning=meaning, letters=corpus.letters
                 )
                 labels = get_algorithm(name).find_clusters(task).labels
             else:
+                matrix = corpus.matrix_for(clusterer)
                 labels = fit_labels(clusterer.estimator, matrix, n_clusters=n_clusters, seed=seed)
         except Exception as error:  # noqa: BLE001  any estimator may raise anything; it is reported, and others go on
             return {"failure": (type(error).__name__, " ".join(str(error).split())[:_LONGEST])}
