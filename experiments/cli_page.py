@@ -12,7 +12,9 @@ INTRODUCTION = """\
 <!-- made from the commands by `make docs`; do not edit -->
 
 `doccluster VERB --help` prints the same. Text is for people; `--json` prints one JSON document for programs. Long work
-shows its progress on standard error, and only on a terminal. An error is one sentence on standard error.
+shows its progress on standard error, and only on a terminal. An error is one sentence on standard error. Before or
+after any verb, `--quiet` (`-q`) leaves out progress and notes, and `--timings` prints the seconds of each stage at the
+end.
 
 | exit code | means |
 |---|---|

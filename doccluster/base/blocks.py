@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import AnyIntegers, Array
+from doccluster.base.progress import LOOPS
 from doccluster.errors import InputError
 
 Item = TypeVar("Item")
@@ -78,12 +79,12 @@ def map_blocks(
     """
     workers = resolve_threads(n_threads)
     if workers == 1:
-        yield from map(function, blocks)
+        yield from map(function, LOOPS.over(blocks))
         return
     pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="doccluster")
     pending: deque[Future[Result]] = deque()
     try:
-        for block in blocks:
+        for block in LOOPS.over(blocks):
             pending.append(pool.submit(function, block))
             if len(pending) > workers:
                 yield pending.popleft().result()
@@ -106,7 +107,7 @@ def share_blocks(
     """
     n_threads = min(n_threads, len(blocks))
     if n_threads <= 1:
-        return [function(block) for block in blocks]
+        return [function(block) for block in LOOPS.over(blocks)]
     if pool is None:
         with ThreadPoolExecutor(max_workers=n_threads - 1, thread_name_prefix="doccluster") as pool:
             return share_blocks(function, blocks, n_threads=n_threads, pool=pool)
@@ -116,14 +117,16 @@ def share_blocks(
     def work() -> None:
         while (number := next(numbers)) < len(blocks):
             results[number] = function(blocks[number])
+            count(1)
 
-    helpers = [pool.submit(work) for _ in range(n_threads - 1)]
-    try:
-        work()
-    finally:
-        numbers = itertools.repeat(len(blocks))  # after an error or an interrupt no thread begins another block
-        running = [future for future in helpers if not future.cancel()]
-        wait(running)
+    with LOOPS.counting(len(blocks)) as count:
+        helpers = [pool.submit(work) for _ in range(n_threads - 1)]
+        try:
+            work()
+        finally:
+            numbers = itertools.repeat(len(blocks))  # after an error or an interrupt no thread begins another block
+            running = [future for future in helpers if not future.cancel()]
+            wait(running)
     for future in running:
         future.result()
     return [results[number] for number in range(len(blocks))]

@@ -6,14 +6,17 @@ Kernels are compiled when they are first called on a machine, and numba announce
 from __future__ import annotations
 
 import gc
+import operator
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from doccluster.errors import DocclusterWarning
+
+Item = TypeVar("Item")
 
 
 class Progress(Protocol):
@@ -97,3 +100,52 @@ def collector_paused() -> Iterator[None]:
 
 
 CLOCK = CompileClock()
+
+
+class LoopClock:
+    """Counts the items of the loops inside a stage, so that a stage without a total can say what is left of its loop.
+
+    `observers`: called with the items done and how many there are, each time another is done. Only the outermost loop
+    counts: what works inside it, in this thread or others, is part of its items.
+    """
+
+    def __init__(self) -> None:
+        self.observers: list[Callable[[int, int], None]] = []
+        self._outermost = threading.Lock()
+
+    @contextmanager
+    def counting(self, total: int) -> Iterator[Callable[[int], None]]:
+        """Yield what any thread calls with the number of items that it has done."""
+        if total < 2 or not self.observers or not self._outermost.acquire(blocking=False):
+            yield _count_nothing
+            return
+        n_done, one_at_a_time = 0, threading.Lock()
+
+        def count(n_more: int) -> None:
+            nonlocal n_done
+            with one_at_a_time:
+                n_done += n_more
+                for observe in list(self.observers):
+                    observe(n_done, total)
+
+        try:
+            count(0)
+            yield count
+        finally:
+            self._outermost.release()
+            for observe in list(self.observers):
+                observe(total, total)
+
+    def over(self, items: Iterable[Item], total: int | None = None) -> Iterator[Item]:
+        """Yield the items, and count each one when the next is asked for."""
+        with self.counting(operator.length_hint(items) if total is None else total) as count:
+            for item in items:
+                yield item
+                count(1)
+
+
+def _count_nothing(_: int) -> None:
+    """Count no item: the loop is inside another, or without an observer."""
+
+
+LOOPS = LoopClock()

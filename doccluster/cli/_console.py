@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -20,10 +21,10 @@ from typing import Any, TextIO
 import click
 
 from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS, jsonable
-from doccluster.base.progress import CLOCK, Progress, silent
+from doccluster.base.progress import CLOCK, LOOPS, Progress, silent
 from doccluster.base.text_table import Column, shortened, table_lines
 from doccluster.cli._output import ABOVE, STAND_INS, is_unicode, write_error, write_out
-from doccluster.cli._verb import Whole, spelling_of
+from doccluster.cli._verb import QUIET, TIMINGS, Whole, spelling_of
 from doccluster.errors import DocclusterWarning, worded
 
 Command = Callable[..., Any]
@@ -140,12 +141,41 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
 
     Warnings of this package follow there when the work is over, one line for each sentence.
     """
+    is_drawn, timings = sys.stderr.isatty() and not (quiet or _of_command(QUIET)), _of_command(TIMINGS)
     with _warnings_printed():
-        if quiet or not sys.stderr.isatty():
+        if not is_drawn and timings is None:
             yield silent
             return
-        with stage_line() as stages, _compiling_told(stages.tell) as tell:
-            yield tell
+        with stage_line(is_drawn=is_drawn) as stages, _compiling_told(stages.tell) as tell:
+            try:
+                yield tell
+            finally:
+                if timings is not None:
+                    timings.update(stages.seconds)
+
+
+def say_note(line: str) -> None:
+    """Print on standard error what is no warning and no result, unless --quiet is given."""
+    if not _of_command(QUIET):
+        write_error(line)
+
+
+def _of_command(name: str) -> Any:
+    """Return the value that --quiet or --timings left for the command that runs, None without it."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(name)
+
+
+def print_timings(seconds: Mapping[str, float], *, began: float | None) -> None:
+    """Print on standard error how long each stage took, and the program, if it is known when it began."""
+    sys.stdout.flush()
+    stages = dict(seconds)
+    if began is not None:
+        total = time.perf_counter() - began
+        stages |= {"start and end": total - sum(seconds.values()), "total": total}
+    times = [f"{spent:,.1f}" for spent in stages.values()]
+    for line in table_lines([Column("stage", list(stages), "left"), Column("seconds", times)], **table_room(indent=2)):
+        write_error(f"  {line}")
 
 
 @contextmanager
@@ -264,6 +294,7 @@ class StageLine:
         self._spent: dict[str, float] = {}  # of each stage, until it was last heard of
         self._working, self._since = "", get_time()
         self._state: tuple[int, int | None] = 0, None
+        self._loop, self._loop_since = (0, 0), get_time()  # inside the stage
 
     def tell(self, stage: str, n_done: int, total: int | None = None) -> None:
         """Note how far a stage is; any thread may call this."""
@@ -279,20 +310,40 @@ class StageLine:
             if is_new:  # however short it is
                 self.draw()
 
+    def count(self, n_done: int, total: int) -> None:
+        """Note how far a loop inside the stage is; any thread may call this."""
+        with self._lock:
+            if n_done == 0:
+                self._loop_since = self._get_time()
+            self._loop = n_done, total
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The seconds of each stage until now, in the order in which they were first heard of."""
+        with self._lock:
+            if not self._working:
+                return {}
+            now = self._get_time()
+            return self._spent | {self._working: self._spent[self._working] + now - self._since}
+
     @property
     def text(self) -> str:
         """The text of the line now."""
         with self._lock:
             if not self._working:
                 return ""
-            over = [f"{name} {_minutes(spent)}" for name, spent in self._spent.items() if name != self._working]
-            spent = self._spent[self._working] + self._get_time() - self._since
-            n_done, total = self._state
+            seconds, (n_done, total) = self.seconds, self._state
+            in_loop, (n_items, of_items) = self._get_time() - self._loop_since, self._loop
+        spent = seconds.pop(self._working)
+        over = [f"{name} {_minutes(spent)}" for name, spent in seconds.items()]
         state = f"{self._working} {_minutes(spent)}"
         state += f"  {n_done:,}" if n_done else ""
         state += f" of {total:,}" if total and n_done else ""
         if total and 0 < n_done < total and spent >= TELLING_SECONDS:
             state += f", {n_done / spent:,.0f}/s, {_minutes(spent * (total - n_done) / n_done)} left"
+        elif not total and 0 < n_items < of_items and in_loop >= TELLING_SECONDS and self._working != COMPILING:
+            left = _minutes(in_loop * (of_items - n_items) / n_items)
+            state += f"  {100 * n_items // of_items} % of this pass, {left} left"
         return "  ".join([state, *reversed(over)])
 
     def draw(self) -> None:
@@ -313,8 +364,11 @@ def _minutes(seconds: float) -> str:
 
 
 @contextmanager
-def stage_line() -> Iterator[StageLine]:
-    """Yield a line that is drawn on standard error, and wiped away at the end."""
+def stage_line(*, is_drawn: bool = True) -> Iterator[StageLine]:
+    """Yield a line that is drawn on standard error, and wiped away at the end; else it only counts seconds."""
+    if not is_drawn:
+        yield StageLine(io.StringIO())
+        return
     line, is_over = StageLine(sys.stderr), threading.Event()
 
     def draw() -> None:
@@ -323,11 +377,13 @@ def stage_line() -> Iterator[StageLine]:
 
     drawing = threading.Thread(target=draw, daemon=True)
     ABOVE.append(line.wipe)
+    LOOPS.observers.append(line.count)
     drawing.start()
     try:
         yield line
     finally:
         is_over.set()
         drawing.join()
+        LOOPS.observers.remove(line.count)
         ABOVE.remove(line.wipe)
         line.wipe()

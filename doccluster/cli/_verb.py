@@ -36,6 +36,37 @@ class SectionedOption(click.Option):
         self.spellings = spellings  # how arguments begin that it stands for: {"date_column": "--column date="}
 
 
+QUIET, TIMINGS = "doccluster.quiet", "doccluster.timings"  # what a context and those above it share
+
+
+def _is_quiet(context: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set:
+        context.meta[QUIET] = True
+
+
+def _has_timings(context: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set:
+        context.meta[TIMINGS] = {}  # seconds by stage
+
+
+COMMON: list[click.Parameter] = [
+    click.Option(
+        ["-q", "--quiet"],
+        is_flag=True,
+        expose_value=False,
+        callback=_is_quiet,
+        help="Print no progress and no notes; results, warnings and errors stay.",
+    ),
+    click.Option(
+        ["--timings"],
+        is_flag=True,
+        expose_value=False,
+        callback=_has_timings,
+        help="Print on standard error, at the end, how long each stage took.",
+    ),
+]  # what the program and each verb take
+
+
 Gather = Callable[[dict[str, Any]], Any]  # takes options out of all that were typed, and returns one argument of them
 
 
@@ -59,6 +90,11 @@ class Verb(click.Command):
         super().__init__(*arguments, **attributes)
         self.gathers = gathers or {}
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the arguments and options, those of every verb before --help."""
+        *parameters, with_help = super().get_params(ctx)
+        return [*parameters, *COMMON, with_help]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         for section in (RUNNING, READING, TERMS, MEANING):
@@ -73,6 +109,16 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the library comes out as one that names options."""
+        try:
+            return self._run(ctx)
+        finally:
+            timings = ctx.meta.pop(TIMINGS, None)
+            if timings is not None:
+                from doccluster.cli._console import print_timings
+
+                print_timings(timings, began=ctx.find_root().obj)
+
+    def _run(self, ctx: click.Context) -> Any:
         try:
             gathered = {name: take(ctx.params) for name, take in self.gathers.items()}
             ctx.params |= gathered

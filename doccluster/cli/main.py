@@ -21,6 +21,7 @@ from doccluster.cli._output import (
     settle_errors,
     write_error,
 )
+from doccluster.cli._verb import COMMON, about_verb
 from doccluster.errors import DocclusterError, InputError
 
 _BEGAN = [time.perf_counter()]
@@ -84,8 +85,6 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from doccluster.cli._verb import about_verb
-
             ctx.fail(about_verb(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
 
@@ -94,7 +93,7 @@ class LazyCommands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]}, params=COMMON)
 @click.version_option(__version__, prog_name="doccluster")
 def commands() -> None:
     """Cluster text documents, and say how good the clustering is."""

@@ -20,9 +20,9 @@ from doccluster.cli._console import (
     print_json,
     progress_shown,
     say,
+    say_note,
     threads_option,
 )
-from doccluster.cli._output import write_error
 from doccluster.cli._source_options import (
     OptionSpec,
     made_options,
@@ -215,7 +215,7 @@ def execute(sources: tuple[str, ...], arguments: dict[str, Any], *, as_json: boo
                 **arguments,
                 command=typed_command(),
                 began=click.get_current_context().obj,
-                announce=None if as_json else write_error,
+                announce=None if as_json else say_note,
                 progress=progress,
             )
         except RunInterrupted as stopped:
@@ -338,7 +338,7 @@ def demo_command(ctx: click.Context, output: str) -> None:
     sample = sample_path()
     words = [str(sample), "--output", output, "--clusters", "32", "--truth", "story", "--seed", "7"]
     say(f"$ doccluster run {shlex.join(words)}")
-    run_command.main([*words, "--overwrite"], prog_name="doccluster run", standalone_mode=False, obj=ctx.obj)
+    run_command.main([*words, "--overwrite"], prog_name="doccluster run", standalone_mode=False, parent=ctx)
     shutil.copyfile(sample, Path(output) / sample.name)
     say()
     say(f"Open {Path(output) / 'report.html'} in a browser.")

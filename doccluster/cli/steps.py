@@ -20,9 +20,10 @@ from doccluster.cli._console import (
     progress_shown,
     say,
     say_fact,
+    say_note,
     threads_option,
 )
-from doccluster.cli._output import write_error, write_out
+from doccluster.cli._output import write_out
 from doccluster.cli._source_options import (
     matrix_options,
     reader_options,
@@ -127,7 +128,7 @@ def assign_command(
         check_file(Path(output), overwrite=overwrite)
     fitted = load_model(model)
     with progress_shown(quiet=as_json) as progress:
-        announce = None if as_json else write_error
+        announce = None if as_json else say_note
         table = assign_documents(
             fitted, typed_source(sources), reader=reader, announce=announce, progress=progress, **settings
         )
@@ -144,7 +145,7 @@ def assign_command(
         say(f"  {_novelty(table, threshold)}")
     else:
         write_out(csv_text(table))
-        write_error(_novelty(table, threshold))
+        say_note(_novelty(table, threshold))
 
 
 def _novelty(table: pd.DataFrame, threshold: float) -> str:

@@ -158,9 +158,9 @@ class Budget:
 class _CountedStream(io.RawIOBase):
     """Read from `source`, filling the buffer as far as the source goes; failures come after the bytes before them."""
 
-    def __init__(self, source: Any, budget: Budget | None, broken: str) -> None:
+    def __init__(self, source: Any, spend: Callable[[int], None] | None, broken: str) -> None:
         self._read_some = getattr(source, "read1", source.read)
-        self._budget = budget
+        self._spend = spend
         self._broken = broken
         self._failure: ReadFailure | None = None
 
@@ -176,8 +176,8 @@ class _CountedStream(io.RawIOBase):
                 piece = self._read_some(len(view) - filled)
                 if piece is None:
                     raise BlockingIOError(errno.EAGAIN, "it is not a plain file, and nothing comes from it")
-                if self._budget is not None:
-                    self._budget.spend(len(piece))
+                if self._spend is not None:
+                    self._spend(len(piece))
             except ReadFailure as failure:
                 self._failure = failure
             except Exception as error:  # noqa: BLE001  the stream's own border: its failure comes after what it gave
@@ -193,9 +193,14 @@ class _CountedStream(io.RawIOBase):
         return filled
 
 
-def counted_stream(source: object, *, budget: Budget | None = None, broken: str = "unreadable") -> io.BufferedReader:
-    """Return a buffered stream over `source` whose failures are `ReadFailure` with the reason `broken`."""
-    return io.BufferedReader(_CountedStream(source, budget, broken), HEAD_SIZE)
+def counted_stream(
+    source: object, *, spend: Callable[[int], None] | None = None, broken: str = "unreadable"
+) -> io.BufferedReader:
+    """Return a buffered stream over `source` whose failures are `ReadFailure` with the reason `broken`.
+
+    `spend` gets the number of bytes of each piece that is read.
+    """
+    return io.BufferedReader(_CountedStream(source, spend, broken), HEAD_SIZE)
 
 
 @dataclass

@@ -24,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
 from doccluster.base.paths import shown_path
+from doccluster.base.progress import LOOPS
 from doccluster.corpus._office_files import as_office_file
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.opening import address_of, find_files, on_this_machine, open_path
@@ -202,9 +203,9 @@ class Walk:
         except ReadFailure as failure:
             yield Skipped(name, failure.reason, failure.detail)
             return
-        with raw:
+        with raw, LOOPS.counting(os.fstat(raw.fileno()).st_size if is_plain else 0) as count:
             local = listed.path if is_plain else None
-            stream = counted_stream(raw)
+            stream = counted_stream(raw, spend=count)
             file = InputFile(name, listed.place, stream, listed.root, listed.is_explicit, listed.is_only, local=local)
             yield from self._unpacked(file)
 
@@ -352,7 +353,7 @@ def open_packed(
             return
     budget = budget if budget is not None else Budget(expanded_size)
     if kind in _OPENERS:
-        stream = counted_stream(_OPENERS[kind](file.stream), budget=budget, broken="broken-archive")
+        stream = counted_stream(_OPENERS[kind](file.stream), spend=budget.spend, broken="broken-archive")
         place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
         inner = replace(file, place=place, stream=stream, local=None)
         yield from open_packed(inner, expanded_size, budget=budget, depth=depth + 1)
@@ -418,7 +419,7 @@ def _zip_member(
     with boundary("broken-archive"):
         stream = archive.open(member)
     with stream:
-        yield _member(file, name, counted_stream(stream, budget=budget, broken="broken-archive"))
+        yield _member(file, name, counted_stream(stream, spend=budget.spend, broken="broken-archive"))
 
 
 class _Header(tarfile.TarInfo):
@@ -451,8 +452,10 @@ def _tar_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skippe
                 continue
             stream = archive.extractfile(member)
             if stream is not None:
-                holes = budget if member.issparse() else None  # a sparse member expands; others were counted before
-                yield _member(file, name, counted_stream(stream, budget=holes, broken="broken-archive"))
+                holes = (
+                    budget.spend if member.issparse() else None
+                )  # a sparse member expands; others were counted before
+                yield _member(file, name, counted_stream(stream, spend=holes, broken="broken-archive"))
 
 
 def _check_claim(size: int, max_bytes: int) -> None:

@@ -7,7 +7,7 @@ a word in titles, and does a search for it bring its cluster back?
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy import sparse
 
 from doccluster.base.arrays import AnyIntegers, Matrix
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.progress import LOOPS
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry.partition import Partition
 from doccluster.text.language import linking_words
@@ -176,7 +177,7 @@ def count_label_phrases(
     rows = _sample(texts, partition, max_characters)
     labels = partition.labels[rows]
     n_read = np.bincount(labels, minlength=partition.n_clusters)
-    running = RunningText.of_texts(_with_titles(PickedTexts(texts, rows), titles, rows), prepare=prepare)
+    running = RunningText.of_texts(_with_titles(LOOPS.over(PickedTexts(texts, rows)), titles, rows), prepare=prepare)
     uses = word_uses(running, function_words, languages)
     shown: list[str] = []
     columns: list[tuple[int, ...]] = []
@@ -204,7 +205,7 @@ def count_label_phrases(
     return LabelPhrases(tuple(shown), tuple(columns), sparse.csr_array(by_phrase.T), unfit)
 
 
-def _with_titles(texts: Sequence[str], titles: Sequence[str] | None, rows: npt.NDArray[np.int64]) -> Iterator[str]:
+def _with_titles(texts: Iterable[str], titles: Sequence[str] | None, rows: npt.NDArray[np.int64]) -> Iterator[str]:
     """Return the beginnings of texts, an empty line after each title; a title that came before is left out."""
     subjects: set[str] = set()
     for text, row in zip(texts, rows.tolist(), strict=True):

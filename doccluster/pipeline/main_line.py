@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,7 +267,11 @@ def make_run(
             if report:
                 from doccluster.report import write_report  # brings in jinja2, which a run without output needs not
 
-                also["report.html"] = partial(write_report, texts=texts if with_texts else None)
+                def report_page(written: Run, path: Path) -> None:
+                    progress("report", 0)
+                    write_report(written, path, texts=texts if with_texts else None)
+
+                also["report.html"] = report_page
             if encoded.model:
                 also[ENCODED] = lambda _, path: encoded.write(path)
             save_run(run, output, overwrite=overwrite or checkpoints is not None, also=also)

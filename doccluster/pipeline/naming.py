@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import LOOPS
 from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
 from doccluster.geometry import ClusterEvidence
@@ -267,7 +268,7 @@ def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, tex
     chosen = vectorization.vectorizer
     if chosen is None or callable(chosen.analyzer) or chosen.analyzer.startswith("char"):
         return vectors
-    beginnings = (text[:PER_DOCUMENT] for text in texts)
+    beginnings = (text[:PER_DOCUMENT] for text in LOOPS.over(texts))
     forms = np.array(
         written_forms(chosen.display_terms_.tolist(), beginnings, prepare=_prepare(vectorization)), dtype=object
     )

@@ -19,6 +19,7 @@ from scipy import sparse
 
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.compiled import jit
+from doccluster.base.progress import LOOPS
 
 
 @jit
@@ -81,7 +82,7 @@ def tsne(rows: Floats, start: Floats, *, perplexity: float, n_threads: int | Non
         for n_iterations, exaggeration, momentum in PHASES:
             pulls = similar.data * np.float32(exaggeration)
             graph = similar.indptr.astype(np.int32), similar.indices.astype(np.int32), pulls
-            for _ in range(n_iterations):
+            for _ in LOOPS.over(range(n_iterations)):
                 across, down, near = push(places[0], places[1], places[0], places[1])
                 pull = attraction(places[0], places[1], graph, places[0], places[1])
                 total = max(near.sum() - n, MIN_NEARNESS)  # each place meets itself once, at distance 0

@@ -197,7 +197,9 @@ def test_the_help_of_a_command_names_only_options_that_it_has():
         if isinstance(command, click.Group):
             for verb in command.list_commands(context):
                 yield from wrong(command.get_command(context, verb), verb)
-        known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)} | {"--help"}
+        known = {option for one in command.get_params(context) for option in (*one.opts, *one.secondary_opts)} | {
+            "--help"
+        }
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", command.get_help(context)):
             if option not in known and (name, option) not in elsewhere:
                 yield name, option
