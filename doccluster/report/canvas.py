@@ -33,6 +33,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same on every machine
+NARROW = ["STIXGeneral", FONT]  # for long names: comes with matplotlib too, but for the signs it lacks
+_NARROW_IN_SVG = b"STIXGeneral, 'STIX Two Text', 'Times New Roman', Times, 'Liberation Serif', serif"  # as wide
 STYLE = {
     "font.family": [FONT],
     "font.size": 10.0,
@@ -192,7 +194,8 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
     stream = io.BytesIO()
     with house_style():
         figure.savefig(stream, format=kind, dpi=RESOLUTION, metadata=without_time[kind])
-    return stream.getvalue()
+    # a page that lacks the face takes one that is as wide
+    return stream.getvalue().replace(f"'{NARROW[0]}', '{FONT}'".encode(), _NARROW_IN_SVG)
 
 
 def set_scales(axes: Axes, *, log_x: bool, log_y: bool) -> None:

@@ -6,7 +6,6 @@ pdf or png).
 
 from __future__ import annotations
 
-import colorsys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +28,11 @@ from doccluster.report.canvas import (
     set_scales,
     written,
 )
-from doccluster.report.explore import GRID, grid_places
+from doccluster.report.drawn_map import DARK, LIGHT, DrawnMap, draw_map, groups_of
 from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
-from doccluster.report.still_map import SIDE, still_map
-from doccluster.report.story_cards import name_of
-from doccluster.report.svg import ACCENT, CATEGORIES, INK, MUTED, RULE, WARNING, Range, tick_step
-from doccluster.results.overview import overview
-from doccluster.results.prevalence import group_of_documents
+from doccluster.report.svg import ACCENT, INK, MUTED, WARNING, Range, tick_step
 from doccluster.results.record import Run
 
 if TYPE_CHECKING:
@@ -48,59 +43,44 @@ if TYPE_CHECKING:
 
 WIDEST_NAME = 50  # characters
 MAX_LEAVES = 300  # of a tree
-GOLDEN = 0.381966  # of the circle of colours, from one cluster to the next
-MAX_IN_LEGEND = len(CATEGORIES)
 __all__ = ["agreement", "confusion", "dendrogram", "document_map", "k_curve", "silhouettes"]
 
 
 @drawn
 @at_the_door
-def document_map(run: Run, *, color_by: str = "cluster", ax: Axes | None = None, path: Path | None = None) -> Figure:
-    """Draw the documents in the plane (latent semantic analysis, then t-SNE), with labels at the central documents.
+def document_map(
+    run: Run,
+    *,
+    color_by: str = "cluster",
+    is_dark: bool = False,
+    ax: Axes | None = None,
+    path: Path | None = None,
+) -> Figure:
+    """Draw the documents in the plane (latent semantic analysis, then t-SNE), with the names of clusters around them.
+
+    The largest clusters have a name, as many as there is room for; a line leads to the middle of each. Where there are
+    sections, their names stand on the map, and each has one hue, of which its clusters are shades.
 
     Parameters
     ----------
     color_by : str
         "cluster", a column, or "year", "month" or "day"; documents without a value, or with several classes, are grey.
         Numbers with more than ten values are cut into quarters.
+    is_dark : bool
+        Whether the figure is for a dark ground.
 
     Raises
     ------
     InputError
         If there is no such column, its values are all the same or all different, or documents are fewer than four.
     """
-    from matplotlib.patheffects import withStroke
-
-    plane = plane_of(run)
-    places = grid_places(plane) / GRID
-    figure, axes = new_axes(7.2, 7.2, ax)
-    codes, names = _groups(run, color_by)
-    size = float(np.clip(2000 / run.n_documents, 0.8, 14))
-    for code in [-1, *range(len(names))]:  # first, and so below all others, the documents without a group
-        members = codes == code
-        if members.any():
-            colour = RULE if code < 0 else _colour(code, len(names))
-            name = plain(names[code]) if code >= 0 else ""
-            axes.scatter(places[members, 0], places[members, 1], s=size, color=colour, linewidths=0, label=name)
-    for medoid in still_map(run, plane, {facts.cluster: name_of(facts) for facts in overview(run)}).medoids:
-        if medoid.stands:
-            axes.annotate(
-                plain(medoid.label),
-                (medoid.x / SIDE, medoid.y / SIDE),
-                xytext=(medoid.stands.x / SIDE, medoid.stands.y / SIDE),
-                ha="left" if medoid.stands.anchor == "start" else "right",
-                va="center",
-                fontsize=7,
-                color=INK,
-                arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": INK, "shrinkA": 0, "shrinkB": 0},
-                path_effects=[withStroke(linewidth=2, foreground="white")],
-            )
-    if color_by != "cluster" and len(names) <= MAX_IN_LEGEND:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=max(1.0, 3 / size**0.5))
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(1.02, -0.02)
-    axes.set_aspect("equal")
-    axes.set_axis_off()
+    ground = DARK if is_dark else LIGHT
+    groups = None if color_by == "cluster" else groups_of(run, color_by)
+    places = plane_of(run).places
+    figure, axes = new_axes(12.8, 8.0, ax)
+    if ax is None:
+        figure.set_facecolor(ground.paper)
+    draw_map(DrawnMap.on(figure, axes, places, ground), run, groups, has_caption=ax is None)
     return written(figure, path)
 
 
@@ -130,28 +110,6 @@ def dendrogram(run: Run, *, ax: Axes | None = None, path: Path | None = None) ->
     hierarchy.dendrogram(joins, orientation="left", labels=names, ax=axes, **how)
     label_axes(axes, title="", x_label="loss of the criterion I2", y_label="")
     return written(figure, path)
-
-
-def _groups(run: Run, color_by: str) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Return the group of each document, -1 for none, and the names of the groups."""
-    if color_by == "cluster":
-        return run.partition.labels.astype(np.int64), [cluster.label for cluster in run.clusters]
-    if color_by in run.documents.labels:  # whose classes may be one, or all different
-        rows, labels = run.classes(color_by)
-    else:
-        values = group_of_documents(run, color_by)[0]
-        rows = np.flatnonzero(values != "")
-        labels = tuple(values[rows].tolist())
-    names, group_of_row = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
-    codes = np.full(run.n_documents, -1, dtype=np.int64)
-    codes[rows] = group_of_row
-    return codes, names.tolist()
-
-
-def _colour(code: int, n: int) -> str | tuple[float, float, float]:
-    if n <= len(CATEGORIES):
-        return CATEGORIES[code]
-    return colorsys.hls_to_rgb((0.55 + GOLDEN * code) % 1.0, 0.36 + 0.08 * (code % 3), 0.65)
 
 
 @at_the_door

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import doccluster
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report import write_report
@@ -60,3 +62,29 @@ def newsroom_report(newsroom_run, tmp_path_factory):
 def hostile_report(hostile_run, tmp_path_factory):
     """The file of the report of the hostile documents."""
     return write_report(hostile_run, tmp_path_factory.mktemp("hostile") / "report.html")
+
+
+SECTIONS, PARTS, EACH = 8, 9, 4
+
+
+@pytest.fixture(scope="session")
+def many():
+    """Return a run of 72 clusters of eight themes, with titles, dates and outlets."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for theme in range(SECTIONS):
+        for part in range(PARTS):
+            for number in range(EACH):
+                words = [f"theme{theme}w{w}" for w in rng.integers(0, 6, 8)]
+                words += [f"part{theme}x{part}w{w}" for w in rng.integers(0, 6, 12)]
+                day = f"2026-03-{1 + (number * 7 + part) % 28:02}"
+                title = f"Title t{theme}p{part}n{number} of some words"
+                rows.append({"text": " ".join(words), "title": title, "date": day, "source": f"outlet {number % 2}"})
+    corpus = doccluster.read_corpus(rows)
+    labels = np.repeat(np.arange(SECTIONS * PARTS), EACH)
+    return doccluster.run(corpus, labels=labels.tolist(), language="none")
+
+
+@pytest.fixture(scope="session")
+def report_of_many(many, tmp_path_factory):
+    return write_report(many, tmp_path_factory.mktemp("report") / "report.html")

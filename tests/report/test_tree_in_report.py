@@ -6,36 +6,10 @@ import re
 import numpy as np
 import pytest
 
-import doccluster
-from doccluster.report import write_report
 from doccluster.report.explore import explore_data
 from doccluster.report.story_cards import MAX_UNFOLDED, MIN_LINES
 from doccluster.report.summary import summarize
-
-SECTIONS, PARTS, EACH = 8, 9, 4
-
-
-@pytest.fixture(scope="module")
-def many():
-    """Return a run of 72 clusters of eight themes, with titles, dates and outlets."""
-    rng = np.random.default_rng(2)
-    rows = []
-    for theme in range(SECTIONS):
-        for part in range(PARTS):
-            for number in range(EACH):
-                words = [f"theme{theme}w{w}" for w in rng.integers(0, 6, 8)]
-                words += [f"part{theme}x{part}w{w}" for w in rng.integers(0, 6, 12)]
-                day = f"2026-03-{1 + (number * 7 + part) % 28:02}"
-                title = f"Title t{theme}p{part}n{number} of some words"
-                rows.append({"text": " ".join(words), "title": title, "date": day, "source": f"outlet {number % 2}"})
-    corpus = doccluster.read_corpus(rows)
-    labels = np.repeat(np.arange(SECTIONS * PARTS), EACH)
-    return doccluster.run(corpus, labels=labels.tolist(), language="none")
-
-
-@pytest.fixture(scope="module")
-def report_of_many(many, tmp_path_factory):
-    return write_report(many, tmp_path_factory.mktemp("report") / "report.html")
+from tests.report.conftest import SECTIONS
 
 
 def test_cards_stand_in_their_sections_and_the_smaller_ones_are_folded(many):
