@@ -150,7 +150,7 @@ def test_ids_that_a_spreadsheet_would_run_are_found_again(tmp_path):
     run_pipeline(source, n_clusters=2, language="none", output=tmp_path / "run", report=False)
     lines[0]["text"] = "rye bread from the oven again"
     source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert "1 of 6 documents have another label" in repeat_run(tmp_path / "run").differences
+    assert "1 of 6 documents are in another cluster" in repeat_run(tmp_path / "run").differences
 
 
 def test_a_repeated_run_under_other_versions_names_them(tmp_path):

@@ -291,12 +291,23 @@ def report_command(
     metavar="PATH",
     help="Where the documents are now (may be repeated); by default where the run found them, or beside RUN.JSON.",
 )
+@click.option(
+    "--keep-corrections",
+    is_flag=True,
+    help="Start from what `label` and `merge` changed: each such cluster is a topic, its documents are examples.",
+)
 @click.option("-o", "--output", metavar="DIR", help="Also write the new run to this folder.")
 @overwrite_option
 @threads_option
 @json_option
 def rerun_command(
-    record: str, sources: tuple[str, ...], output: str | None, overwrite: bool, n_threads: int | None, as_json: bool
+    record: str,
+    sources: tuple[str, ...],
+    keep_corrections: bool,
+    output: str | None,
+    overwrite: bool,
+    n_threads: int | None,
+    as_json: bool,
 ) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline.repeating import repeat_run
@@ -305,19 +316,27 @@ def rerun_command(
         again = repeat_run(
             record,
             source=typed_source(sources) if sources else None,
+            keep_corrections=keep_corrections,
             output=output,
             overwrite=overwrite,
             n_threads=n_threads,
             command=typed_command(),
             progress=progress,
         )
+    names = {topic.name for topic in again.corrections}
+    corrected = [cluster for cluster in again.run.clusters if cluster.name in names]
     if as_json:
-        print_json({"same_labels": again.same_labels, "differences": again.differences, "output": output})
+        rows = [{"cluster": cluster.cluster, "size": cluster.size, "label": cluster.label} for cluster in corrected]
+        answer = {"same_labels": again.same_labels, "differences": again.differences, "output": output}
+        print_json({**answer, "corrected": rows} if keep_corrections else answer)
     else:
-        verdict = "the same labels" if again.same_labels else "other labels"
+        what = "clusters" if keep_corrections else "labels"
+        verdict = f"the same {what}" if again.same_labels else f"other {what}"
         say(f"{verdict} for {again.run.n_documents:,} documents in {again.run.n_clusters} clusters")
         for difference in again.differences:
             say(f"  {difference}")
+        for cluster in corrected:
+            say(f"  cluster {cluster.cluster}: {cluster.label}, {cluster.size:,} documents")
     if not again.same_labels:
         # as `diff` and `cmp` do, so that a script can tell
         sys.exit(1)

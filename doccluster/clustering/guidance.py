@@ -131,8 +131,9 @@ def grow_clusters(
     pulls = np.where(speaks | (n_examples >= MANY_EXAMPLES), PULL_OF_WORDS, PULL_OF_EXAMPLES)
     pulls[~speaks & ~has_examples] = 0.0
 
-    centroids = _first_centroids(points, labels, n_clusters, starts, anchors)
     fixed = np.concatenate([*guides.examples, np.empty(0, np.int64)]).astype(np.int64)
+    centroids = _first_centroids(points, labels, n_clusters, starts, anchors, fixed)
+    n_clusters = centroids.shape[0]
     topic_of_fixed = np.repeat(np.arange(n_topics), n_examples)
     for _ in range(MAX_MOVES):
         grown = assign_to_centroids(points, centroids, n_threads=n_threads).labels.astype(np.int64)
@@ -202,17 +203,23 @@ def _coherence(points: Any, has_term: Any, query: Any) -> float:
     return float((directions @ directions.T)[np.triu_indices(len(terms), 1)].mean())
 
 
-def _first_centroids(points: Any, labels: Labels, n_clusters: int, starts: Any, anchors: Floats) -> Floats:
+def _first_centroids(
+    points: Any, labels: Labels, n_clusters: int, starts: Any, anchors: Floats, examples: Labels
+) -> Floats:
     """Return first centroids, of the topics first: topics take over the clusters that their documents are in.
 
-    A topic begins at its anchor, also one whose words do not pull; without any document, at that cluster's mean.
+    A topic begins at its anchor, also one whose words do not pull; without any document, at that cluster's mean. Of a
+    free cluster that is mostly examples of topics nothing is left to begin from.
     """
     means = unit_rows(_dense(sums_by_label(points, labels, n_clusters)), warn=False)
     shares = np.asarray((starts @ one_hot(labels, n_clusters)).toarray())
     _, clusters = linear_sum_assignment(-shares)
     has_anchor = np.diff(starts.indptr)[:, None] > 0
     own = np.where(has_anchor, anchors, means[clusters])
-    return np.vstack([own, np.delete(means, clusters, axis=0)])
+    n_examples = np.bincount(labels[examples], minlength=n_clusters)
+    is_used_up = n_examples > np.bincount(labels, minlength=n_clusters) / 2
+    is_used_up[clusters] = True
+    return np.vstack([own, means[~is_used_up]])
 
 
 def _settled(

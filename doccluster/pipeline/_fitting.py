@@ -183,12 +183,16 @@ def folding_note(first: Rows | None) -> str | None:
 
 
 def set_aside(
-    fit: FittedClusters, placed: Placement, vectors: DocumentVectors | None = None, space: str = "words"
+    fit: FittedClusters,
+    placed: Placement,
+    vectors: DocumentVectors | None = None,
+    space: str = "words",
+    stays: Flags | None = None,
 ) -> tuple[FittedClusters, Placement, Flags]:
     """Return the clusters, how each document sits in its nearest, and which documents fit no cluster.
 
-    Every document keeps its cluster. Clusters are numbered by how many documents stay. Documents with a meaning are
-    judged as they were clustered: by words and meaning side by side, or by their meaning.
+    Every document keeps its cluster. Clusters are numbered by how many documents stay, as those that `stays` names do.
+    Documents with a meaning are judged as they were clustered: by words and meaning side by side, or by their meaning.
     """
     labels, k = fit.partition.labels, fit.partition.n_clusters
     if vectors is None or vectors.meaning is None or space == "words":
@@ -196,6 +200,8 @@ def set_aside(
     else:
         rows = vectors.meaning.beside(vectors.documents.unit) if space == "both" else vectors.meaning.rows
         is_other = rows_that_fit_none(Documents(rows), labels)
+    if stays is not None:
+        is_other &= ~stays
     if not is_other.any():
         return fit, placed, is_other
     order = np.argsort(-np.bincount(labels[~is_other], minlength=k), kind="stable")
@@ -299,7 +305,16 @@ class StoryFit:
 
     fit: FittedClusters
     is_alone: npt.NDArray[np.bool_]
-    why: str
+    n_outlets: int
+
+    @property
+    def why(self) -> str:
+        """Why stories are shown, in a sentence."""
+        n_stories = _counted(self.fit.partition.n_clusters, "story", "stories")
+        return (
+            f"{n_stories} of two articles or more, because the documents are dated and come from {self.n_outlets:,} "
+            "outlets (`--granularity topics` for topics)."
+        )
 
 
 def is_dated(documents: DocumentTable) -> bool:
@@ -352,7 +367,9 @@ def stories_of_run(
     for by name.
     """
     is_open = settings.granularity in (None, "stories") and isinstance(settings.n_clusters, str)
-    is_open = is_open and settings.labels is None and not settings.apart_columns and settings.topics is None
+    is_open = is_open and settings.labels is None and not settings.apart_columns
+    if settings.topics is not None:  # clusters grow from words; of examples of stories each is a story
+        is_open = is_open and settings.granularity == "stories" and not any(topic.words for topic in settings.topics)
     if not is_open or settings.algorithm != QUALITIES["default"] or settings.has_meaning:
         return None
     news = news_among(documents, corpus)
@@ -369,11 +386,7 @@ def stories_of_run(
     if is_alone.all():
         return None
     fit = fit_of_labels(vectors, labels, is_alone)
-    why = (
-        f"{_counted(int(several.sum()), 'story', 'stories')} of two articles or more, because the documents are dated "
-        f"and come from {news.n_outlets:,} outlets (`--granularity topics` for topics)."
-    )
-    return StoryFit(replace(fit, from_start=False), is_alone, why)
+    return StoryFit(replace(fit, from_start=False), is_alone, news.n_outlets)
 
 
 def _counted(number: int, one: str, several: str) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,18 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress
 from doccluster.clustering.guidance import MIN_COHERENCE, MIN_SHARE, GrownClusters, Guides, grow_clusters
 from doccluster.clustering.task import decide
-from doccluster.errors import Argument, InputError
+from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription
-from doccluster.pipeline._fitting import FittedClusters, centroids_of, largest_first, new_numbers
-from doccluster.pipeline.known_topics import Topic
+from doccluster.pipeline._fitting import (
+    FittedClusters,
+    StoryFit,
+    centroids_of,
+    fit_of_labels,
+    largest_first,
+    new_numbers,
+)
+from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.tree import Levels
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
@@ -32,26 +41,23 @@ class GuidedClusters(ShortRepr):
     """Clusters grown from topics.
 
     `topic_of` and `grown_from`: int64 arrays of shape (n_documents,), the topic that the cluster of each document
-    belongs to, and the one whose own cluster it is; -1 for none. `outside` says which documents fit no topic, where
-    only topics are wanted.
+    belongs to, and the one whose own cluster it is; -1 for none. `is_example`: the documents that are examples.
+    `outside` says which documents fit no topic, where only topics are wanted.
     """
 
     fit: FittedClusters
     topics: tuple[Topic, ...]
     topic_of: Labels
     grown_from: Labels
+    is_example: Flags
     outside: Flags | None
     notes: tuple[str, ...]
 
     def roots(self) -> Labels:
         """Return the outermost ancestor of the topic of each document, int64 array; -1 for none."""
         numbers = {topic.name: number for number, topic in enumerate(self.topics)}
-        root_of = []
-        for number, topic in enumerate(self.topics):
-            while topic.parent is not None:
-                number = numbers[topic.parent]
-                topic = self.topics[number]
-            root_of.append(number)
+        parents = {topic.name: topic.parent for topic in self.topics}
+        root_of = [numbers[[topic.name, *ancestors(topic.name, parents)][-1]] for topic in self.topics]
         return np.array([*root_of, -1], dtype=np.int64)[self.topic_of]
 
     def has_groups(self) -> bool:
@@ -116,6 +122,7 @@ def guide_clusters(
     counts = vectors.counts if fit.rule is not None and fit.rule.on_counts else None
     points = rows if fit.points is None else fit.points
     grown = grow_clusters(rows, counts, points, fit.partition.labels, k, guides, n_threads=n_threads, progress=progress)
+    k = grown.topics.size
     labels, of_cluster = grown.labels, np.where(grown.topics >= 0, growing[grown.topics], -1)
     rule = None if grown.mixture is None else grown.mixture.rule
     outside = None
@@ -136,7 +143,8 @@ def guide_clusters(
         if example in without_terms
     ]
     notes += _notes([topics[number] for number in growing], grown, guides, labels)
-    return GuidedClusters(guided, topics, topic_of, grown_from, outside, tuple(notes))
+    is_example = np.isin(np.arange(labels.size), np.concatenate(guides.examples))
+    return GuidedClusters(guided, topics, topic_of, grown_from, is_example, outside, tuple(notes))
 
 
 def _guides(
@@ -146,42 +154,75 @@ def _guides(
     vectorizer: TfidfVectorizer | None,
     without_terms: Collection[str],
 ) -> Guides:
-    if vectorizer is None:
-        raise InputError(
-            "the source is a matrix, and words of topics need texts", remedy=("leave out ", Argument("topics"))
-        )
-    row_of = {name: row for row, name in reversed(list(enumerate(documents.ids)))}
     texts = [" ; ".join(topic.words) for topic in topics]
-    examples, similar = [], []
-    for topic in topics:
-        rows = [row_of[example] for example in topic.examples if example in row_of]
-        unknown = [example for example in topic.examples if example not in row_of and example not in without_terms]
-        for example in unknown:
-            if not re.search(r"\s", example):
-                raise InputError(
-                    f"the topic {topic.name!r} has the example {example!r}, which is the id of no document",
-                    remedy="give an id as `assignments.csv` has it, or a text of several words",
-                )
-        examples.append(np.array(rows, dtype=np.int64))
-        similar.append(_most_like(vectors.documents.unit, vectorizer, unknown))
-    twice = np.concatenate([*examples, np.empty(0, np.int64)])
-    rows_of_several = np.unique(twice)[np.bincount(np.unique(twice, return_inverse=True)[1], minlength=0) > 1]
-    if rows_of_several.size:
+    n_terms = vectors.documents.unit.shape[1]
+    counts = queries = sparse.csr_array((len(topics), n_terms))
+    if vectorizer is not None:
+        counts, queries = vectorizer.transform_counts(texts), vectorizer.transform(texts)
+    elif any(texts):
         raise InputError(
-            f"the document {documents.ids[int(rows_of_several[0])]!r} is an example of two topics",
-            remedy="leave it to one",
+            "the source is a matrix, and words of topics need texts",
+            argument="topics",
+            remedy="give ids of documents as examples",
         )
+    examples = _rows_of_examples(topics, documents)
+    similar = []
+    for topic, rows in zip(topics, examples, strict=True):
+        unknown = sorted(set(topic.examples) - {documents.ids[row] for row in rows.tolist()} - without_terms)
+        unknown_ids = [example for example in unknown if vectorizer is None or not re.search(r"\s", example)]
+        if unknown_ids:
+            raise InputError(
+                f"the topic {topic.name!r} has the example {unknown_ids[0]!r}, which is the id of no document",
+                remedy="give an id as `assignments.csv` has it, or a text of several words",
+            )
+        similar.append(_most_like(vectors.documents.unit, vectorizer, unknown))
     return Guides(
-        sparse.csr_array(vectorizer.transform_counts(texts)),
-        sparse.csr_array(vectorizer.transform(texts)),
-        tuple(examples),
+        sparse.csr_array(counts),
+        sparse.csr_array(queries),
+        examples,
         tuple(similar),
     )
 
 
-def _most_like(rows: Matrix, vectorizer: TfidfVectorizer, texts: Sequence[str]) -> Integers:
+def _rows_of_examples(topics: Sequence[Topic], documents: DocumentTable) -> tuple[Labels, ...]:
+    """Return the documents whose ids are examples, for each topic; raise InputError if one is that of two topics."""
+    row_of = {name: row for row, name in reversed(list(enumerate(documents.ids)))}
+    rows = [[row_of[example] for example in topic.examples if example in row_of] for topic in topics]
+    twice = [row for row, n_topics in Counter(chain.from_iterable(rows)).items() if n_topics > 1]
+    if twice:
+        raise InputError(
+            f"the document {documents.ids[min(twice)]!r} is an example of two topics", remedy="leave it to one"
+        )
+    return tuple(np.array(of_topic, dtype=np.int64) for of_topic in rows)
+
+
+def correct_stories(
+    stories: StoryFit, vectors: DocumentVectors, documents: DocumentTable, topics: tuple[Topic, ...]
+) -> tuple[StoryFit, GuidedClusters]:
+    """Return stories in which the examples of each topic are in one story, which has its name.
+
+    A story that is mostly examples of a topic becomes part of it; the other stories stay.
+    """
+    k = stories.fit.partition.n_clusters
+    story_of = np.where(stories.is_alone, k, stories.fit.partition.labels)
+    labels, sizes = np.where(stories.is_alone, -1, story_of), np.bincount(story_of, minlength=k + 1)
+    for number, rows in enumerate(_rows_of_examples(topics, documents), k):
+        joins = np.bincount(story_of[rows], minlength=k + 1) > sizes / 2
+        joins[k] = False  # articles that are in no story
+        labels[joins[story_of]] = number
+        labels[rows] = number
+    is_alone = labels < 0
+    fit = fit_of_labels(vectors, labels, is_alone)
+    topic_of = np.full(fit.partition.n_clusters, -1)
+    topic_of[fit.partition.labels[labels >= k]] = labels[labels >= k] - k
+    grown_from = topic_of[fit.partition.labels]
+    guided = GuidedClusters(fit, topics, grown_from, grown_from, labels >= k, None, ())
+    return replace(stories, fit=fit, is_alone=is_alone), guided
+
+
+def _most_like(rows: Matrix, vectorizer: TfidfVectorizer | None, texts: Sequence[str]) -> Integers:
     """Return the documents that are most like any of some texts."""
-    if not texts:
+    if vectorizer is None or not texts:
         return np.empty(0, dtype=np.int64)
     cosines = sparse.csc_array(rows @ sparse.csr_array(vectorizer.transform(texts)).T)
     nearest = []

@@ -145,31 +145,34 @@ def _check(topics: Sequence[Topic], places: Sequence[str], source: str) -> None:
     """Raise InputError if a topic cannot be used; `places` say where each stands."""
     if not topics:
         raise InputError(f"{source} has no topics", remedy="give at least one, with words or examples")
-    by_name: dict[str, Topic] = {}
-    parents = {topic.parent for topic in topics}
+    names: set[str] = set()
+    parents = {topic.name: topic.parent for topic in topics}
     for topic, place in zip(topics, places, strict=True):
         if not topic.name.strip() or len(topic.name) > MAX_NAME or not topic.name.isprintable():
             raise InputError(
                 f"the topic in {place} has no usable name", remedy=f"give one line of 1 to {MAX_NAME} characters"
             )
-        if topic.name in by_name:
+        if topic.name in names:
             raise InputError(f"the name {topic.name!r} in {place} was given before", remedy="give each topic one name")
-        if not topic.words and not topic.examples and topic.name not in parents:
+        if not topic.words and not topic.examples and topic.name not in parents.values():
             raise InputError(f"the topic {topic.name!r} in {place} has neither words nor examples", remedy="add some")
-        by_name[topic.name] = topic
+        names.add(topic.name)
     for topic, place in zip(topics, places, strict=True):
-        ancestor, seen = topic.parent, {topic.name}
-        while ancestor is not None:
-            if ancestor not in by_name:
-                raise InputError(
-                    f"the parent {ancestor!r} in {place} is not a topic", remedy="add it, or correct its name"
-                )
-            if ancestor in seen:
-                raise InputError(
-                    f"the topic {topic.name!r} in {place} is its own ancestor", remedy="correct its parent"
-                )
-            seen.add(ancestor)
-            ancestor = by_name[ancestor].parent
+        if topic.parent is not None and topic.parent not in names:
+            raise InputError(
+                f"the parent {topic.parent!r} in {place} is not a topic", remedy="add it, or correct its name"
+            )
+        if topic.name in ancestors(topic.name, parents):
+            raise InputError(f"the topic {topic.name!r} in {place} is its own ancestor", remedy="correct its parent")
+
+
+def ancestors(name: str, parents: Mapping[str, str | None]) -> list[str]:
+    """Return the topics that a topic is part of, the nearest first; of a circle each once."""
+    line: list[str] = []
+    while (parent := parents.get(name)) is not None and parent not in line:
+        line.append(parent)
+        name = parent
+    return line
 
 
 def n_guides(topics: Iterable[Topic]) -> int:

@@ -376,8 +376,14 @@ class _Line:
         settings, vectors, table = self.settings, vectorized.vectors, vectorized.documents
         stories = stories_of_run(settings, vectors, table, documents.corpus, self.clock.progress)
         if stories is not None:
+            guided = None
+            if settings.topics is not None:
+                from doccluster.pipeline.guiding import correct_stories  # brings in scipy.optimize
+
+                stories, guided = correct_stories(stories, vectors, table, settings.topics)
             count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
-            return _Clusters(stories.fit, count, stories.is_alone if settings.other else None, is_stories=True)
+            is_other = stories.is_alone if settings.other else None
+            return _Clusters(stories.fit, count, is_other, is_stories=True, guided=guided)
         if settings.labels is not None:
             fit, has_none = clusters_of_labels(vectors, table)
             return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
@@ -417,7 +423,10 @@ class _Line:
         """Return where each document sits, which fit no cluster, and what is said of the clusters."""
         placement = self.stages.place_documents(vectorized.vectors, clusters.fit)
         if self.settings.other and clusters.count.choice is not None and clusters.is_other is None:
-            fit, placement, is_other = set_aside(clusters.fit, placement, vectorized.vectors, self.settings.space)
+            examples = None if clusters.guided is None else clusters.guided.is_example
+            fit, placement, is_other = set_aside(
+                clusters.fit, placement, vectorized.vectors, self.settings.space, stays=examples
+            )
             clusters = replace(clusters, fit=fit, is_other=is_other)
         evidence = self.stages.evidence(vectorized.vectors, clusters.fit.partition, self.clock.progress)
         around = self.levels(clusters, vectorized)

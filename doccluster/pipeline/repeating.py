@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import safe_cell
+from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
+from doccluster.pipeline.editing import read_edits
+from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.pipeline.main_line import make_run, read_documents
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
 from doccluster.pipeline.source_meaning import column_named
 from doccluster.results.record import Run
-from doccluster.results.run_folder import RunRecord, labels_checksum
+from doccluster.results.run_folder import RunRecord, labels_checksum, load_run
 from doccluster.results.storage import read_record
 
 COUNTS = ("n_documents", "n_terms", "n_clusters")
@@ -27,17 +31,22 @@ COUNTS = ("n_documents", "n_terms", "n_clusters")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Repetition(ShortRepr):
-    """A run made again: whether every document has the same label, and in sentences what is not as it was."""
+    """A run made again: whether every document has the same label, and in sentences what is not as it was.
+
+    `corrections` are the topics that names and merges were kept as.
+    """
 
     run: Run
     same_labels: bool
     differences: tuple[str, ...]
+    corrections: tuple[Topic, ...] = ()
 
 
 def repeat_run(
     record: str | Path,
     *,
     source: object = None,
+    keep_corrections: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
     n_threads: int | None = None,
@@ -51,13 +60,17 @@ def repeat_run(
     record : path of a run folder or its run.json
     source : path, paths, Corpus, DataFrame or texts, optional
         Where the documents are now. By default where the run found them, else beside the record.
+    keep_corrections : bool
+        Start from the names and merges made by `label` and `merge`: each such cluster is a topic, with its documents as
+        examples. The run is then compared with the corrected one.
     output, overwrite, n_threads, command, progress
         As for `run`.
 
     Raises
     ------
     InputError
-        If the source was not a file (texts in memory, standard input) or is no longer there.
+        If the source was not a file (texts in memory, standard input) or is no longer there; if corrections should be
+        kept, and there are none, or no topics can grow in such a run.
     SchemaError
         If run.json is damaged or from a newer version.
     """
@@ -65,7 +78,8 @@ def repeat_run(
         raise InputError("a run in memory has no record", remedy="write it with output=, and give that folder")
     path = usable_path(record)
     folder = path if path.is_dir() else path.parent
-    path = _as_made(path / "run.json" if path.is_dir() else path)
+    path = path / "run.json" if path.is_dir() else path
+    path = path if keep_corrections else _as_made(path)
     then = read_record(path, RunRecord)
     recorded = recorded_run(then.parameters, path)
     settings = replace(recorded.settings, random_state=then.provenance.seed, n_threads=n_threads)
@@ -87,6 +101,18 @@ def repeat_run(
                 f"{path} is of a run on {what} in memory, which cannot be read again",
                 remedy="call doccluster.run again",
             )
+    corrections: tuple[Correction, ...] = ()
+    if keep_corrections:
+        ids = None if source is None else read_documents(source, settings, silent, wants_texts=False).documents.ids
+        corrections = _corrections(folder, settings.topics or (), ids)
+        if settings.labels is not None or settings.algorithm != QUALITIES["default"]:
+            raise InputError(
+                f"{path} is of given labels or another algorithm, and names and merges are kept by the default one",
+                remedy=("leave out ", Argument("keep_corrections")),
+            )
+        if resolved.get("stories"):
+            settings = replace(settings, granularity="stories")
+        settings = replace(settings, topics=_with_corrections(settings.topics or (), corrections))
     run = make_run(
         recorded_sources(recorded, path) if source is None else source,
         settings,
@@ -97,7 +123,11 @@ def repeat_run(
         progress=progress,
     )
     same = labels_checksum(run) == then.labels_checksum
-    return Repetition(run, same, tuple(_differences(then, run, same, path.parent)))
+    n_moved = None if same else _n_moved(run, path.parent)
+    # a corrected cluster may get another number among those of its size
+    same = same or (keep_corrections and n_moved == 0 and run.n_documents == then.counts.n_documents)
+    topics = tuple(correction.topic for correction in corrections)
+    return Repetition(run, same, tuple(_differences(then, run, same, n_moved)), topics)
 
 
 def _as_made(record: Path) -> Path:
@@ -106,7 +136,58 @@ def _as_made(record: Path) -> Path:
     return before if before.is_file() else record
 
 
-def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterator[str]:
+@dataclass(frozen=True)
+class Correction:
+    """A topic that stands for a cluster that an editor named or merged, and the names of the topics it replaces."""
+
+    topic: Topic
+    replaces: frozenset[str]
+
+
+def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> tuple[Correction, ...]:
+    """Return the clusters of a run folder that an editor named or merged as topics, with documents as examples.
+
+    `topics` are those of the run; a corrected cluster of one of them keeps its parent. `ids` are the documents that are
+    still there, where these are not those of the run.
+    """
+    edits = read_edits(folder).edits
+    if not edits:
+        raise InputError(f"{folder} has no names or merges to keep", remedy="make them with label and merge")
+    names = {edit.label for edit in edits if edit.verb == "label"}
+    before, after = load_run(folder / BEFORE_EDITS), load_run(folder)
+    parents = {topic.name: topic.parent for topic in topics}
+    remaining = set(after.documents.ids if ids is None else ids)
+    is_shown = np.ones(after.n_documents, bool) if after.is_other is None else ~after.is_other
+    corrections = []
+    for cluster in after.clusters:
+        rows = np.flatnonzero(after.partition.labels == cluster.cluster)
+        parts = np.unique(before.partition.labels[rows])
+        examples = [after.documents.ids[row] for row in rows[is_shown[rows]].tolist()]
+        examples = [example for example in examples if example in remaining]
+        if not examples or (parts.size == 1 and cluster.name not in names):
+            continue
+        name = cluster.name or cluster.label
+        former = {name, *(before.clusters[part].name for part in parts.tolist())} & parents.keys()
+        outermost = min(sorted(former), key=lambda topic: len(ancestors(topic, parents)), default=None)
+        parent = None if outermost is None else parents[outermost]
+        corrections.append(Correction(Topic(name, (), tuple(examples), parent), frozenset(former)))
+    if not corrections:
+        raise InputError("no document of the corrected clusters is in the source", remedy="leave out the corrections")
+    return tuple(corrections)
+
+
+def _with_corrections(topics: Sequence[Topic], corrections: Sequence[Correction]) -> tuple[Topic, ...]:
+    """Return topics of which some are replaced by corrected ones; parts of what is replaced stay its parts."""
+    names = {name: correction.topic.name for correction in corrections for name in correction.replaces}
+    both = [*(topic for topic in topics if topic.name not in names), *(correction.topic for correction in corrections)]
+    parents = [None if topic.parent is None else names.get(topic.parent, topic.parent) for topic in both]
+    return tuple(
+        replace(topic, parent=None if parent == topic.name else parent)
+        for topic, parent in zip(both, parents, strict=True)
+    )
+
+
+def _differences(then: RunRecord, run: Run, same: bool, n_moved: int | None) -> Iterator[str]:
     provenance = then.provenance
     if provenance.checksum != run.provenance.checksum:
         yield "the data are not the same: their checksums differ"
@@ -125,18 +206,23 @@ def _differences(then: RunRecord, run: Run, same: bool, folder: Path) -> Iterato
         if (before := getattr(then.counts, name)) != value:
             yield f"{name.removeprefix('n_')}: {before:,} then, {value:,} now"
     if not same:
-        yield _label_difference(run, folder)
+        moved = f"{n_moved or 0:,} of {run.n_documents:,} documents are in another cluster"
+        yield "the labels differ" if n_moved is None else moved
 
 
-def _label_difference(run: Run, folder: Path) -> str:
+def _n_moved(run: Run, folder: Path) -> int | None:
+    """Return how many documents are not in the cluster that matches theirs of then; None where that was not kept."""
     path = folder / "assignments.csv"
     if not path.is_file():
-        return "the labels differ"
+        return None
     then = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("id")["cluster"]
     now = pd.Series(run.partition.labels.astype(str), index=[safe_cell(name) for name in run.documents.ids])
     both = then[then != ""].to_frame("then").join(now.rename("now"), how="inner")
-    changed = int((both["then"] != both["now"]).sum())
-    return f"{changed:,} of {len(both):,} documents have another label"
+    stays = pd.Series(True, index=both.index)
+    for number, match in (("then", "now"), ("now", "then")):
+        most = both.groupby(number)[match].agg(lambda numbers: numbers.mode()[0])
+        stays &= both[number].map(most) == both[match]
+    return int((~stays).sum())
 
 
 def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:

@@ -87,6 +87,8 @@ label run 0 Boats
 label run 1 Bread --json
 merge run 0 1
 merge run 0 1 --json
+rerun run --keep-corrections
+rerun run --keep-corrections --json
 undo run
 undo run --json
 stream replay articles.jsonl --store news.db --batch 1d
