@@ -36,7 +36,7 @@ from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.vectors import DocumentVectors
-from doccluster.vectors.letters import letters_of
+from doccluster.vectors.letters import OF_WORDS, Lengths, letters_of
 from doccluster.vectors.vectorize import letters_weight
 
 DIGEST_BYTES = 16
@@ -146,10 +146,10 @@ class Stages:
         self, vectorized: VectorizedDocuments, source: SourceDocuments, settings: RunSettings
     ) -> DocumentVectors:
         """Return the vectors with letters beside the words, where these are short."""
-        vectors, weight = vectorized.vectors, letters_weight_of(vectorized, settings)
+        vectors, (weight, lengths) = vectorized.vectors, letters_weight_of(vectorized, settings)
         if not weight or source.corpus is None:
             return vectors
-        letters = letters_of(source.corpus.texts, weight, n_threads=self.n_threads)
+        letters = letters_of(source.corpus.texts, weight, lengths, n_threads=self.n_threads)
         return vectors.with_letters(letters and letters.take(vectorized.documents.positions))
 
     def likely_copies(self, vectors: DocumentVectors) -> npt.NDArray[np.int64] | None:
@@ -218,15 +218,15 @@ class Stages:
         """Say what a stage took that is over, where a person should know; here the run writes it down."""
 
 
-def letters_weight_of(vectorized: VectorizedDocuments, settings: RunSettings) -> float:
-    """Return how much letters count in a run: 0 for not at all."""
+def letters_weight_of(vectorized: VectorizedDocuments, settings: RunSettings) -> tuple[float, Lengths]:
+    """Return how much letters count in a run, 0 for not at all, and how long their runs are."""
     if settings.letters is False or not settings.takes_letters:
-        return 0.0
+        return 0.0, OF_WORDS
     made = vectorized.vectorization
     if made.vectorizer is None:
         if settings.letters:
             raise InputError("a matrix has no letters", remedy=("leave out ", Argument("letters", True)))
-        return 0.0
+        return 0.0, OF_WORDS
     return letters_weight(vectorized.vectors, made.vectorizer, made.writing, wanted=settings.letters)
 
 

@@ -127,18 +127,18 @@ class BlockStages(Stages):
         self, vectorized: VectorizedDocuments, source: SourceDocuments, settings: RunSettings
     ) -> DocumentVectors:
         """Return the vectors with letters beside the words, where these are short, in files."""
-        vectors, weight = vectorized.vectors, letters_weight_of(vectorized, settings)
+        vectors, (weight, lengths) = vectorized.vectors, letters_weight_of(vectorized, settings)
         if not weight or source.corpus is None:
             return vectors
         assert isinstance(source.corpus.texts, StoredTexts)
-        texts, vectorizer, positions = source.corpus.texts.blocks, letters_vectorizer(), vectorized.documents.positions
+        texts, vectorizer = source.corpus.texts.blocks, letters_vectorizer(lengths)
         try:
             learn_terms(self.place, texts, vectorizer)
         except NothingUsable:
             return vectors
         every = np.ones(len(source.corpus), np.bool_)
         rows, _, _ = write_rows(self.place, texts, vectorizer, every, name="letters")
-        return vectors.with_letters(Letters(self.place.take(rows, positions), weight))
+        return vectors.with_letters(Letters(self.place.take(rows, vectorized.documents.positions), weight))
 
     def holds_rows(self, n_documents: int) -> bool:
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""

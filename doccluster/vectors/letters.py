@@ -1,4 +1,4 @@
-"""Letters beside words: runs of four letters inside words, a second view of short texts.
+"""Letters beside words: runs of letters inside words, a second view of short texts.
 
 Of two short texts on one matter many share no word, but parts of words: forms of one, compounds, and what is written
 wrongly. A second graph of neighbours and a second latent space see these; labels are settled by the words alone.
@@ -6,7 +6,7 @@ wrongly. A second graph of neighbours and a second latent space see these; label
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,13 +23,17 @@ FULL_UP_TO, NONE_FROM = 20, 35  # known words in a document on average, between 
 FULL_WEIGHT = 1.5  # of their graph beside that of the words
 LEAST_TEXTS = 50  # of fewer, chance says which runs of letters come together
 MAX_UNSPACED = 0.1  # of the texts with letters of scripts without blanks between words, or Hangul
+HAN_AND_KANA = frozenset(["Chinese characters", "kana"])  # scripts of which short runs say as much as longer ones
+Lengths = tuple[int, int]
+OF_WORDS: Lengths = (4, 4)  # the shortest and the longest run of letters of a word,
+OF_CHARACTERS: Lengths = (2, 3)  # and in texts of Han and kana
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Letters(ShortRepr):
     """Documents by the runs of letters in them."""
 
-    rows: Any  # unit rows, 1 + ln(count) of each run of four letters, times ln(N / df); a row may be zero
+    rows: Any  # unit rows, 1 + ln(count) of each run of letters, times ln(N / df); a row may be zero
     # of the graph of neighbours by letters beside that by words; their latent space has half of it
     weight: float = FULL_WEIGHT
 
@@ -47,13 +51,29 @@ def usual_weight(n_words: float) -> float:
     return FULL_WEIGHT * float(np.clip((NONE_FROM - n_words) / (NONE_FROM - FULL_UP_TO), 0, 1))
 
 
-def letters_of(texts: Sequence[object], weight: float, *, n_threads: int | None = None) -> Letters | None:
+def lengths_of_runs(scripts: Mapping[str, float]) -> Lengths | None:
+    """Return how long runs of letters are, by the shares of texts that use scripts without blanks between words.
+
+    None where runs of letters have not been shown to say anything.
+
+    >>> lengths_of_runs({}), lengths_of_runs({"kana": 0.9}), lengths_of_runs({"Hangul": 0.9})
+    ((4, 4), (2, 3), None)
+    """
+    unspaced = {name for name, share in scripts.items() if share > MAX_UNSPACED}
+    if not unspaced:
+        return OF_WORDS
+    return OF_CHARACTERS if unspaced <= HAN_AND_KANA else None
+
+
+def letters_of(
+    texts: Sequence[object], weight: float, lengths: Lengths = OF_WORDS, *, n_threads: int | None = None
+) -> Letters | None:
     """Return the letters of texts; None where no run of letters is in two of them.
 
     >>> letters_of(["two houses", "the housing", "rain", ""], 1.5).rows.shape
     (4, 2)
     """
-    vectorizer = letters_vectorizer(n_threads)
+    vectorizer = letters_vectorizer(lengths, n_threads)
     try:
         rows = vectorizer.fit_transform(texts)
     except NothingUsable:
@@ -61,9 +81,9 @@ def letters_of(texts: Sequence[object], weight: float, *, n_threads: int | None 
     return Letters(unit_rows(rows, warn=False), weight)
 
 
-def letters_vectorizer(n_threads: int | None = None) -> TfidfVectorizer:
+def letters_vectorizer(lengths: Lengths, n_threads: int | None = None) -> TfidfVectorizer:
     """Return the vectorizer that makes the rows of `Letters`, not fitted."""
-    return TfidfVectorizer(analyzer="char_wb", ngram_range=(4, 4), min_df=2, weighting="ltc", n_threads=n_threads)
+    return TfidfVectorizer(analyzer="char_wb", ngram_range=lengths, min_df=2, weighting="ltc", n_threads=n_threads)
 
 
 def letters_note(letters: Letters | None, n_words: float) -> str | None:

@@ -17,7 +17,15 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.text.analysis import CUT, STEMMING_LANGUAGES, analysis_of, has_digit
 from doccluster.text.language import Writing, choose_languages, survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors, with_values
-from doccluster.vectors.letters import FULL_WEIGHT, LEAST_TEXTS, MAX_UNSPACED, letters_of, usual_weight
+from doccluster.vectors.letters import (
+    FULL_WEIGHT,
+    LEAST_TEXTS,
+    OF_WORDS,
+    Lengths,
+    lengths_of_runs,
+    letters_of,
+    usual_weight,
+)
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -102,27 +110,27 @@ def vectorize(
         display_terms=getattr(vectorizer, "display_terms_", terms),
         counts=counts,
     )
-    weight = letters_weight(vectors, vectorizer, writing, wanted=letters)
-    return vectors.with_letters(letters_of(texts, weight, n_threads=n_threads)) if weight else vectors
+    weight, lengths = letters_weight(vectors, vectorizer, writing, wanted=letters)
+    return vectors.with_letters(letters_of(texts, weight, lengths, n_threads=n_threads)) if weight else vectors
 
 
 def letters_weight(
     vectors: DocumentVectors, vectorizer: TfidfVectorizer, writing: Writing | None, *, wanted: bool | None
-) -> float:
-    """Return how much letters count beside the words of vectors: as much as they can where they are wanted, or 0.
+) -> tuple[float, Lengths]:
+    """Return how much letters count beside the words of vectors, 0 for not at all, and how long their runs are.
 
-    They do by themselves where documents are short and their words have blanks between them and are no runs of letters
-    already. `writing`: how the texts are written; None where it is not known.
+    They count as much as they can where they are wanted, and by themselves where documents are short, their script is
+    one that gains by it (see `lengths_of_runs`), and their words are no runs of letters already. `writing`: how the
+    texts are written; None where it is not known.
     """
+    lengths = lengths_of_runs({} if writing is None else writing.scripts)
     if wanted is not None:
-        return FULL_WEIGHT * wanted
-    if writing is None or str(vectorizer.analyzer).startswith("char"):
-        return 0.0
+        return FULL_WEIGHT * wanted, lengths or OF_WORDS
     n_filled = int(np.count_nonzero(vectors.documents.squared_norms))
-    is_unspaced = max(writing.scripts.values(), default=0.0) > MAX_UNSPACED
-    if n_filled < LEAST_TEXTS or is_unspaced:
-        return 0.0
-    return usual_weight(vectors.mean_words * vectors.n_documents / n_filled)
+    has_runs = writing is None or str(vectorizer.analyzer).startswith("char")
+    if lengths is None or has_runs or n_filled < LEAST_TEXTS:
+        return 0.0, OF_WORDS
+    return usual_weight(vectors.mean_words * vectors.n_documents / n_filled), lengths
 
 
 def _rows(vectorizer: TfidfVectorizer, texts: Any) -> tuple[Any, Any | None]:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,9 +113,10 @@ def sentences_by_article(archive: pathlib.Path, language: str) -> Texts:
 
 def measured(texts: list[str], classes: list[str], way: str, seed: int) -> dict[str, Any]:
     """Return the agreement of a way with the classes, and the seconds that it took the processor."""
-    k, began, stemming, n_words = len(set(classes)), time.process_time(), "", 0.0
+    k, seconds, stemming, n_words = len(set(classes)), 0.0, "", 0.0
     with threadpool_limits(1):
         if way.startswith("k-means"):
+            began = time.process_time()
             rows = TheirVectorizer(sublinear_tf=True, min_df=2).fit_transform(texts)
             if way != WAYS[-2]:
                 rows = normalize(
@@ -123,19 +124,27 @@ def measured(texts: list[str], classes: list[str], way: str, seed: int) -> dict[
                 )
             labels = KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
         else:
-            vectorizer, _, writing = choose_vectorizer(texts, options={}, n_threads=1)
-            main_language = next(iter(writing.languages), "")
-            if way != "default" and vectorizer.stemming in (None, CUT):
-                vectorizer.stemming = main_language if main_language in STEMMING_LANGUAGES else None
-            vectorizer.stemming = CUT if "cut" in way else vectorizer.stemming
-            vectors = doccluster.vectorize(texts, stemming=vectorizer.stemming or "none", letters=letters_in(way))
-            stemming, n_words = vectorizer.stemming or "none", vectors.mean_words
+            vectors, stemming, seconds = vectors_of(tuple(texts), way)
+            began, n_words = time.process_time(), vectors.mean_words
             model = doccluster.DocumentClustering(k, random_state=seed, n_threads=1)
             labels = model.fit_predict(vectors.counts, letters=vectors.letters)
-    seconds = time.process_time() - began
+    seconds += time.process_time() - began
     scores = {name: doccluster.score(name, labels, truth=classes).value for name in ("nmi", "adjusted_rand")}
     figures = {"words": n_words, "seconds": seconds, **scores}
     return {"documents": len(texts), "stemming": stemming, **{name: round(one, 6) for name, one in figures.items()}}
+
+
+@lru_cache(maxsize=1)
+def vectors_of(texts: tuple[str, ...], way: str) -> tuple[doccluster.DocumentVectors, str, float]:
+    """Return the vectors of a way, the same for all seeds, the stemming, and the seconds of the processor."""
+    began = time.process_time()
+    vectorizer, _, writing = choose_vectorizer(texts, options={}, n_threads=1)
+    main_language = next(iter(writing.languages), "")
+    if way != "default" and vectorizer.stemming in (None, CUT):
+        vectorizer.stemming = main_language if main_language in STEMMING_LANGUAGES else None
+    stemming = CUT if "cut" in way else vectorizer.stemming or "none"
+    vectors = doccluster.vectorize(texts, stemming=stemming, letters=letters_in(way))
+    return vectors, stemming, time.process_time() - began
 
 
 def letters_in(way: str) -> bool | None:
