@@ -25,6 +25,7 @@ from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.progress import LOOPS
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import InputError
@@ -127,7 +128,7 @@ def latent_semantic_space(
                 )
             sums = [
                 inner.add(products_of_terms, [(block, columns_of_block) for block in wide], *shared)
-                for columns_of_block in columns
+                for columns_of_block in LOOPS.over(columns)
             ]
             return np.ldexp(np.hstack(sums).astype(np.float64), -steps)
 
