@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import AnyIntegers, Matrix, MatrixLike
+from doccluster.base.arrays import AnyIntegers, Integers, Matrix, MatrixLike
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
@@ -33,7 +32,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
 
     n_threads: int | None
 
-    def predict(self, X: MatrixLike) -> npt.NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> Integers:
         """Return the nearest centroid of each row, lowest index on ties.
 
         For the documents of the fit that need not be their label, which other things than centroids decide.

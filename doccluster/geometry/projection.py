@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.place import Place
@@ -234,7 +233,7 @@ def times_table(matrix: Matrix, table: Floats, n_threads: int) -> Floats:
 # what a place is given to do with a block of rows
 
 
-def entries_of_columns(block: slice, matrix: CsrArray) -> npt.NDArray[np.int64]:
+def entries_of_columns(block: slice, matrix: CsrArray) -> Integers:
     """Return how many entries each column has in some rows."""
     columns = matrix.indices[matrix.indptr[block.start] : matrix.indptr[block.stop]]
     return np.bincount(columns, minlength=matrix.shape[1])

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
@@ -96,9 +95,7 @@ class LabelSets:
         return cls(sparse.csr_array(sparse.eye_array(counts.shape[1])), counts)
 
     @classmethod
-    def of_documents(
-        cls, labels: Iterable[Sequence[object]], clusters: npt.NDArray[np.int64], n_clusters: int
-    ) -> LabelSets:
+    def of_documents(cls, labels: Iterable[Sequence[object]], clusters: Integers, n_clusters: int) -> LabelSets:
         """Return the sets of documents with any number of different labels; those without one are left out."""
         labels = list(labels)
         names = Partition.from_labels(

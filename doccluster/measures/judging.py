@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import METRICS
 from doccluster.base.progress import Progress, silent
@@ -334,7 +335,7 @@ def _on_all_clusters(result: Score, column: TruthColumn, partition: Partition) -
     if column.clusters.size == partition.n_clusters:
         return result
 
-    def spread(values: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+    def spread(values: Floats | None) -> Floats | None:
         if values is None:
             return None
         full = np.full((partition.n_clusters, *values.shape[1:]), np.nan)
@@ -358,7 +359,7 @@ def _prepare(
 ) -> tuple[EvidenceStore, tuple[str, ...]]:
     """Check all input; return the store of evidence, and notes on documents that were dropped or are empty."""
     partition = Partition.from_labels(labels, name="labels")
-    keep: npt.NDArray[np.bool_] | None = None
+    keep: Flags | None = None
     notes: tuple[str, ...] = ()
     if noise is not None:
         keep = ~_has_label(partition, *(NOISE if str(noise) in NOISE else [noise]))
@@ -384,7 +385,7 @@ def _prepare(
     return EvidenceStore(partition, columns, documents, metric, **options), notes
 
 
-def _has_label(partition: Partition, *labels: object) -> npt.NDArray[np.bool_]:
+def _has_label(partition: Partition, *labels: object) -> Flags:
     """Return which documents have one of some labels; a number is also what it is as text."""
     texts = set(map(str, labels))
     return np.array([name in labels or str(name) in texts for name in partition.names])[partition.labels]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from doccluster.base.arrays import Array, Reals
+from doccluster.base.arrays import Array, Flags, Integers, Reals
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import is_missing
 from doccluster.errors import DocclusterWarning, InputError
@@ -35,7 +34,7 @@ class TruthColumn:
     name: str
     partition: Partition  # of the documents with exactly one label, and so is the truth
     truth: Partition
-    clusters: npt.NDArray[np.int64]  # which cluster of the whole partition each of these is
+    clusters: Integers  # which cluster of the whole partition each of these is
     several: LabelSets | None = None  # of all documents that have a label, where some have several
     n_documents: int = 0
     n_unlabelled: int = 0
@@ -78,7 +77,7 @@ def coverage_note(coverage: Mapping[str, int]) -> str | None:
 
 
 def truth_columns(
-    truth: Any, partition: Partition, keep: npt.NDArray[np.bool_] | None = None, *, several_labels: bool = False
+    truth: Any, partition: Partition, keep: Flags | None = None, *, several_labels: bool = False
 ) -> list[TruthColumn]:
     """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
 
@@ -98,7 +97,7 @@ def truth_columns(
 
 
 def _usable_columns(
-    columns: Mapping[str, object], partition: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
+    columns: Mapping[str, object], partition: Partition, keep: Flags | None, several_labels: bool
 ) -> list[TruthColumn]:
     """Return the columns that can be used; of several, others are left out with a warning."""
     result, refused = [], []
@@ -119,7 +118,7 @@ def _usable_columns(
     return result
 
 
-def _column(name: str, labels: object, partition: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
+def _column(name: str, labels: object, partition: Partition, keep: Flags | None) -> TruthColumn | None:
     values = _as_array(labels, name)
     expected = partition.n_documents if keep is None else keep.size
     if values.size != expected:
@@ -156,7 +155,7 @@ def _single_labels(name: str, values: Array, partition: Partition) -> TruthColum
     return _reduced(name, partition, usable, values[usable], n_unlabelled=n_unlabelled)
 
 
-def _missing(values: Array) -> npt.NDArray[np.bool_]:
+def _missing(values: Array) -> Flags:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind in "US":
@@ -193,9 +192,7 @@ def _multiple_labels(name: str, labels: list[tuple[Any, ...]], partition: Partit
     return _reduced(name, partition, usable, single, several=sets, **counts)
 
 
-def _reduced(
-    name: str, partition: Partition, usable: npt.NDArray[np.bool_], labels: Array, **counts: Any
-) -> TruthColumn | None:
+def _reduced(name: str, partition: Partition, usable: Flags, labels: Array, **counts: Any) -> TruthColumn | None:
     if labels.size == 0 and not counts.get("n_several"):
         return None
     truth = Partition.from_labels(labels, name=name) if labels.size else Partition(np.empty(0, np.int64), ())
@@ -206,7 +203,7 @@ def _reduced(
     return TruthColumn(name, part, truth, clusters, n_documents=partition.n_documents, **counts)
 
 
-def subset(partition: Partition, usable: npt.NDArray[np.bool_]) -> tuple[Partition, npt.NDArray[np.int64]]:
+def subset(partition: Partition, usable: Flags) -> tuple[Partition, Integers]:
     """Return the partition of the usable documents, and which of the old clusters each new one is."""
     clusters, labels = np.unique(partition.labels[usable], return_inverse=True)
     return Partition(labels.astype(np.int64), tuple(partition.names[cluster] for cluster in clusters)), clusters

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Floats, Integers
@@ -163,7 +162,7 @@ class Apart:
     share_taken: float
 
     @property
-    def factors(self) -> npt.NDArray[np.float64]:
+    def factors(self) -> Floats:
         """What is left of each term, float64 array of shape (n_terms,)."""
         assert self.vectors.term_factors is not None  # they were weighed down
         return self.vectors.term_factors
@@ -277,7 +276,7 @@ def explained_share(labels: Integers, authors: Integers) -> float:
     return mutual / entropy if entropy > 0 and not math.isnan(mutual) else 0.0
 
 
-def rule_apart(rule: LinearRule | None, factors: npt.NDArray[np.float64]) -> LinearRule | None:
+def rule_apart(rule: LinearRule | None, factors: Floats) -> LinearRule | None:
     """Return a rule for counts as they are, from one for counts that hold factors."""
     if rule is None or not rule.on_counts:
         return rule

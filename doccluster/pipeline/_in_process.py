@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Matrix, is_sparse
+from doccluster.base.arrays import Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, row_blocks
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
@@ -43,7 +43,7 @@ DIGEST_BYTES = 16
 BLOCK_ROWS = 2**13  # of documents in files, whose digests are made at a time
 
 
-def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
+def canonical_order(matrix: Matrix, *further: object) -> Integers:
     """Return the rows ordered by a digest of their content, equal ones by that of their rows in others (None for none).
 
     What is equal in both keeps the order of the input.
@@ -56,7 +56,7 @@ def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
     return np.argsort(row_digests(matrix, *further), kind="stable")
 
 
-def order_of(vectors: DocumentVectors, place: Place | None = None) -> npt.NDArray[np.int64]:
+def order_of(vectors: DocumentVectors, place: Place | None = None) -> Integers:
     """Return the order of documents by their words, then counts, then meaning, then letters.
 
     `place` is where they lie.
@@ -152,7 +152,7 @@ class Stages:
         letters = letters_of(source.corpus.texts, weight, lengths, n_threads=self.n_threads)
         return vectors.with_letters(letters and letters.take(vectorized.documents.positions))
 
-    def likely_copies(self, vectors: DocumentVectors) -> npt.NDArray[np.int64] | None:
+    def likely_copies(self, vectors: DocumentVectors) -> Integers | None:
         """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
         return None
 
@@ -164,7 +164,7 @@ class Stages:
         seed: int,
         progress: Progress,
         *,
-        rows: npt.NDArray[np.int64] | None = None,
+        rows: Integers | None = None,
     ) -> tuple[FittedClusters, ClusterCount]:
         """Return the clusters that the algorithm finds, and their number, given or chosen.
 

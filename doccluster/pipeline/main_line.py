@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Integers
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import CHECKPOINT, ENCODED, check_output
 from doccluster.base.progress import Progress, silent
@@ -291,7 +291,7 @@ class _Clusters:
 
     fit: FittedClusters
     count: ClusterCount
-    is_other: npt.NDArray[np.bool_] | None = None
+    is_other: Flags | None = None
     is_stories: bool = False
     guided: GuidedClusters | None = None
     letters: Letters | None = None
@@ -361,7 +361,7 @@ class _Line:
         """Return the vectors with terms of authors weighed down; the vectorizer weighs new documents alike."""
         settings, table = self.settings, vectorized.documents
 
-        def labels_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
+        def labels_of(vectors: DocumentVectors) -> Integers:
             fit, _ = self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress)
             return fit.partition.labels
 

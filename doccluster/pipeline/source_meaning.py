@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import SingleFloats
 from doccluster.base.place import FilePlace, Place
 from doccluster.base.plain_values import one_of
 from doccluster.base.progress import Progress
@@ -230,7 +230,7 @@ def meaning_like(
     return replace(then, rows=rows_from(then.centre, table, place or Place(n_threads)))
 
 
-def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
+def meaning_of_queries(run: Run) -> Callable[[str], SingleFloats]:
     """Return a function that gives the cosine of each document of a run to what a query means.
 
     Raises InputError if the run names no encoder, or its files are others now.
@@ -244,9 +244,9 @@ def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
     if encoder.digest != meaning.digest:
         raise InputError(f"the encoder {name} is not the one that the run was made with", remedy="make the run again")
 
-    def cosines(query: str) -> npt.NDArray[np.float32]:
+    def cosines(query: str) -> SingleFloats:
         row = EncodedRows().rows_of([query], encoder, lambda texts: encode(encoder, texts))
-        cosines: npt.NDArray[np.float32] = meaning.rows @ seen_from(meaning.centre, row)[0]
+        cosines: SingleFloats = meaning.rows @ seen_from(meaning.centre, row)[0]
         return cosines
 
     return cosines

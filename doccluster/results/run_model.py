@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Integers
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import ShortRepr, read_as
 from doccluster.clustering.task import LinearRule
@@ -47,7 +48,7 @@ class ModelLevel(ShortRepr):
 
     name: str
     labels: tuple[str, ...]
-    parents: npt.NDArray[np.int64]
+    parents: Integers
     centroids: Any = None
 
 

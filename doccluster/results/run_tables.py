@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Integers
 from doccluster.base.paths import PARQUET_PARTS
 from doccluster.base.text_table import storable
 from doccluster.corpus.columns import kept_name, type_of, typed_value
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from doccluster.results.document_table import DocumentTable
     from doccluster.results.record import Run
 
-Integers = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty
 
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
@@ -100,7 +99,7 @@ def _or_none(numbers: Integers) -> list[Any]:
     return [None if number < 0 else number for number in numbers.tolist()]
 
 
-def _families(run: Run) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
+def _families(run: Run) -> tuple[Integers, Flags] | None:
     """Return the number of each document's family of near-copies (-1 if it has no copy), and whether it is first."""
     if run.copy_of is None:
         return None

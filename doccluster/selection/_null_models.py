@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.validation import check_choice, unit_rows
 from doccluster.errors import Argument, InputError
 
@@ -97,7 +97,7 @@ def distinct_rows(counts: AnyIntegers, n_rows: int, random_state: np.random.Gene
     return rows
 
 
-def _is_first(column: npt.NDArray[np.int64], rows: AnyIntegers, n_rows: int) -> npt.NDArray[np.bool_]:
+def _is_first(column: Integers, rows: AnyIntegers, n_rows: int) -> Flags:
     key = column * n_rows + rows
     order = np.argsort(key, kind="stable")
     first = np.ones(key.size, dtype=bool)
@@ -105,7 +105,7 @@ def _is_first(column: npt.NDArray[np.int64], rows: AnyIntegers, n_rows: int) -> 
     return first
 
 
-def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
+def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> Floats:
     """Return points uniform in the box between the smallest and the largest value of each dimension."""
     n, d = matrix.shape
     if n * d > MAX_DENSE_CELLS:
@@ -117,7 +117,7 @@ def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> npt.NDArra
     return low + (high - low) * random_state.random((n, d))
 
 
-def column_ranges(matrix: Matrix) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def column_ranges(matrix: Matrix) -> tuple[Floats, Floats]:
     """Return the least and the largest value of each column, implicit zeros included."""
     low, high = matrix.min(axis=0), matrix.max(axis=0)
     if sparse.issparse(matrix):

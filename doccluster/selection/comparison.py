@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.paths import finished_file
 from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
@@ -264,7 +263,7 @@ def file_name(*parts: object) -> str:
     return readable if readable == text else f"{readable}-{checksum([text])[:8]}"
 
 
-def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
+def _judged(labels: Integers, corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
     partition = Partition.from_labels(labels)
     judged = evaluate(partition, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
     return {score.name: score.value for score in judged if np.ndim(score.value) == 0}

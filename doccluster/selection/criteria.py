@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from doccluster.base.arrays import Labels, Matrix
+from doccluster.base.arrays import Floats, Labels, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import CRITERIA, ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -62,7 +61,7 @@ class CriteriaOverK(ShortRepr):
         pairs = zip(self.table["k"], self.table[column], strict=True)
         return {int(k): float(value) for k, value in pairs if not math.isnan(value)}
 
-    def scaled_curve(self, criterion: str) -> npt.NDArray[np.float64]:
+    def scaled_curve(self, criterion: str) -> Floats:
         """Return the values a criterion chooses by, one for each k, from 0 (the least) to 1; nan if undefined."""
         column = "rss" if criterion in ("knee", "penalised-rss") else criterion.replace("-", "_")
         values = self.table[column].to_numpy(dtype=np.float64)

@@ -15,10 +15,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Labels, Matrix, is_sparse
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Labels, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -78,17 +77,15 @@ class Level(ShortRepr):
     smallest: float = 0.0
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The nodes of each community."""
         return np.bincount(self.labels)
 
     @cached_property
-    def is_cluster(self) -> npt.NDArray[np.bool_]:
+    def is_cluster(self) -> Flags:
         """Which communities are clusters: those of several nodes that are not too small."""
         several = self.sizes > 1
-        is_cluster: npt.NDArray[np.bool_] = several & (
-            self.sizes * several.sum() >= self.smallest * self.sizes[several].sum()
-        )
+        is_cluster: Flags = several & (self.sizes * several.sum() >= self.smallest * self.sizes[several].sum())
         return is_cluster
 
     @property
@@ -104,7 +101,7 @@ class Level(ShortRepr):
 
 def find_levels(
     graph: CsrArray,
-    resolutions: Sequence[float] | npt.NDArray[np.float64] = RESOLUTIONS,
+    resolutions: Sequence[float] | Floats = RESOLUTIONS,
     *,
     smallest: float = 0.0,
     rng: np.random.Generator,
@@ -341,7 +338,7 @@ def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int |
     graphs = [Edges.of(neighbour_edges(half, n_threads=n_threads)) for half in (first, second)]
     seeds = rng.integers(2**31, size=(len(STRUCTURE_RESOLUTIONS), 2))
 
-    def find(job: tuple[int, int]) -> npt.NDArray[np.int64]:
+    def find(job: tuple[int, int]) -> Integers:
         row, side = job
         return communities(graphs[side], STRUCTURE_RESOLUTIONS[row], rng=np.random.default_rng(seeds[job]))
 
@@ -351,9 +348,7 @@ def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int |
     return against_shuffles(pairs, rng)
 
 
-def against_shuffles(
-    pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]], rng: np.random.Generator
-) -> Structure:
+def against_shuffles(pairs: list[tuple[Integers, Integers]], rng: np.random.Generator) -> Structure:
     """Return the agreement of pairs of clusterings, beside that with the documents of the second shuffled.
 
     Agreements are standardised for each pair, since few clusters agree by chance more widely.
@@ -374,7 +369,7 @@ def against_shuffles(
     return Structure(float(values[0].max()), float(deviations.max()), p_value)
 
 
-def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, npt.NDArray[np.int64]]:
+def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, Integers]:
     """Return the unit rows of two halves of the columns, and the rows that have something in both.
 
     Of each two columns of about equal weight one goes to either half, so that the halves say about as much.
@@ -389,9 +384,9 @@ def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, npt
     return halves[0][filled], halves[1][filled], filled
 
 
-def _column_weights(matrix: Matrix) -> npt.NDArray[np.float64]:
+def _column_weights(matrix: Matrix) -> Floats:
     if not is_sparse(matrix):
-        weights: npt.NDArray[np.float64] = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
+        weights: Floats = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
         return weights
     squares = np.square(matrix.data, dtype=np.float64)
     return np.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1]).astype(np.float64)

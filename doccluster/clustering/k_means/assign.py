@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import AnyIntegers, Floats
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.clustering.k_means.sparse_means import SparseMeans
@@ -21,7 +22,6 @@ from doccluster.geometry.documents import as_documents
 
 COSINES_AT_ONCE = 2**20  # 8 MiB
 
-Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")
 
 
@@ -41,9 +41,9 @@ class Assignment(ShortRepr):
     """
 
     labels: npt.NDArray[np.int32]
-    similarity: npt.NDArray[np.float64]
+    similarity: Floats
     runner_up: npt.NDArray[np.int32]
-    runner_up_similarity: npt.NDArray[np.float64]
+    runner_up_similarity: Floats
 
 
 def assign_to_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> Assignment:
@@ -72,8 +72,8 @@ def assign_to_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = 
 
 
 def place_documents(
-    matrix: Any, centroids: Any, labels: npt.NDArray[np.integer[Any]] | None = None, *, n_threads: int | None = None
-) -> tuple[Assignment, npt.NDArray[np.float64]]:
+    matrix: Any, centroids: Any, labels: AnyIntegers | None = None, *, n_threads: int | None = None
+) -> tuple[Assignment, Floats]:
     """Return `assign_to_centroids`, and of the same sweep the cosine of each document to the centroid in `labels`.
 
     Without `labels` that is the nearest one.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.clustering.k_means.lloyd import Labels, Snapshot, choose_refills, empty_clusters
 from doccluster.clustering.k_means.running_sums import RunningSums
 from doccluster.clustering.k_means.sparse_means import SparseMeans
@@ -42,7 +42,7 @@ class LloydSteps:
         self._centroid_labels = np.full(
             documents.n_documents, -1, np.int32
         )  # the labels that the centroids are made of
-        self._movements: npt.NDArray[np.float64] | None = None  # of the centroids in the last update, where known
+        self._movements: Floats | None = None  # of the centroids in the last update, where known
         if labels is not None:
             self.labels[:] = labels
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Flags, Floats, Integers
 from doccluster.base.compiled import jit
 from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.sparse_means import CANCELLED
@@ -34,10 +35,7 @@ LONGEST, SHORTEST = DOWN, DOWN * 2.0**-30  # what a sum may measure in cells: th
 HEADROOM = 2.0**-10  # of a new scale, for the sum to grow
 FARTHEST = 2.0  # the chord of opposite directions
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
 
 
 class Lengths(NamedTuple):

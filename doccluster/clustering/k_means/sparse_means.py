@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import entry_blocks
 from doccluster.clustering.k_means.sweep import SweepTable
 from doccluster.clustering.k_means.term_places import DOWN, TermPlaces, cells_of
@@ -21,8 +22,6 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: they have no direction together
 ENTRIES_AT_ONCE = 2**18
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
@@ -93,7 +94,7 @@ class SphericalParameters(SeededParameters):
     def _draws_seeds(self) -> bool:
         return isinstance(self.init, str) or callable(self.init)
 
-    def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
+    def plan_for(self, frequencies: Integers, n_documents: int) -> MemoryPlan:
         """Plan the memory of a fit beyond its rows, from the document frequencies of their terms.
 
         Raises MemoryLimitError if the smallest plan does not fit; the message names the smallest `max_memory` that
@@ -225,7 +226,7 @@ def fit_of(snapshot: Snapshot, weight: float, best: BestStart, n_clusters: int, 
     )
 
 
-def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.NDArray[np.float64]:
+def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats:
     """Return one weight for each document, or raise InputError."""
     if sample_weight is None:
         return np.ones(n_documents)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.arrays import Floats, SingleFloats
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.plain_values import parse_size
 from doccluster.base.sparse_structure import document_frequencies
@@ -118,7 +119,7 @@ class SphericalKMeans(
         self._n_features_out = self.centroids_.shape[0]
 
     @property
-    def cluster_centers_(self) -> npt.NDArray[np.float32]:
+    def cluster_centers_(self) -> SingleFloats:
         """The centroids as a dense array; refused above `max_memory`."""
         check_is_fitted(self, "centroids_")
         n_bytes = 4 * self.centroids_.shape[0] * self.centroids_.shape[1]
@@ -127,14 +128,14 @@ class SphericalKMeans(
                 (f"cluster_centers_ would take {n_bytes:,} bytes, above ", Argument("max_memory", self.max_memory)),
                 remedy="use centroids_, the same rows kept sparse",
             )
-        dense: npt.NDArray[np.float32] = self.centroids_.toarray()
+        dense: SingleFloats = self.centroids_.toarray()
         return dense
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the nearest centroid of each row, lowest index on ties."""
         return nearest_centroids(self._checked(X), self.centroids_, n_threads=self.n_threads)
 
-    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+    def transform(self, X: Any) -> Floats:
         """Return 1 - cosine of each row to each centroid, array of shape (n_documents, n_clusters), 0..2."""
         return 1.0 - centroid_similarities(self._checked(X), self.centroids_, n_threads=self.n_threads)
 

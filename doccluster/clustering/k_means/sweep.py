@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.compiled import jit
 from doccluster.clustering.k_means.term_places import LINE, UP, TermPlaces, aligned_zeros, read_cell
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
@@ -36,9 +37,6 @@ MOST_CANDIDATES = 2**12  # clusters of open rows that are looked at together
 
 F32, F64, I32, I64, U64 = np.float32, np.float64, np.int32, np.int64, np.uint64
 LOWEST = np.int32(-(2**31))
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 class SweepTable(NamedTuple):

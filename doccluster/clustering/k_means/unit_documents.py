@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Flags, Floats, Integers, SingleFloats
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
@@ -29,9 +30,6 @@ MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose products spread ove
 FINEST_WEIGHT = 2.0**-8  # sums stay exact where weights are multiples of it
 INTEGERS_OF_FLOAT64 = 2.0**53
 SLACK = 1.001  # what rounding of a sum of all documents may hide
-
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 class SweepRows(NamedTuple):
@@ -50,7 +48,7 @@ class UnitDocuments:
     """Unit rows, their weights, and how many threads work on them; `unit_documents` makes them."""
 
     matrix: sparse.csr_array  # float32, of shape (n_documents, n_terms), the columns of each row ascending
-    weights: npt.NDArray[np.float64]  # of shape (n_documents,)
+    weights: Floats  # of shape (n_documents,)
     n_threads: int = 1
 
     @property
@@ -109,7 +107,7 @@ class UnitDocuments:
         return np.where(np.diff(starts) > 0, np.add.reduceat(mixed, starts[:-1]), np.uint64(0))
 
     @cached_property
-    def dense(self) -> npt.NDArray[np.float32] | None:
+    def dense(self) -> SingleFloats | None:
         """The values as a table of documents by terms, not copied; None where a row lacks a value, as in most text."""
         if self.n_entries != self.n_documents * self.n_terms:
             return None
@@ -201,9 +199,7 @@ class UnitDocuments:
         return share_blocks(function, items, n_threads=n_threads, pool=self._pool if n_threads > 1 else None)
 
 
-def unit_documents(
-    rows: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
-) -> tuple[UnitDocuments, bool]:
+def unit_documents(rows: Any, *, weights: Floats | None = None, n_threads: int = 1) -> tuple[UnitDocuments, bool]:
     """Return documents ready for the iterations, and whether rows had to be normalised; unit float32 csr rows are kept.
 
     Raises InputError if what was given did not come through the door before, and is not a finite numeric matrix.

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix, MatrixLike
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, MatrixLike
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -173,7 +173,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         likelihoods: Floats = np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing)
         return likelihoods
 
-    def predict(self, X: MatrixLike) -> npt.NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> Integers:
         """Return the most probable cluster of each document, the lowest on ties."""
         counts = self._checked(X)
         parts = map_blocks(

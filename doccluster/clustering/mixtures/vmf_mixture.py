@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import Floats, Matrix, MatrixLike
+from doccluster.base.arrays import Flags, Floats, Matrix, MatrixLike
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -313,7 +313,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         return tags
 
 
-def _named(chosen: npt.NDArray[np.bool_]) -> str:
+def _named(chosen: Flags) -> str:
     numbers = np.flatnonzero(chosen).tolist()
     shown = ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
     return f"cluster {shown}" if len(numbers) == 1 else f"{len(numbers)} clusters ({shown})"

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import AnyIntegers, Floats, Integers
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.place import Place
 from doccluster.base.plain_values import parse_size
@@ -82,7 +82,7 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
     )
 
 
-Labels = npt.NDArray[np.int64]
+Labels = Integers
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
 COUNTING_MIXING = 0.5  # how far one step moves rows among which clusters are counted
 LETTER_COMPONENTS = 50  # dimensions of latent semantic analysis of letters
@@ -141,7 +141,7 @@ class DocumentFit:
     labels: Labels  # of shape (n_documents,): of 0..n_clusters-1; a number may be that of no document
     mixture: Multinomials | None  # what settled them; None where there were no counts
     # of shape (n_documents,): the labels of the starts of spherical k-means before settling, the best first
-    starts: tuple[npt.NDArray[np.integer[Any]], ...]
+    starts: tuple[AnyIntegers, ...]
     n_iter: int  # iterations of the best start of spherical k-means
     left_out: tuple[str, ...]  # which steps were not done, and why
     notes: tuple[str, ...]  # what else the caller should know
@@ -156,7 +156,7 @@ def smooth_documents(
     *,
     meaning: Meaning | None = None,
     letters: Letters | None = None,
-    term_factors: npt.NDArray[np.float64] | None = None,
+    term_factors: Floats | None = None,
     place: Place | None = None,
 ) -> SmoothedRows | None:
     """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
@@ -177,7 +177,7 @@ def cluster_documents(
     letters: Letters | None = None,
     smoothed: SmoothedRows | None = None,
     start: Labels | None = None,
-    term_factors: npt.NDArray[np.float64] | None = None,
+    term_factors: Floats | None = None,
     place: Place | None = None,
     fit_spherical: FitSpherical | None = None,
 ) -> DocumentFit:
@@ -230,7 +230,7 @@ class DocumentWork:
         self.n_iter = 1
         self.smoothed_rows: SmoothedRows | None = None
         self.start: Labels | None = None
-        self.term_factors: npt.NDArray[np.float64] | None = None
+        self.term_factors: Floats | None = None
 
     def run(self) -> DocumentFit:
         """Return the labels, settled."""

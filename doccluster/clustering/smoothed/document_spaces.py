@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import Floats, Integers, SingleFloats
 from doccluster.base.blocks import row_blocks
 from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import format_size
@@ -164,7 +165,7 @@ class WeighedRows(NamedTuple):
     """Unit rows, the factor of each term (None where they are not of counts), and whether single terms kept theirs."""
 
     rows: Any
-    factors: npt.NDArray[np.float32] | None
+    factors: SingleFloats | None
     keeps_single: bool
 
 
@@ -175,7 +176,7 @@ def shared_term_rows(
     weighting: Weighting | None = None,
     n_threads: int | None = None,
     place: Place | None = None,
-    term_factors: npt.NDArray[np.float64] | None = None,
+    term_factors: Floats | None = None,
 ) -> WeighedRows:
     """Return the unit rows of counts as `weighted_rows` has them, where `place` keeps them.
 
@@ -204,7 +205,7 @@ def shared_term_rows(
     return WeighedRows(place.rows(weighted_block, blocks, counts, factors, *how), factors, keeps_single=True)
 
 
-def counted_terms(block: slice, counts: Any) -> tuple[npt.NDArray[np.int64], float]:
+def counted_terms(block: slice, counts: Any) -> tuple[Integers, float]:
     """Return in how many of some rows each term occurs, and the sum of the counts."""
     rows = counts[block]
     return np.bincount(rows.indices[rows.data > 0], minlength=rows.shape[1]), float(rows.data.sum(dtype=np.float64))
@@ -238,7 +239,7 @@ def _entries(points: Any, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 def weighted_rows(
-    counts: Any, factors: npt.NDArray[np.float32], *, weighting: Weighting | None = None, n_threads: int | None = None
+    counts: Any, factors: SingleFloats, *, weighting: Weighting | None = None, n_threads: int | None = None
 ) -> Any:
     """Return the unit rows of counts, float32 csr array: the part of the document times the factor of each term."""
     mean_length = max(float(counts.data.sum(dtype=np.float64)) / counts.shape[0], 1.0)
@@ -249,7 +250,7 @@ def weighted_rows(
 def weighted_block(
     block: slice,
     counts: Any,
-    factors: npt.NDArray[np.float32],
+    factors: SingleFloats,
     weighting: Weighting,
     mean_length: float,
     n_threads: int | None = 1,
@@ -302,7 +303,7 @@ def search_cells(
     return Cells(probes[:, 0].astype(np.int64), probes)
 
 
-def nearest_centroids(block: slice, rows: Any, centroids: Any, n_probes: int) -> npt.NDArray[np.int64]:
+def nearest_centroids(block: slice, rows: Any, centroids: Any, n_probes: int) -> Integers:
     """Return the cells nearest to each of some rows, nearest first."""
     if sparse.issparse(rows):
         similarity = centroid_similarities(rows[block], centroids, n_threads=1)
@@ -324,12 +325,12 @@ def number_of_cells(n_documents: int) -> int:
     return max(1, round(math.sqrt(n_documents)))
 
 
-def _largest(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:
+def _largest(values: Floats, k: int) -> Integers:
     """Return the columns of the k largest values of each row, largest first."""
     if k < values.shape[1]:
         columns = np.sort(np.argpartition(-values, k - 1, axis=1)[:, :k], axis=1)
     else:
         columns = np.broadcast_to(np.arange(k), values.shape)
     order = np.argsort(-np.take_along_axis(values, columns, axis=1), axis=1, kind="stable")
-    largest: npt.NDArray[np.int64] = np.take_along_axis(columns, order, axis=1)
+    largest: Integers = np.take_along_axis(columns, order, axis=1)
     return largest
