@@ -31,7 +31,10 @@ from doccluster.vectors.meaning import Meaning
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from doccluster.geometry.neighbours import JoinedGraph, NeighbourGraph
+
 BLOCK_ROWS = 2048
+N_MEMBERSHIPS = 3  # clusters of a document whose probabilities are kept
 MAX_TABLE = 2**23  # weights that are laid out for many rows, the zeros too: 64 MiB
 TERMS_PER_ENTRY = 8  # of the rows, for which that is worth it
 STEP = 2.0**-24  # of scaled counts: sums of up to half a billion are then exact in float64, and so in any order
@@ -46,7 +49,7 @@ class LinearRule(ShortRepr):
     weight).
     """
 
-    weights: Any  # csr array of shape (n_terms, n_scores)
+    weights: CsrArray  # csr array of shape (n_terms, n_scores)
     offsets: Floats  # of shape (n_scores,): minus infinity for a cluster that nothing goes to
     # of shape (n_scores,): the cluster that each score is for: its own, or with others one that an editor merged
     clusters: Integers
@@ -57,8 +60,7 @@ class LinearRule(ShortRepr):
         """Return the cluster of each row, int64 array of shape (n_documents,)."""
 
         def decide(block: slice) -> Integers:
-            clusters: Integers = self.clusters[self.scores(matrix[block]).argmax(axis=1)]
-            return clusters
+            return np.asarray(self.clusters[self.scores(matrix[block]).argmax(axis=1)])
 
         parts = map_blocks(decide, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
         return np.concatenate(list(parts))
@@ -69,19 +71,18 @@ class LinearRule(ShortRepr):
         n_weights = self.weights.shape[0] * self.weights.shape[1]
         is_many = is_sparse(rows) and TERMS_PER_ENTRY * rows.nnz >= self.weights.shape[0]
         products = rows @ (self._table if is_many and n_weights <= MAX_TABLE else self.weights)
-        scores: Floats = np.asarray(products.toarray() if is_sparse(products) else products)
-        return scores + self.offsets
+        return np.asarray((products.toarray() if is_sparse(products) else products) + self.offsets)
 
-    def memberships(self, matrix: Matrix, n_clusters: int, *, n_largest: int = 3) -> CsrArray:
+    def memberships(self, matrix: Matrix, n_clusters: int) -> CsrArray:
         """Return the probability of the likeliest clusters of each row, where the scores are log-posteriors.
 
-        csr array of shape (n_rows, n_clusters) with the `n_largest` entries of each row; none for a row without terms.
+        csr array of shape (n_rows, n_clusters) with the three largest entries of each row, none for one without terms.
         Probabilities of clusters that an editor merged are added.
         """
-        n_scores, n_largest = self.clusters.size, min(n_largest, n_clusters)
+        n_scores, n_largest = self.clusters.size, min(N_MEMBERSHIPS, n_clusters)
         of_cluster = sparse.csr_array((np.ones(n_scores), (np.arange(n_scores), self.clusters)), (n_scores, n_clusters))
 
-        def largest(block: slice) -> Any:
+        def largest(block: slice) -> CsrArray:
             rows = matrix[block]
             has_terms = np.asarray(abs(rows).sum(axis=1)).ravel() > 0
             scores = self.scores(rows)[has_terms]
@@ -98,8 +99,7 @@ class LinearRule(ShortRepr):
     @cached_property
     def _table(self) -> Floats:
         """The weights with their zeros: products take the same steps, faster, as long as there are few of them."""
-        table: Floats = self.weights.toarray()
-        return table
+        return np.asarray(self.weights.toarray())
 
     def renumbered(self, numbers: Integers) -> LinearRule:
         """Return the rule with new numbers for clusters, by their old ones; one that becomes -1 is left out."""
@@ -174,8 +174,7 @@ def leave_one_out_similarity(labels: Integers, similarity: Floats) -> Floats:
     squared_rest = length * length - 2 * similarity * length + 1
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = (similarity * length - 1) / np.sqrt(np.maximum(squared_rest, 0))
-    similarities: Floats = np.where(is_alone | (squared_rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
-    return similarities
+    return np.where(is_alone | (squared_rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
 
 
 def learn_threshold(
@@ -183,7 +182,6 @@ def learn_threshold(
     similarity: npt.ArrayLike,
     *,
     counted: Flags | None = None,
-    share: float = SHARE_BELOW,
 ) -> float | None:
     """Return the cosine below which a new document fits no cluster: a low quantile of `leave_one_out_similarity`.
 
@@ -195,7 +193,7 @@ def learn_threshold(
     """
     usual = leave_one_out_similarity(np.asarray(labels), np.asarray(similarity, dtype=np.float64))
     usual = usual[~np.isnan(usual) & (True if counted is None else counted)]
-    return round(float(np.quantile(usual, share)), 6) if usual.size else None
+    return round(float(np.quantile(usual, SHARE_BELOW)), 6) if usual.size else None
 
 
 STARTS = 10  # of an algorithm that makes several, by default
@@ -208,8 +206,8 @@ class SmoothedRows(NamedTuple):
     """
 
     points: Matrix
-    graph: Any  # NeighbourGraph or JoinedGraph
-    moved_once: Any = None
+    graph: NeighbourGraph | JoinedGraph
+    moved_once: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +215,9 @@ class ClusteringTask:
     """Documents to be clustered, and how."""
 
     documents: Documents
-    counts: Any | None = None  # csr array of the same shape, or None: how often each term occurs, where that is known
+    counts: CsrArray | None = (
+        None  # csr array of the same shape, or None: how often each term occurs, where that is known
+    )
     n_clusters: int = 8
     seed: int = 0
     # what the algorithm's own `options` name; a value of None is left out
@@ -236,7 +236,7 @@ class ClusteringTask:
     fit_spherical: Callable[[Documents, Any], Any] | None = None
 
     @property
-    def rows(self) -> Any:
+    def rows(self) -> Matrix:
         """The unit rows, csr or dense array of shape (n_documents, n_terms)."""
         return self.documents.unit
 

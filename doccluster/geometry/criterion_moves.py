@@ -10,7 +10,7 @@ sums.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -210,7 +210,7 @@ def _state(rows: CsrArray, labels: Integers, n_clusters: int) -> tuple[Clusters,
     return Clusters(sums, sizes, np.einsum("tr,tr->r", sums, sums), total @ sums), np.asarray(rows @ total)
 
 
-def _used_terms(rows: Matrix) -> Any:
+def _used_terms(rows: Matrix) -> CsrArray:
     """Return rows in float64 without the columns that no row uses."""
     matrix = sparse.csr_array(rows)
     terms, columns = np.unique(matrix.indices, return_inverse=True)

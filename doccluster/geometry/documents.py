@@ -175,8 +175,7 @@ class Documents(TermMatrix, ShortRepr):
     @property
     def is_zero(self) -> Flags:
         """Whether each row has no value but zero, bool array of shape (n_documents,)."""
-        zero: Flags = self._squared_in_range == 0
-        return zero
+        return np.asarray(self._squared_in_range == 0)
 
     @cached_property
     def unit_scale(self) -> Floats:

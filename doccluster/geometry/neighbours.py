@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +75,7 @@ class NeighbourGraph(ShortRepr):
 class JoinedGraph(ShortRepr):
     """The sum of two graphs of the same families of documents, each divided by its mean weight."""
 
-    weights: Any  # symmetric csr array of shape (n_families, n_families), > 0
+    weights: CsrArray  # symmetric csr array of shape (n_families, n_families), > 0
     families: Integers  # of shape (n_documents,): as in `NeighbourGraph`
     first: Integers  # of shape (n_families,)
 
@@ -221,7 +220,7 @@ def _families(neighbours: npt.NDArray[np.int32], similarity: Floats, fold: float
     return np.asarray(groups, dtype=np.int64)
 
 
-def _to_be_searched(matrix: Matrix, place: Place) -> tuple[Any, int, Callable[..., Lists]]:
+def _to_be_searched(matrix: Matrix, place: Place) -> tuple[Matrix, int, Callable[..., Lists]]:
     """Return the rows as they are searched, how many there are, and what searches them."""
     documents = as_documents(matrix, name="matrix")
     rows, (n_rows, n_terms) = documents.matrix, documents.shape

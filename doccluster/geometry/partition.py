@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import AnyIntegers, Integers
+from doccluster.base.arrays import AnyIntegers, Array, Integers
 from doccluster.base.plain_values import cut, listed
 from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
@@ -133,7 +133,7 @@ def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _as_plain_array(labels: object) -> npt.NDArray[Any] | None:
+def _as_plain_array(labels: object) -> Array | None:
     """Return labels that are one-dimensional integers, booleans or text, which need no look at each; else None."""
     if hasattr(labels, "to_numpy"):  # pandas Series and Index
         labels = labels.to_numpy()
@@ -144,7 +144,7 @@ def _as_plain_array(labels: object) -> npt.NDArray[Any] | None:
     return None
 
 
-def _codes(labels: npt.NDArray[Any]) -> tuple[Integers, npt.NDArray[Any]]:
+def _codes(labels: Array) -> tuple[Integers, Array]:
     """Return the rank of each label among the distinct ones, and these; integers close together are counted."""
     if labels.dtype.kind in "iu" and labels.dtype != np.uint64:
         smallest, largest = int(labels.min()), int(labels.max())

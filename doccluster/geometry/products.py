@@ -160,7 +160,7 @@ def read_group(
     return Readings(of_rows, (largest, distances) if with_tables else None)
 
 
-def _without_noise(values: Floats, least: Any) -> Floats:
+def _without_noise(values: Floats, least: Floats | float) -> Floats:
     """Return the values, 0 where they are not above `least`: rounding noise."""
     return np.where(values > least, values, 0.0)
 
@@ -263,7 +263,7 @@ def _together(entries: Any) -> Integers:
     return np.asarray(np.rint(counts) if isinstance(counts, np.ndarray) else counts.toarray(), dtype=np.int64)
 
 
-def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[Any], least: float) -> list[Integers]:
+def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[CsrArray], least: float) -> list[Integers]:
     """Return for each cluster how many of its rows have at least some cosine to each of a few unit rows.
 
     `matrix`: csr array or dense array of shape (n_documents, n_terms), unit rows. `labels`: int64 array of shape

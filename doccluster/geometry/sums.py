@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, CscArray, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.validation import squared_row_norms
 from doccluster.geometry.documents import Rows
@@ -86,8 +86,8 @@ class ExactSums:
     ``(high + low / 2^32) steps[term]``.
     """
 
-    high: Any
-    low: Any
+    high: CscArray
+    low: CscArray
     steps: Floats  # of shape (n_terms,): powers of two, the same for all blocks of a collection
 
     def __add__(self, addend: ExactSums) -> ExactSums:

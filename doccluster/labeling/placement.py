@@ -97,8 +97,7 @@ def is_nearer_to_another(labels: Integers, placed: Placement) -> Flags:
     """
     is_zero = (placed.similarity == 0) & (placed.runner_up_similarity == 0)
     # never where there is no other
-    nearer: Flags = ~is_zero & (similarity_without(labels, placed.similarity) < placed.runner_up_similarity)
-    return nearer
+    return np.asarray(~is_zero & (similarity_without(labels, placed.similarity) < placed.runner_up_similarity))
 
 
 def similarity_without(labels: Integers, similarity: Floats) -> Floats:

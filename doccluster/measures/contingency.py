@@ -222,14 +222,12 @@ class ContingencyTable(ShortRepr):
     @property
     def cell_classes(self) -> Integers:
         """The class of each stored cell."""
-        classes: Integers = self.counts.indices.astype(np.int64, copy=False)
-        return classes
+        return np.asarray(self.counts.indices, np.int64)
 
     @property
     def cell_counts(self) -> Integers:
         """The documents of each stored cell, all >= 1."""
-        counts: Integers = self.counts.data
-        return counts
+        return np.asarray(self.counts.data)
 
     @property
     def is_identical(self) -> bool:
@@ -264,8 +262,7 @@ class ContingencyTable(ShortRepr):
         order = np.lexsort(
             (self.cell_classes, self.class_sizes[self.cell_classes], -self.cell_counts, self.cell_clusters)
         )
-        majority: Integers = self.cell_classes[order[self.counts.indptr[:-1]]]
-        return majority
+        return np.asarray(self.cell_classes[order[self.counts.indptr[:-1]]])
 
     @cached_property
     def majority_note(self) -> str | None:

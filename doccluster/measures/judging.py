@@ -37,13 +37,13 @@ def score(
     name: str,
     labels: npt.ArrayLike,
     *,
-    truth: Any = None,
-    vectors: Any = None,
+    truth: object = None,
+    vectors: object = None,
     metric: str = "cosine",
     variant: str | None = None,
-    noise: Any = None,
+    noise: object = None,
     strict: bool = False,
-    terms: Any = None,
+    terms: object = None,
     n_threads: int | None = None,
     max_memory: str | int | None = None,
     progress: Progress = silent,
@@ -97,7 +97,7 @@ def score(
     record = get_measure(name, variant=variant)
     record.check_parameters(parameters)
     check_choice(metric, METRICS, "metric")
-    options = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
+    options: dict[str, Any] = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     is_external = record.family == "external"
     labels, truth, vectors = _of_run(labels, truth, vectors)
     # a measure gets the evidence of its family alone
@@ -127,7 +127,7 @@ def evaluate(
     *,
     truth: object = None,
     vectors: object = None,
-    measures: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    measures: str | Iterable[str] | Mapping[str, Mapping[str, object]] | None = None,
     metric: str = "cosine",
     terms: object = None,
     noise: object = None,
@@ -211,7 +211,9 @@ def _of_run(labels: object, truth: object, vectors: object) -> tuple[Any, Any, A
     return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
 
 
-def _requested(measures: Any) -> dict[Measure, Mapping[str, object]] | None:
+def _requested(
+    measures: str | Iterable[str] | Mapping[str, Mapping[str, object]] | None,
+) -> dict[Measure, Mapping[str, object]] | None:
     """Return the measures that are named, with their parameters; None for the default set."""
     if measures is None or measures == "all":
         return None

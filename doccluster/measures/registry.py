@@ -140,7 +140,7 @@ class Measure:
     range: str = ""
     variant_of: str | None = None
     alias_of: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     swapped: str | None = None
@@ -177,7 +177,7 @@ class Measure:
         return None if self.variant_of is None else self.name.removeprefix(f"{self.variant_of}_")
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The parameters a user may give, with their defaults; those fixed for this name show the fixed value."""
         arguments = list(inspect.signature(self.function).parameters.values())[1:]
         return {a.name: self.parameters.get(a.name, a.default) for a in arguments if a.kind is a.KEYWORD_ONLY}

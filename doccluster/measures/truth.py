@@ -23,6 +23,8 @@ from doccluster.measures.registry import Measure
 
 if TYPE_CHECKING:
     from doccluster.geometry import ClusterEvidence, Documents
+    from doccluster.measures._distances import PairwiseDistances
+    from doccluster.measures.topics import TopicWords
 
 DEFAULT_COLUMN = "truth"
 
@@ -183,7 +185,7 @@ def _several_labels(values: Array) -> list[tuple[object, ...]] | None:
     return result
 
 
-def _multiple_labels(name: str, labels: list[tuple[Any, ...]], partition: Partition) -> TruthColumn | None:
+def _multiple_labels(name: str, labels: list[tuple[object, ...]], partition: Partition) -> TruthColumn | None:
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
@@ -217,12 +219,12 @@ class EvidenceStore:
     columns: list[TruthColumn]
     documents: Documents | None
     metric: str
-    terms: Any = None  # what the topic measures take as top terms; None for those of largest weight
+    terms: object = None  # what the topic measures take as top terms; None for those of largest weight
     n_threads: int | None = None
     max_memory: str | int | None = None
     progress: Progress = silent
     evidence: ClusterEvidence | None = None
-    _built: dict[Any, Any] = field(default_factory=dict)
+    _built: dict[object, Any] = field(default_factory=dict)
 
     def evidence_kind(self, measure: Measure) -> str:
         """Return which evidence the measure needs under the metric."""
@@ -234,7 +236,7 @@ class EvidenceStore:
             return None if self.columns else "truth"
         return None if self.documents is not None else "vectors"
 
-    def table(self, column: TruthColumn) -> Any:
+    def table(self, column: TruthColumn) -> object:
         """Return the contingency table of one truth column."""
         return self._once(("contingency", column.name), column.contingency_table)
 
@@ -257,12 +259,12 @@ class EvidenceStore:
             self.documents, self.partition, metric=self.metric, n_threads=self.n_threads, progress=self.progress
         )
 
-    def _pairwise(self) -> Any:
+    def _pairwise(self) -> PairwiseDistances:
         from doccluster.measures._distances import PairwiseDistances
 
         return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
 
-    def _topics(self) -> Any:
+    def _topics(self) -> TopicWords:
         from doccluster.measures.topics import TopicWords
 
         return TopicWords(self.of("geometry"), terms=self.terms)

@@ -282,17 +282,9 @@ DATED_SHARE = 0.5  # of the documents, for a collection that is dated
 
 @dataclass(frozen=True, eq=False)
 class News:
-    """Dated articles of several outlets.
+    """Dated articles of several outlets."""
 
-    Attributes
-    ----------
-    rows : int64 array
-        The documents that are dated.
-    articles : NewsArticles
-    n_outlets : int
-    """
-
-    rows: Integers
+    rows: Integers  # the documents that are dated
     articles: NewsArticles
     n_outlets: int
 

@@ -11,7 +11,6 @@ import hashlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +67,7 @@ def order_of(vectors: DocumentVectors, place: Place | None = None) -> Integers:
     return np.argsort(np.concatenate(list(place.map(block_digests, blocks, vectors.matrix, *views))), kind="stable")
 
 
-def block_digests(block: slice, *matrices: Any) -> npt.NDArray[np.bytes_]:
+def block_digests(block: slice, *matrices: Matrix | None) -> npt.NDArray[np.bytes_]:
     """Return the digests of some rows."""
     return row_digests(*(None if matrix is None else matrix[block] for matrix in matrices))
 
@@ -124,7 +123,7 @@ class Stages:
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
         return True
 
-    def parted(self, source: object) -> Any:
+    def parted(self, source: object) -> object:
         """Return a source as it is read here."""
         return source
 

@@ -168,7 +168,7 @@ def chosen_threshold(model: Model, threshold: float | None) -> float:
     return float(threshold)
 
 
-def reader_settings(model: Model, source: Any, reader: Mapping[str, Any], *, as_run: bool) -> dict[str, object]:
+def reader_settings(model: Model, source: object, reader: Mapping[str, Any], *, as_run: bool) -> dict[str, object]:
     """Return how to read new documents: as the run did, unless `reader` says otherwise.
 
     Raises SchemaError if the model's settings are none that a reader takes.

@@ -63,7 +63,7 @@ class BlockStages(Stages):
         self.place, self.keep_bytes, self.announce, self.checkpoints = place, keep_bytes, announce, checkpoints
         self._bytes_before, self._n_documents = (0, 0), 0
 
-    def parted(self, source: Any) -> Any:
+    def parted(self, source: object) -> object:
         """Return a matrix as it is, and files of documents to be read in parts.
 
         Raises InputError if it is something else.

@@ -22,7 +22,7 @@ from doccluster.distributed.new_documents import GoingByMeaning
 from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
-from doccluster.pipeline.sources import SourceDocuments
+from doccluster.pipeline.sources import SourceDocuments, check_truth, read_source
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
@@ -87,12 +87,26 @@ def column_named(embeddings: Any) -> str | None:
     return None if is_file else embeddings
 
 
-def reader_for(reader: Mapping[str, Any] | None, embeddings: Any) -> dict[str, Any]:
+def reader_for(reader: Mapping[str, Any] | None, embeddings: object) -> dict[str, Any]:
     """Return how to read a source of which a column may hold the embeddings."""
     column, options = column_named(embeddings), dict(reader or {})
     if column is not None:
         options["keep_columns"] = (*as_names(options.get("keep_columns"), "keep_columns"), column)
     return options
+
+
+def read_documents(
+    source: object, settings: RunSettings, progress: Progress, *, wants_texts: bool = False
+) -> SourceDocuments:
+    """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
+    columns = settings.truth_columns
+    weighting = (settings.vectorizer or {}).get("weighting")
+    reader = reader_for(settings.reader, settings.embeddings)
+    documents = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
+    check_truth(columns, documents.documents)
+    if wants_texts and documents.corpus is None:
+        raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
+    return documents
 
 
 def with_meaning(

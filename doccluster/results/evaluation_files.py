@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.arrays import Array
 from doccluster.errors import InputError, SchemaError
 from doccluster.measures import Evaluation, Score, get_measure
 from doccluster.measures.scores import PARTS
@@ -84,7 +85,7 @@ def load_evaluation(folder: Path) -> Evaluation:
     )
 
 
-def _check_lengths(record: EvaluationRecord, arrays: Mapping[str, Any], path: Path) -> None:
+def _check_lengths(record: EvaluationRecord, arrays: Mapping[str, Array], path: Path) -> None:
     """Raise SchemaError where an array has not one value for each score, document, cluster or pair of clusters.
 
     A measure that takes documents with several classes may know more classes than those with one class do.

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from doccluster.base.arrays import Flags, Floats, Integers
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Matrix
 from doccluster.base.plain_values import ShortRepr, cut
 from doccluster.base.text_table import html_table, latex_escaped, latex_table
-from doccluster.base.validation import unit_rows
+from doccluster.base.validation import RandomState, unit_rows
 from doccluster.clustering.algorithms import get_algorithm
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
@@ -127,7 +127,7 @@ class Run:
     empty_documents: DocumentTable
     vectors: DocumentVectors
     partition: Partition
-    centroids: Any
+    centroids: Matrix
     similarity: Floats
     runner_up: Integers
     runner_up_similarity: Floats
@@ -161,7 +161,7 @@ class Run:
 
         return explain(self, cluster, other)
 
-    def prevalence(self, by: str, *, random_state: Any = 0) -> Prevalence:
+    def prevalence(self, by: str, *, random_state: RandomState = 0) -> Prevalence:
         """Return how common each cluster is by party, source, month or any column: shares, intervals, lifts, tests.
 
         See `doccluster.results.prevalence.Prevalence`; "year", "month" and "day" are those of the date.
@@ -216,7 +216,7 @@ class Run:
 
         return label_cluster(self, cluster, name)
 
-    def merge(self, *clusters: Any) -> Run:
+    def merge(self, *clusters: object) -> Run:
         """Return the run with clusters made one, as `doccluster.merge` does; this one stays as it is."""
         from doccluster.pipeline.editing import merge_clusters
 
@@ -290,7 +290,7 @@ class Run:
         return str(self.parameters.get("algorithm") or "") if labels_from is None else f"the labels in {labels_from}"
 
     @cached_property
-    def memberships(self) -> Any:
+    def memberships(self) -> CsrArray | None:
         """How much each document belongs to its likeliest clusters: the posterior probabilities of the mixture.
 
         csr array of shape (n_documents, n_clusters), at most three entries a row, none in that of a document without

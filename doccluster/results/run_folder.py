@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.arrays import CsrArray, Matrix
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import new_folder, usable_path
 from doccluster.base.plain_values import ShortRepr, checksum
@@ -107,7 +108,7 @@ def load_run(folder: str | Path | Run) -> Run:
         return _load_run(place)
 
 
-def is_run_folder(source: Any) -> bool:
+def is_run_folder(source: object) -> bool:
     """Return whether a source names the folder of a run."""
     return isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file()
 
@@ -167,7 +168,7 @@ def _meaning(place: Path, of_clusters: Meaning | None, n_documents: int) -> Mean
     return load_meaning(place / MEANING_ROWS, record, n_documents, centre=of_clusters.centre)
 
 
-def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
+def _counts(arrays: Mapping[str, Any], matrix: Matrix, path: Path) -> CsrArray | None:
     """Return the counts in the places of the entries of the matrix, where they were written."""
     counts = arrays.get("counts")
     if counts is None:
@@ -192,7 +193,7 @@ def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping
     return {**arrays, **({"copy_of": arrays["copy_of"].astype(np.int64)} if "copy_of" in arrays else {})}
 
 
-def run_record(run: Run) -> dict[str, Any]:
+def run_record(run: Run) -> dict[str, object]:
     """Return the contents of run.json: how to repeat the run, and its results."""
     return {
         "command": run.provenance.command,
@@ -292,7 +293,7 @@ def _threshold(run: Run) -> float | None:
     return learn_threshold(labels, similarity, counted=has_no_copy)
 
 
-def _plain_documents(documents: DocumentTable) -> dict[str, Any]:
+def _plain_documents(documents: DocumentTable) -> dict[str, object]:
     return {
         **{name: iter(getattr(documents, name)) for name in (*NAMED, "excerpts")},
         "lengths": iter(documents.lengths.data),

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Integers
+from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import ShortRepr, read_as
 from doccluster.clustering.task import LinearRule
@@ -49,7 +49,7 @@ class ModelLevel(ShortRepr):
     name: str
     labels: tuple[str, ...]
     parents: Integers
-    centroids: Any = None
+    centroids: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +59,7 @@ class Model(ShortRepr):
     `terms`, `display_terms`: object arrays of shape (n_terms,), or None.
     """
 
-    centroids: Any  # csr or dense array of shape (k, n_terms), unit rows
+    centroids: Matrix  # csr or dense array of shape (k, n_terms), unit rows
     labels: tuple[str, ...]  # the short label of each cluster
     vectorizer: TfidfVectorizer | None  # none when the fit began from a matrix
     terms: Names | None

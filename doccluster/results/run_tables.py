@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster.base.arrays import Flags, Integers
-from doccluster.base.paths import PARQUET_PARTS
 from doccluster.base.text_table import storable
 from doccluster.corpus.columns import kept_name, type_of, typed_value
 from doccluster.errors import importing
@@ -48,7 +47,7 @@ def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Col
         yield _assignments(run, order[start : start + n_rows], families)
 
 
-def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
+def _assignments(run: Run, rows: Integers, families: tuple[Integers, Flags] | None) -> Columns:
     """Return the columns of some documents; those after the last that has terms are the ones without."""
     has_terms = rows < run.n_documents
     placed, empty = rows[has_terms], rows[~has_terms] - run.n_documents
@@ -95,7 +94,7 @@ def _memberships(run: Run, rows: Integers) -> Columns:
     return columns
 
 
-def _or_none(numbers: Integers) -> list[Any]:
+def _or_none(numbers: Integers) -> list[int | None]:
     return [None if number < 0 else number for number in numbers.tolist()]
 
 
@@ -209,11 +208,6 @@ def check_parquet() -> None:
     """Raise MissingDependency, before any work, if Parquet cannot be written."""
     with importing("Parquet files need", "pyarrow", install="doccluster[parquet]"):
         import pyarrow.parquet  # noqa: F401
-
-
-def parquet_writer(with_parquet: bool) -> dict[str, Any]:
-    """Return a further output of `save_run`."""
-    return {PARQUET_PARTS: write_parquet_parts} if with_parquet else {}
 
 
 def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART) -> None:

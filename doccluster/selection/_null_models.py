@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ MAX_SHARE_LOST = 1e-3  # of the entries that are left out because their document
 
 def sample_null(
     matrix: Matrix, *, model: NullModel = "deal", random_state: np.random.Generator, keep_unit_rows: bool = True
-) -> Any:
+) -> Matrix:
     """Return one data set of the same shape drawn under a null hypothesis of no clusters.
 
     Raises InputError if the model is unknown, or a dense one would need more than 50,000,000 cells.
@@ -34,7 +34,7 @@ def sample_null(
     sparse. "uniform" is uniform in the box that the data span (Zaki & Meira, section 17.3.1), dense. Rows are
     normalised, as cosine needs, unless `keep_unit_rows` is false; they may come out empty under "permute".
     """
-    models: dict[str, Callable[[Any, np.random.Generator], Any]] = {
+    models: dict[str, Callable[[Matrix, np.random.Generator], Matrix]] = {
         "deal": dealt_terms,
         "permute": permuted_columns,
         "uniform": uniform_box,
@@ -43,7 +43,7 @@ def sample_null(
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
 
 
-def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Any:
+def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Matrix:
     """Return the matrix with its terms dealt out again, document lengths and document frequencies kept.
 
     A dense array has no terms to deal: its columns are permuted.
@@ -69,7 +69,7 @@ def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Any:
     return sparse.coo_array((weights[is_first], (rows[is_first], terms[is_first])), shape=matrix.shape).tocsr()
 
 
-def permuted_columns(matrix: Matrix, random_state: np.random.Generator) -> Any:
+def permuted_columns(matrix: Matrix, random_state: np.random.Generator) -> Matrix:
     """Return the matrix with the entries of each column dealt to rows drawn without replacement."""
     if not sparse.issparse(matrix):
         return random_state.permuted(matrix, axis=0)

@@ -167,7 +167,7 @@ def _of_name(text: str, name: str) -> Contender:
     return Contender(name, estimator.set_params(**starts | parameters), row.needs == "counts", row.metric)
 
 
-def _setting(pair: str, text: str) -> tuple[str, Any]:
+def _setting(pair: str, text: str) -> tuple[str, object]:
     name, equals, value = pair.partition("=")
     if not equals or not name.isidentifier():
         raise InputError(f"{pair!r} in {text!r} is not a setting", remedy="write module:factory:name=value,name=value")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.base.arrays import Integers, Matrix
+from doccluster.base.arrays import CsrArray, Integers, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.paths import finished_file
 from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
@@ -61,17 +61,17 @@ class LabelledCorpus(ShortRepr):
     """
 
     name: str
-    matrix: Any
-    truth: Sequence[Any] | None
+    matrix: Matrix
+    truth: Sequence[object] | None
     n_clusters: int
     labels: Mapping[str, Any] = field(default_factory=dict)
-    about: Mapping[str, Any] = field(default_factory=dict)
-    counts: Any | None = None
+    about: Mapping[str, object] = field(default_factory=dict)
+    counts: CsrArray | None = None
     meaning: Meaning | None = None
     letters: Letters | None = None
 
     @cached_property
-    def beside(self) -> Any:
+    def beside(self) -> Matrix:
         """Words and meaning as one row for each document."""
         assert self.meaning is not None  # who asks has looked
         return self.meaning.beside(self.matrix)
@@ -95,7 +95,7 @@ class LabelledCorpus(ShortRepr):
 def compare(
     corpora: Iterable[LabelledCorpus],
     *,
-    algorithms: Iterable[Any] | Mapping[str, Any] = ("spherical-k-means", "k-means"),
+    algorithms: Iterable[object] | Mapping[str, object] = ("spherical-k-means", "k-means"),
     seeds: Iterable[int] = range(10),
     measures: object = None,
     checkpoint: str | Path | None = None,
@@ -149,7 +149,7 @@ def compare(
         total = len(checked) * len(clusterers) * len(numbers)
     rows: list[Row] = []
     failures: list[tuple[str, str, int, str, str]] = []
-    abouts: dict[str, dict[str, Any]] = {}
+    abouts: dict[str, dict[str, object]] = {}
     jobs = [(clusterer, seed) for clusterer in clusterers for seed in numbers]
     n_done = 0
     for corpus in map(_prepared, checked):
@@ -196,7 +196,7 @@ def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpu
         yield corpus
 
 
-def _about(corpus: LabelledCorpus) -> dict[str, Any]:
+def _about(corpus: LabelledCorpus) -> dict[str, object]:
     n_documents, n_terms = corpus.matrix.shape
     about = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters, **corpus.about}
     if corpus.meaning is not None:

@@ -269,10 +269,8 @@ def delta_ch(calinski_harabasz: Mapping[int, float]) -> Curve:
     return {k: (ch[k + 1] - ch[k]) - (ch[k] - ch[k - 1]) for k in inner}
 
 
-def gap_statistic(
-    observed: Mapping[int, float], reference: Iterable[Mapping[int, float]], *, base: float = 2.0
-) -> tuple[Curve, Curve]:
-    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i).
+def gap_statistic(observed: Mapping[int, float], reference: Iterable[Mapping[int, float]]) -> tuple[Curve, Curve]:
+    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i), in bits.
 
     A dispersion of zero has no logarithm: the gap is nan for that k (Zaki & Meira, section 17.3.1).
     """
@@ -284,8 +282,8 @@ def gap_statistic(
         if value <= 0 or sampled.size == 0 or np.any(sampled <= 0):
             gap[k] = sd[k] = math.nan
             continue
-        logs = np.log(sampled) / math.log(base)
-        gap[k], sd[k] = float(logs.mean() - math.log(value, base)), float(logs.std())
+        logs = np.log(sampled) / math.log(2.0)
+        gap[k], sd[k] = float(logs.mean() - math.log(value, 2.0)), float(logs.std())
     return gap, sd
 
 
@@ -353,9 +351,9 @@ def hartigan(rss: Mapping[int, float], *, n_documents: int) -> Curve:
     return {k: (here / after - 1) * (n_documents - k - 1) if after > 0 else math.inf for k, here, after in pairs}
 
 
-def hartigan_k(values: Mapping[int, float], *, threshold: float = 10.0) -> int | None:
-    """Return the least k whose Hartigan value is at most the threshold, or None."""
-    return next((k for k in sorted(values) if values[k] <= threshold), None)
+def hartigan_k(values: Mapping[int, float]) -> int | None:
+    """Return the least k whose Hartigan value is at most 10, or None."""
+    return next((k for k in sorted(values) if values[k] <= 10.0), None)
 
 
 def krzanowski_lai(rss: Mapping[int, float], *, n_terms: int) -> Curve:

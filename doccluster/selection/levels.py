@@ -60,21 +60,13 @@ MIN_SPREAD = 1e-6  # of shuffled agreements: shuffling may change nothing
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level(ShortRepr):
-    """Communities at one resolution.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (n_nodes,), of 0..n_clusters-1
-    agreement : float
-        The mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share.
-    smallest : float
-        A community of less than this share of the mean size is no cluster.
-    """
+    """Communities at one resolution."""
 
     resolution: float
-    labels: Labels
+    labels: Labels  # of shape (n_nodes,), of 0..n_clusters-1
+    # the mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share
     agreement: float
-    smallest: float = 0.0
+    smallest: float = 0.0  # a community of less than this share of the mean size is no cluster
 
     @cached_property
     def sizes(self) -> Integers:
@@ -268,7 +260,7 @@ def find_both(
 
 
 def _usual(
-    graph: Any, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
+    graph: CsrArray, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
 ) -> list[Level]:
     """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
     n_starts = N_STARTS if graph.shape[0] <= MAX_FOR_TOPICS else 1
@@ -281,7 +273,7 @@ def _usual(
     return sorted(starts, key=n_chosen)[n_starts // 2]
 
 
-def sharpened(common: Graph, points: Matrix, *, n_threads: int | None = None) -> Any:
+def sharpened(common: Graph, points: Matrix, *, n_threads: int | None = None) -> CsrArray:
     """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
     Documents of one subtopic share neighbours besides terms, so their smoothed rows are nearer than those of two
@@ -369,7 +361,7 @@ def against_shuffles(pairs: list[tuple[Integers, Integers]], rng: np.random.Gene
     return Structure(float(values[0].max()), float(deviations.max()), p_value)
 
 
-def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, Integers]:
+def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[CsrArray, CsrArray, Integers]:
     """Return the unit rows of two halves of the columns, and the rows that have something in both.
 
     Of each two columns of about equal weight one goes to either half, so that the halves say about as much.

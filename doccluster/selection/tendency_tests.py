@@ -139,57 +139,25 @@ def tendency(
 def hopkins(
     matrix: Matrix,
     *,
-    sample: npt.ArrayLike,
+    sample: AnyIntegers,
     reference: Matrix,
     power: float | Literal["dimension"] = "dimension",
     metric: Metric = "euclidean",
 ) -> float:
     """Return the Hopkins statistic sum u^p / (sum u^p + sum w^p), in [0, 1], near 0.5 without clusters.
 
-    u are the distances of the reference points to their nearest row of the data, w those of the sampled rows to their
-    nearest other row (left out by number, so a duplicate counts with distance 0).
+    u are the distances of the reference points to their nearest row of the data, w those of the sampled rows (given by
+    number) to their nearest other row (left out by number, so a duplicate counts with distance 0). The exponent
+    `power` is the number of columns, as in the book, for "dimension". Sums are of logarithms, so that a large exponent
+    neither overflows nor underflows; but with many dimensions the ratio then runs to 0 or 1.
 
-    Parameters
-    ----------
-    matrix : array of shape (n_documents, n_terms)
-    sample : row numbers of the sampled documents
-    reference : array of shape (m, n_terms), points drawn under the null
-    power : float or "dimension"
-        The exponent; "dimension" is the number of columns, as in the book. Computed by logarithms, so that a large
-        exponent neither overflows nor underflows; but with many dimensions the ratio then runs to 0 or 1.
-
-    Raises
-    ------
-    InputError
-        If a matrix cannot be used, or the sample is not of its rows.
-
-    Examples
-    --------
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
-    >>> round(hopkins(points, sample=[0, 3, 4], reference=np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])), 4)
+    >>> reference = np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])
+    >>> round(hopkins(points, sample=np.array([0, 3, 4]), reference=reference), 4)
     0.8636
     """
-    data, reference_rows = _measurable(matrix, metric), _measurable(reference, metric, name="reference")
-    rows = np.asarray(sample)
-    if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= data.shape[0]:
-        raise InputError(
-            "does not name rows of the matrix",
-            argument="sample",
-            received=sample,
-            expected=f"numbers from 0 to {data.shape[0] - 1}",
-        )
-    if reference_rows.shape[1] != data.shape[1]:
-        raise InputError(
-            f"reference has {reference_rows.shape[1]} columns, the matrix {data.shape[1]}", remedy="give as many"
-        )
-    return _hopkins(data, rows, reference_rows, power, metric)
-
-
-def _hopkins(
-    matrix: Matrix, rows: npt.NDArray[Any], reference: Matrix, power: float | Literal["dimension"], metric: Metric
-) -> float:
     exponent = float(matrix.shape[1] if power == "dimension" else power)
-    log_within = _log_power_sum(nearest_distances(matrix[rows], matrix, metric=metric, own_rows=rows), exponent)
+    log_within = _log_power_sum(nearest_distances(matrix[sample], matrix, metric=metric, own_rows=sample), exponent)
     log_beyond = _log_power_sum(nearest_distances(reference, matrix, metric=metric), exponent)
     if math.isinf(log_beyond):
         return math.nan if math.isinf(log_within) else 0.0
@@ -238,7 +206,7 @@ def hopkins_test(
     def statistic(points: Matrix, reference: Matrix) -> float:
         sample = rng.choice(points.shape[0], size, replace=False)
         sampled_rows = rng.choice(reference.shape[0], size, replace=False)
-        return _hopkins(points, sample, reference[sampled_rows], power, metric)
+        return hopkins(points, sample=sample, reference=reference[sampled_rows], power=power, metric=metric)
 
     values = _beside_null(statistic, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
     return Tendency("hopkins", *values, note=f"exponent {power}, {size} points per sample, null {null!r}")
@@ -423,16 +391,14 @@ def _beside_null(
     return values, null_values
 
 
-def _measurable(matrix: Matrix, metric: Metric, *, name: str = "X") -> Any:
+def _measurable(matrix: Matrix, metric: Metric) -> Any:
     """Return a checked matrix whose squared distances are numbers; the cosine does not see that rows are scaled."""
-    data = check_matrix(matrix, name=name)
+    data = check_matrix(matrix)
     if metric == "cosine":
         return within_range(data)
     values = data.data if sparse.issparse(data) else data
     if max(float(values.max(initial=0)), -float(values.min(initial=0))) > MAX_VALUE:
-        raise InputError(
-            f"{name} has values too large for squared distances", remedy=f"scale them to below {MAX_VALUE:g}"
-        )
+        raise InputError("X has values too large for squared distances", remedy=f"scale them to below {MAX_VALUE:g}")
     return data
 
 

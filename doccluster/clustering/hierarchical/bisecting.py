@@ -80,8 +80,7 @@ class BisectionTree(ShortRepr):
         node_at = np.arange(2 * self.n_clusters - 1)
         for division in range(n_clusters - 1, self.divided.size):  # parents come before their children
             node_at[2 * division + 1 : 2 * division + 3] = node_at[self.divided[division]]
-        labels: Integers = np.unique(node_at[self.leaf_of], return_inverse=True)[1].astype(np.int64)
-        return labels
+        return np.asarray(np.unique(node_at[self.leaf_of], return_inverse=True)[1], np.int64)
 
     def linkage(self) -> Floats:
         """Return the tree as `scipy.cluster.hierarchy` takes it, over the final clusters as its leaves.

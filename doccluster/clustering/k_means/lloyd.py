@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Flags, Floats, Integers
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers
 from doccluster.base.progress import Progress, silent
 
 LAST_REFILLS = 3  # iterations that a start may go on beyond `max_iter` because a cluster was just refilled
@@ -31,7 +31,7 @@ class Snapshot:
     """A start as far as it has come: the means (csr), the labels by these means, and the sum of weighted cosines."""
 
     labels: Labels
-    means: Any
+    means: CsrArray
     objective: float
     n_iter: int
     converged: bool = False

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers, SingleFloats
+from doccluster.base.arrays import Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import share_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.progress import Progress, silent
@@ -75,7 +75,7 @@ def draw_starts(
     generator: np.random.Generator,
     *,
     seed_documents: int,
-    matrix: Any = None,
+    matrix: Matrix | None = None,
     progress: Progress = silent,
 ) -> Iterator[sparse.csr_array]:
     """Yield the means at which each start begins; k-means++ draws from at most `seed_documents` random documents.
@@ -108,7 +108,7 @@ def check_init(init: Init) -> None:
 
 
 def given_means(
-    init: Any, n_clusters: int, n_terms: int, matrix: Any, generator: np.random.Generator
+    init: Any, n_clusters: int, n_terms: int, matrix: Matrix | None, generator: np.random.Generator
 ) -> sparse.csr_array:
     """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
 

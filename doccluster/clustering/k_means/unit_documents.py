@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Flags, Floats, Integers, SingleFloats
+from doccluster.base.arrays import Flags, Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
-from doccluster.geometry.documents import as_documents
+from doccluster.geometry.documents import Documents, as_documents
 
 BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
 BLOCKS_PER_THREAD, MIN_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
@@ -35,12 +35,12 @@ SLACK = 1.001  # what rounding of a sum of all documents may hide
 class SweepRows(NamedTuple):
     """Rows as kernels read them, in the order of the columns: terms with a line in the table, and rare terms."""
 
-    starts: Any  # uint64 (n_rows + 1,): where each row begins, and where all end
-    terms: Any  # uint32 (n_entries + 3,): the line of a term; sweeps read four at a time
-    values: Any  # float32 (n_entries + 3,), times UP
-    rare_starts: Any  # uint64 (n_rows + 1,)
-    rare_terms: Any  # uint32: the number among rare terms
-    rare_values: Any  # float32, times UP
+    starts: npt.NDArray[np.uint64]  # (n_rows + 1,): where each row begins, and where all end
+    terms: npt.NDArray[np.uint32]  # (n_entries + 3,): the line of a term; sweeps read four at a time
+    values: SingleFloats  # (n_entries + 3,), times UP
+    rare_starts: npt.NDArray[np.uint64]  # (n_rows + 1,)
+    rare_terms: npt.NDArray[np.uint32]  # the number among rare terms
+    rare_values: SingleFloats  # times UP
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,9 @@ class UnitDocuments:
         return share_blocks(function, items, n_threads=n_threads, pool=self._pool if n_threads > 1 else None)
 
 
-def unit_documents(rows: Any, *, weights: Floats | None = None, n_threads: int = 1) -> tuple[UnitDocuments, bool]:
+def unit_documents(
+    rows: Matrix | Documents, *, weights: Floats | None = None, n_threads: int = 1
+) -> tuple[UnitDocuments, bool]:
     """Return documents ready for the iterations, and whether rows had to be normalised; unit float32 csr rows are kept.
 
     Raises InputError if what was given did not come through the door before, and is not a finite numeric matrix.
@@ -210,7 +212,7 @@ def unit_documents(rows: Any, *, weights: Floats | None = None, n_threads: int =
     return UnitDocuments(unit_rows_of(documents), weights, n_threads), scaled
 
 
-def unit_rows_of(documents: Any) -> sparse.csr_array:
+def unit_rows_of(documents: Documents) -> sparse.csr_array:
     """Return the unit rows of `Documents` as float32 (zero rows stay zero), csr; without a copy where they are that."""
     matrix = documents.in_range
     if not documents.is_sparse:

@@ -7,7 +7,6 @@ depend on the number of threads: blocks have a size of their own, and threads sh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,9 +104,9 @@ class UnitRows:
     """A block of unit rows without stored zeros, csr array of float64, also by term, its places, and their type."""
 
     places: slice
-    rows: Any
-    by_term: Any
-    given_type: np.dtype[Any]
+    rows: CsrArray
+    by_term: CsrArray
+    given_type: npt.DTypeLike
 
     @property
     def is_empty(self) -> Flags:
@@ -182,7 +181,7 @@ def _add(expectation: Expectation, block: UnitRows, shares: Floats, n_threads: i
 
 def _posteriors(
     scores: Floats, kappas: Floats, offsets: Floats, is_empty: Flags, *, is_hard: bool
-) -> tuple[npt.NDArray[Any], ...]:
+) -> tuple[Floats, npt.NDArray[np.int32], Floats, Floats]:
     """Return posteriors, labels, log densities and entropies of some rows, from their products with the means."""
     scores *= kappas
     scores += offsets
