@@ -22,8 +22,7 @@ from doccluster.pipeline.run_settings import RunSettings, check_group
 from doccluster.pipeline.source_meaning import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
 from doccluster.results.record import Run
-from doccluster.results.run_folder import model_of
-from doccluster.results.run_model import Model, load_model
+from doccluster.results.run_model import Model, load_model, model_of
 from doccluster.vectors.vectorize import unknown_term_shares
 
 DIGITS = 6
