@@ -85,10 +85,8 @@ class LabelledCorpus(ShortRepr):
     def first(self, n_documents: int) -> LabelledCorpus:
         """Return the first documents alone, to be clustered."""
         counts = None if self.counts is None else self.counts[:n_documents]
-        meaning, letters = (
-            None if view is None else replace(view, rows=view.rows[:n_documents])
-            for view in (self.meaning, self.letters)
-        )
+        meaning = None if self.meaning is None else replace(self.meaning, rows=self.meaning.rows[:n_documents])
+        letters = None if self.letters is None else replace(self.letters, rows=self.letters.rows[:n_documents])
         return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning, letters=letters)
 
 

@@ -35,7 +35,6 @@ from doccluster.selection.tendency_tests import pair_distances
 
 Curve = dict[int, float]
 GapRule = Literal["zaki", "zaki_2sd", "tibshirani", "max"]
-Resampling = Literal["bootstrap", "subsample"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -374,14 +373,11 @@ def stability(
     ks: Iterable[int],
     algorithm: object = "spherical-k-means",
     n_samples: int = 20,
-    method: Resampling = "bootstrap",
     measure: str = "adjusted_rand",
-    share: float = 0.8,
-    n_init: int = 3,
     random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> tuple[Curve, Curve]:
-    """Return how well clusterings of resampled data agree for each k, and its standard error.
+    """Return how well clusterings of bootstrap samples agree for each k, and its standard error.
 
     Source: Zaki & Meira, Algorithm 17.1. The default measure is chance-adjusted: the raw variation of information grows
     with k whatever the data, so its least value tends to be at the smallest k. A distance chooses its least value, a
@@ -393,9 +389,7 @@ def stability(
     ks : numbers of clusters
     algorithm : str or estimator
     n_samples : int
-        The number t of resampled data sets, shared by all k.
-    method : {"bootstrap", "subsample"}
-        Draw n documents with replacement, or a `share` without.
+        The number t of samples, of n documents with replacement each; all k share them.
     measure : str
         Any external measure.
 
@@ -408,34 +402,25 @@ def stability(
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
-    clusterer = as_contender(algorithm, n_init=n_init)
+    clusterer = as_contender(algorithm, n_init=3)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
-    counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
+    counts = [bootstrap_counts(documents.n_documents, rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
 
     def fit(task: tuple[int, int]) -> Labels | None:
         k, sample = task
         sample_rng = np.random.default_rng([seeds[sample], k])
-        return _labels_of_sample(documents, counts[sample], clusterer, k, method=method, random_state=sample_rng)
+        return _labels_of_sample(documents, counts[sample], clusterer, k, sample_rng)
 
     fits = map_blocks(fit, itertools.product(sizes, range(n_samples)), n_threads=n_threads)
     results = {k: mean_agreement(list(itertools.islice(fits, n_samples)), counts, record) for k in sizes}
     return {k: mean for k, (mean, _) in results.items()}, {k: error for k, (_, error) in results.items()}
 
 
-def resample(
-    n_documents: int, *, method: Resampling = "bootstrap", share: float = 0.8, random_state: np.random.Generator
-) -> Labels:
-    """Return how often each document is drawn, int64 array of shape (n_documents,).
-
-    "bootstrap" draws n documents with replacement; "subsample" draws a share of them without.
-    """
-    if check_choice(method, get_args(Resampling), "method") == "bootstrap":
-        return np.bincount(random_state.integers(0, n_documents, n_documents), minlength=n_documents)
-    counts = np.ones(n_documents, dtype=np.int64)
-    counts[random_state.permutation(n_documents)[max(1, round(share * n_documents)) :]] = 0
-    return counts
+def bootstrap_counts(n_documents: int, rng: np.random.Generator) -> Labels:
+    """Return how often each document is drawn in n draws with replacement, int64 array of shape (n_documents,)."""
+    return np.bincount(rng.integers(0, n_documents, n_documents), minlength=n_documents)
 
 
 def mean_agreement(labels: Sequence[Labels | None], counts: Sequence[Labels], measure: Measure) -> tuple[float, float]:
@@ -482,19 +467,13 @@ def agreement(first: Labels, second: Labels, *, common: Labels, measure: Measure
 
 
 def _labels_of_sample(
-    documents: Documents,
-    counts: Labels,
-    clusterer: Contender,
-    k: int,
-    *,
-    method: Resampling,
-    random_state: np.random.Generator,
+    documents: Documents, counts: Labels, clusterer: Contender, k: int, rng: np.random.Generator
 ) -> Labels | None:
     rows = np.flatnonzero(counts)
     if rows.size < k:
         return None
-    weights = counts[rows].astype(np.float64) if method == "bootstrap" else None
-    if weights is not None and not has_fit_parameter(clusterer.estimator, "sample_weight"):
+    weights: Floats | None = counts[rows].astype(np.float64)
+    if not has_fit_parameter(clusterer.estimator, "sample_weight"):
         rows, weights = np.repeat(rows, counts[rows]), None
     points = documents.take(rows)
     labels = np.full(counts.size, -1, dtype=np.int64)
@@ -502,7 +481,7 @@ def _labels_of_sample(
         clusterer.estimator,
         compact_indices(points.matrix),
         n_clusters=min(k, points.n_distinct),
-        seed=int(random_state.integers(2**31)),
+        seed=int(rng.integers(2**31)),
         weights=weights,
     )
     return labels

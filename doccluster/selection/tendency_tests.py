@@ -30,7 +30,7 @@ from doccluster.base.validation import (
     unit_rows,
     within_range,
 )
-from doccluster.errors import Argument, InputError
+from doccluster.errors import InputError
 from doccluster.measures.judging import MAX_VALUE
 from doccluster.selection._null_models import NullModel, column_ranges, sample_null
 
@@ -221,7 +221,6 @@ def distance_distribution_test(
     null: NullModel = "deal",
     metric: Metric = "cosine",
     zero: ZeroCells = "smooth",
-    base: float = 2.0,
     random_state: RandomState = None,
 ) -> Tendency:
     """Return the KL divergence of the distribution of pair distances from that of data drawn under the null.
@@ -247,7 +246,7 @@ def distance_distribution_test(
             sum(np.histogram(distances, bin_edges)[0] for distances in pair_distances(rows, metric=metric))
             for rows, bin_edges in zip((points, reference), edges, strict=True)
         )
-        return kl_divergence(counts, reference_counts, zero=zero, base=base)
+        return kl_divergence(counts, reference_counts, zero=zero)
 
     values = _beside_null(divergence, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
     note = f"{bins} bins on {'a common range' if shared_bins else 'own ranges'}, null {null!r}, empty bins: {zero}"
@@ -259,25 +258,23 @@ def spatial_histogram_test(
     *,
     bins: int = 5,
     n_samples: int = 100,
-    n_components: int | None = None,
     zero: ZeroCells = "smooth",
-    base: float = 2.0,
     random_state: RandomState = None,
 ) -> Tendency:
     """Return the KL divergence of the data's cell histogram from those of uniform samples in the data's box.
 
     The book's example 17.11 is ``bins=5, n_samples=500, zero="skip"`` on the two Iris components. Sparse or wide data
-    are first reduced to `n_components` (2 by default) by a truncated SVD.
+    are first reduced to two dimensions by a truncated SVD.
     """
     rng = as_generator(random_state)
-    points = _few_dimensions(check_matrix(matrix), n_components, rng)
+    points = _few_dimensions(check_matrix(matrix), rng)
     low, high = column_ranges(points)
 
     def divergence(data: Floats, reference: Floats) -> float:
         counts, reference_counts = (
             cell_counts(rows, low=low, high=high, bins=bins).ravel() for rows in (data, reference)
         )
-        return kl_divergence(counts, reference_counts, zero=zero, base=base)
+        return kl_divergence(counts, reference_counts, zero=zero)
 
     values, null_values = _beside_null(divergence, points, "uniform", n_samples, rng, keep_unit_rows=False)
     n_infinite = int(np.isinf(values).sum())
@@ -298,14 +295,14 @@ def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLik
         raise InputError(
             f"{bins} bins in {n_dimensions} dimensions are {bins}^{n_dimensions} cells, over the limit of"
             f" {MAX_GRID_CELLS:,}",
-            remedy=("use fewer bins, or reduce the data to fewer dimensions (", Argument("n_components"), ")"),
+            remedy="use fewer bins, or reduce the data to fewer dimensions",
         )
     edges = list(zip(np.asarray(low, np.float64), np.asarray(high, np.float64), strict=True))
     return np.histogramdd(np.asarray(points, np.float64), bins=bins, range=edges)[0]
 
 
-def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth", base: float = 2.0) -> float:
-    """Return KL(f|g) = sum f log(f/g) of two histograms of counts over the same cells (eq. 17.31).
+def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth") -> float:
+    """Return KL(f|g) = sum f log2(f/g) of two histograms of counts over the same cells (eq. 17.31), in bits.
 
     `zero`: what to do where g is empty and f is not: add 1/2 to every cell of both; leave such cells out (as the book's
     finite printed values need); or the literal infinity.
@@ -322,7 +319,7 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
         if zero == "inf":
             return math.inf
         counted &= q > 0
-    return float(np.sum(p[counted] * np.log(p[counted] / q[counted])) / math.log(base))
+    return float(np.sum(p[counted] * np.log(p[counted] / q[counted])) / math.log(2.0))
 
 
 def pair_distances(matrix: Matrix, *, metric: Metric) -> Iterator[Floats]:
@@ -402,12 +399,12 @@ def _measurable(matrix: Matrix, metric: Metric) -> Any:
     return data
 
 
-def _few_dimensions(matrix: Matrix, n_components: int | None, rng: np.random.Generator) -> Floats:
-    if not sparse.issparse(matrix) and n_components is None and matrix.shape[1] <= 5:
+def _few_dimensions(matrix: Matrix, rng: np.random.Generator) -> Floats:
+    if not sparse.issparse(matrix) and matrix.shape[1] <= 5:
         return np.asarray(matrix, dtype=np.float64)
     from sklearn.decomposition import TruncatedSVD  # only this test needs it
 
-    size = min(n_components or 2, min(matrix.shape) - 1)
+    size = min(2, min(matrix.shape) - 1)
     if size < 1:
         raise InputError("the data are too small for a truncated SVD", remedy="give at least 2 documents and 2 terms")
     seed = int(rng.integers(2**31))
