@@ -86,10 +86,11 @@ def test_long_texts_and_few_texts_are_clustered_as_before():
     assert run(few_texts, letters=True, **SETTINGS).parameters["resolved"]["letters"] == FULL_WEIGHT
 
 
-def test_scripts_without_blanks_are_left_out_but_han_and_kana():
-    texts = [f"서울에서 {number}번째 선거가 열렸다 투표소" for number in range(60)]
-    assert vectorize(texts).letters is None
-    assert vectorize(texts, letters=True).letters is not None
+def test_scripts_without_blanks_are_left_out_but_those_of_east_asia():
+    thai = [f"การเลือกตั้งครั้งที่ {number} ในกรุงเทพ" for number in range(60)]
+    assert vectorize(thai).letters is None
+    assert vectorize(thai, letters=True).letters is not None
+    assert vectorize([f"서울에서 {number}번째 선거가 열렸다" for number in range(60)]).letters is not None
     japanese = [f"東京の{place}で選挙" for place in "山川海空森林" for _ in range(10)]
     theirs = TheirVectorizer(analyzer="char_wb", ngram_range=(2, 3), min_df=2).fit(japanese)
     assert vectorize(japanese).letters.rows.shape == (60, len(theirs.vocabulary_))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.base.progress import Progress
 from doccluster.geometry.documents import Rows
@@ -58,8 +59,8 @@ class SimilarityPass:
     """
 
     own_similarity: Floats  # cosine to the centroid of the own cluster
-    coherent: Flags
-    coherent_others: Flags
+    coherent: npt.NDArray[np.bool_]
+    coherent_others: npt.NDArray[np.bool_]
     cohesion: Floats
     separation: Floats
     own_distance: Floats
@@ -83,14 +84,14 @@ def read_similarities(
     blocks = groups_by_cluster(partition)
     norms = known_of_clusters(rows.squared_norms, partition, sums)
 
-    def read(block: Integers) -> Readings:
+    def read(block: npt.NDArray[np.int64]) -> Readings:
         return read_group(block, rows, partition.labels, sums, norms, metric=metric, with_tables=with_tables)
 
     readings = map_blocks(read, blocks, n_threads=n_threads)
     return gather_readings(blocks, readings, partition, with_tables=with_tables, progress=progress)
 
 
-def groups_by_cluster(partition: Partition) -> list[Integers]:
+def groups_by_cluster(partition: Partition) -> list[npt.NDArray[np.int64]]:
     """Return the rows in groups that are read together, one cluster after the other."""
     order, _ = cluster_order(partition)
     size = max(MIN_ROWS, min(MOST_ROWS, BLOCK_PRODUCTS // partition.n_clusters))
@@ -98,9 +99,9 @@ def groups_by_cluster(partition: Partition) -> list[Integers]:
 
 
 def read_group(
-    block: Integers,
+    block: npt.NDArray[np.int64],
     rows: Rows,
-    labels: Integers,
+    labels: npt.NDArray[np.int64],
     sums: ClusterSums,
     cluster_norms: ClusterNorms,
     *,
@@ -160,7 +161,7 @@ def read_group(
     return Readings(of_rows, (largest, distances) if with_tables else None)
 
 
-def _without_noise(values: Floats, least: Floats | float) -> Floats:
+def _without_noise(values: Floats, least: Any) -> Floats:
     """Return the values, 0 where they are not above `least`: rounding noise."""
     return np.where(values > least, values, 0.0)
 
@@ -176,7 +177,7 @@ def known_of_clusters(squared_norms: Floats, partition: Partition, sums: Cluster
     return ClusterNorms(sizes, inverse_norms, squared / sizes**2, norm_totals.astype(np.float64), grand_norm)
 
 
-def _products(rows: Rows, sums: ClusterSums, block: Integers) -> Floats:
+def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Floats:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
     entries = rows.matrix[block]
@@ -185,7 +186,7 @@ def _products(rows: Rows, sums: ClusterSums, block: Integers) -> Floats:
 
 
 def gather_readings(
-    blocks: Sequence[Integers],
+    blocks: Sequence[npt.NDArray[np.int64]],
     parts: Iterator[Readings],
     partition: Partition,
     *,
@@ -263,7 +264,7 @@ def _together(entries: Any) -> Integers:
     return np.asarray(np.rint(counts) if isinstance(counts, np.ndarray) else counts.toarray(), dtype=np.int64)
 
 
-def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[CsrArray], least: float) -> list[Integers]:
+def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[Any], least: float) -> list[Integers]:
     """Return for each cluster how many of its rows have at least some cosine to each of a few unit rows.
 
     `matrix`: csr array or dense array of shape (n_documents, n_terms), unit rows. `labels`: int64 array of shape
@@ -282,7 +283,7 @@ def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[CsrArray], le
     return counts
 
 
-def cosines(rows: CsrArray, columns: Any) -> Floats:
+def cosines(rows: CsrArray, columns: Any) -> npt.NDArray[np.float64]:
     """Return the cosines of some unit rows to a few others; dense, but only as wide as the few."""
     product = rows @ columns.T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)

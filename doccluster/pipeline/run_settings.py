@@ -159,8 +159,8 @@ class RunSettings:
     letters: bool | None = parameter(
         None,
         "Whether parts of words count beside words; by default they do where documents are short: fewer than 35 known "
-        "words on average. A part is a run of four letters inside a word, of two or three of Han and kana; parts count "
-        "as much as they can up to 20 known words.",
+        "words on average. A part is a run of four letters inside a word, of two or three of Han, kana and Hangul; "
+        "parts count as much as they can up to 20 known words.",
         type="bool",
     )
 

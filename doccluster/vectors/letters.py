@@ -23,10 +23,10 @@ FULL_UP_TO, NONE_FROM = 20, 35  # known words in a document on average, between 
 FULL_WEIGHT = 1.5  # of their graph beside that of the words
 LEAST_TEXTS = 50  # of fewer, chance says which runs of letters come together
 MAX_UNSPACED = 0.1  # of the texts with letters of scripts without blanks between words, or Hangul
-HAN_AND_KANA = frozenset(["Chinese characters", "kana"])  # scripts of which short runs say as much as longer ones
+OF_EAST_ASIA = frozenset(["Chinese characters", "kana", "Hangul"])  # a letter of which says more than one of others
 Lengths = tuple[int, int]
 OF_WORDS: Lengths = (4, 4)  # the shortest and the longest run of letters of a word,
-OF_CHARACTERS: Lengths = (2, 3)  # and in texts of Han and kana
+OF_CHARACTERS: Lengths = (2, 3)  # and in texts of those scripts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,13 +56,13 @@ def lengths_of_runs(scripts: Mapping[str, float]) -> Lengths | None:
 
     None where runs of letters have not been shown to say anything.
 
-    >>> lengths_of_runs({}), lengths_of_runs({"kana": 0.9}), lengths_of_runs({"Hangul": 0.9})
+    >>> lengths_of_runs({}), lengths_of_runs({"kana": 0.9}), lengths_of_runs({"Thai": 0.9})
     ((4, 4), (2, 3), None)
     """
     unspaced = {name for name, share in scripts.items() if share > MAX_UNSPACED}
     if not unspaced:
         return OF_WORDS
-    return OF_CHARACTERS if unspaced <= HAN_AND_KANA else None
+    return OF_CHARACTERS if unspaced <= OF_EAST_ASIA else None
 
 
 def letters_of(

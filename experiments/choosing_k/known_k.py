@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 import doccluster
-from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k
 from doccluster.selection._null_models import sample_null
 from doccluster.synthetic import make_sharma, make_sparse_vmf, make_vmf_mixture, make_zipf_corpus
+from doccluster.vectors.letters import Letters
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,7 +34,7 @@ ROOT = HERE.parents[1]
 # whose documents have dates, so that stories are shown, as a run does
 DATED = {f"real {name}" for name in ("newsroom stories", "itn_news_stream", "reuters21578", "news_stories_basil")}
 CLUTO = ("tr11", "tr12", "tr23", "re0", "k1b", "hitech", "la1")
-Labelled = tuple[Any, Any, Sequence[Any]]  # unit rows, counts or None, and classes
+Labelled = tuple[Any, Any, Sequence[Any], Letters | None]  # unit rows, counts or None, classes, and letters
 
 # kind of set: (name, true k, documents, and what else its maker takes)
 MADE: dict[str, list[tuple[int, int, dict[str, Any]]]] = {
@@ -100,10 +100,10 @@ def print_summary(table: pd.DataFrame, name: str) -> None:
 
 def chosen(make: Callable[[], Labelled], *, is_dated: bool) -> dict[str, Any]:
     """Return the number chosen for a set, stories where its documents are dated; 0 where no structure is found."""
-    matrix, counts, labels = make()
+    matrix, counts, labels, letters = make()
     why = "because the documents are dated" if is_dated else None
     started = time.process_time()
-    found = choose_k(matrix, counts=counts, subtopics_because=why, random_state=0, n_threads=1)
+    found = choose_k(matrix, counts=counts, letters=letters, subtopics_because=why, random_state=0, n_threads=1)
     seconds = time.process_time() - started
     kept = None if found.labels is None else found.labels[found.labels >= 0]
     return {
@@ -135,11 +135,11 @@ def real_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
 
 
 def texts_to_rows(texts: Sequence[str], labels: Sequence[Any]) -> Labelled:
-    """Return the unit rows of texts that have terms, their counts, and their labels."""
-    vectors = vectorize_texts(doccluster.read_corpus(list(texts)), language="auto", options={}, n_threads=None).vectors
+    """Return the unit rows of texts that have terms, their counts, their labels, and their letters where short."""
+    vectors = doccluster.vectorize(doccluster.read_corpus(list(texts)))
     kept = np.flatnonzero(~vectors.is_empty)
-    assert vectors.counts is not None  # made of texts
-    return vectors.matrix[kept], vectors.counts[kept], [labels[row] for row in kept]
+    filled = vectors.take(kept)
+    return filled.matrix, filled.counts, [labels[row] for row in kept], filled.letters
 
 
 def newsroom() -> Labelled:
@@ -213,7 +213,7 @@ def cluto(path: pathlib.Path) -> Labelled:
     assert classes is not None  # these sets have them
     kept = np.flatnonzero(~vectors.is_empty)
     counts = None if vectors.counts is None else vectors.counts[kept]
-    return vectors.matrix[kept], counts, [classes[row] for row in kept]
+    return vectors.matrix[kept], counts, [classes[row] for row in kept], None
 
 
 def made_sets() -> dict[str, Callable[[], Labelled]]:
@@ -233,18 +233,18 @@ def made(kind: str, k: int, n_documents: int, options: dict[str, Any]) -> Labell
         return texts_to_rows(corpus.texts, [own[0] for own in corpus.labels["topic"]])
     if kind == "sharma":
         one = make_sharma(k, documents_per_cluster=n_documents // k, random_state=1, **options)
-        return one.vectors.matrix, None, one.truth.tolist()
+        return one.vectors.matrix, None, one.truth.tolist(), None
     if kind == "vmf":
         mixture = make_vmf_mixture(n_documents, 100, k, random_state=1, **options)
-        return mixture.vectors.matrix, None, mixture.truth.tolist()
+        return mixture.vectors.matrix, None, mixture.truth.tolist(), None
     one = make_sparse_vmf(n_documents, n_clusters=k, random_state=1, **{"n_terms": 20_000, **options})
-    return one.vectors.matrix, None, one.truth.tolist()
+    return one.vectors.matrix, None, one.truth.tolist(), None
 
 
 def noise_sets(folder: pathlib.Path) -> dict[str, Callable[[], Labelled]]:
     """Return the sets without structure by name."""
     there = [name for name in NOISE if name != "dealt re0" or (folder / "cluto_matrices" / "re0").is_dir()]
-    return {f"noise {name}": lambda name=name: (without_structure(name, folder), None, [0]) for name in there}
+    return {f"noise {name}": lambda name=name: (without_structure(name, folder), None, [0], None) for name in there}
 
 
 def without_structure(name: str, folder: pathlib.Path) -> Any:

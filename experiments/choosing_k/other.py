@@ -23,6 +23,7 @@ from doccluster.labeling import place_documents
 from doccluster.labeling.placement import is_nearer_to_another
 from doccluster.pipeline._fitting import centroids_of, largest_first
 from doccluster.selection import choose_k
+from doccluster.vectors.letters import Letters
 from experiments.choosing_k.known_k import DATED, HERE, ROOT, real_sets
 from experiments.resumable import run_cases
 
@@ -55,14 +56,17 @@ def main(arguments: list[str]) -> None:
     print(table.to_string(index=False))
 
 
-def measured(matrix: Any, counts: Any, classes: Sequence[Any], *, is_dated: bool) -> dict[str, Any]:
+def measured(
+    matrix: Any, counts: Any, classes: Sequence[Any], letters: Letters | None, *, is_dated: bool
+) -> dict[str, Any]:
     """Return the effect of setting aside on one set, of at most 5,000 documents."""
     truth = np.unique(np.array([str(one) for one in classes]), return_inverse=True)[1]
     if truth.size > MOST:
         rows = np.sort(np.random.default_rng(0).choice(truth.size, MOST, replace=False))
         matrix, counts, truth = matrix[rows], None if counts is None else counts[rows], truth[rows]
+        letters = None if letters is None else letters.take(rows)
     asked: dict[str, Any] = {"random_state": 0, "n_threads": 1}
-    smoothed = smooth_documents(matrix, counts, DocumentParameters(n_clusters=1, **asked))
+    smoothed = smooth_documents(matrix, counts, DocumentParameters(n_clusters=1, **asked), letters=letters)
     why = "because the documents are dated" if is_dated else None
     choice = choose_k(matrix, counts=counts, subtopics_because=why, smoothed=smoothed, **asked)
     parameters = DocumentParameters(n_clusters=choice.k or 1, **asked)

@@ -1,11 +1,13 @@
 """Letters beside words, and words cut to five letters: short texts, and sentences and news in other languages.
 
-``python -m experiments.quality.short [--most N] [--seeds N] [--sets A,B] [--keep] [FOLDER]`` clusters up to N documents
-of each set, evenly spaced (2,000), with k = number of classes: words as they are stemmed by the stemmer of their
-language, with letters, cut to five letters, both, the default, which chooses, and two recipes of scikit-learn. The sets
-of the first half were in sight when limits and weights were chosen, those of the second were not; ``udhr`` are the
-sentences of the Universal Declaration by article, ``itn`` the news of one language by story. ``--keep`` writes
-results/short.csv, going on where it stopped, and the table of docs/explanation/quality.md.
+``python -m experiments.quality.short [--most N] [--seeds N] [--sets A,B] [--ways A,B] [--keep] [FOLDER]`` clusters up
+to N documents of each set, evenly spaced (2,000), with k = number of classes: words as they are stemmed by the stemmer
+of their language, with letters, cut to five letters, both, the default, which chooses, and two recipes of scikit-learn.
+The sets of the first half were in sight when limits and weights were chosen, those of the second (``--sets reported``)
+were not; ``udhr`` are the sentences of the Universal Declaration by article, ``itn`` the news of one language by story,
+``lines`` and ``packages`` (with a language, such as "packages pl") are descriptions of packages, by section (see
+`experiments.quality.descriptions`). ``--keep`` writes results/short.csv, going on where it stopped, and, with all sets
+and ways, the table of docs/explanation/quality.md.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ import doccluster
 from doccluster.text.analysis import CUT, STEMMING_LANGUAGES
 from doccluster.vectors.vectorize import choose_vectorizer
 from experiments.quality.corpora import PLACES, TEXTS, itn_by_language
+from experiments.quality.descriptions import descriptions
 from experiments.quality.meaning import HERE, PAGE, Texts, thinned
 from experiments.quality.page import put_between
 from experiments.quality.run import taken
@@ -60,9 +63,11 @@ def main(arguments: list[str]) -> None:
     """Run what is not done yet and print the table."""
     most, n_seeds = int(taken(arguments, "--most") or 2000), int(taken(arguments, "--seeds") or 5)
     keeps = "--keep" in arguments and not arguments.remove("--keep")
-    sets = (taken(arguments, "--sets") or ",".join((*CHOSEN, *REPORTED))).split(",")
+    named_sets, named_ways = taken(arguments, "--sets"), taken(arguments, "--ways")
+    sets = REPORTED if named_sets == "reported" else (named_sets or ",".join((*CHOSEN, *REPORTED))).split(",")
+    ways = named_ways.split(",") if named_ways else list(WAYS)
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
-    cases = [{"set": name, "way": way, "seed": seed} for name in sets for way in WAYS for seed in range(n_seeds)]
+    cases = [{"set": name, "way": way, "seed": seed} for name in sets for way in ways for seed in range(n_seeds)]
     texts = cache(lambda name: thinned(texts_of(name, folder), most))
     with tempfile.TemporaryDirectory() as passing:
         path = (HERE / "results" if keeps else pathlib.Path(passing)) / "short.csv"
@@ -70,14 +75,17 @@ def main(arguments: list[str]) -> None:
             path, cases, lambda **case: [measured(*texts(case["set"]), case["way"], case["seed"])], columns=COLUMNS
         )
         runs = pd.read_csv(path)
-    print(table := table_of(runs[runs["set"].isin(sets)]))
-    if keeps:
+    asked = runs["set"].isin(sets) & runs["way"].isin(ways) & (runs["seed"] < n_seeds)
+    print(table := table_of(runs[asked], ways))
+    if keeps and not (named_sets or named_ways):
         PAGE.write_text(put_between(PAGE.read_text(encoding="utf-8"), "short", table), encoding="utf-8")
 
 
 def texts_of(name: str, folder: pathlib.Path) -> Texts:
     """Return the texts of a set with their classes."""
     family, _, language = name.partition(" ")
+    if family in ("lines", "packages"):
+        return descriptions(language, lines=family == "lines")
     if family == "udhr":
         return sentences_by_article(folder / "languages_encodings" / "udhr2.zip", language)
     if family == "itn":
@@ -152,27 +160,29 @@ def letters_in(way: str) -> bool | None:
     return None if way == "default" or "letters" in way else False
 
 
-def table_of(runs: pd.DataFrame) -> str:
+def table_of(runs: pd.DataFrame, ways: list[str]) -> str:
     """Return the means over the seeds, NMI / adjusted Rand, by half and family, and then set by set."""
-    lines = [f"| set | documents | {' | '.join(WAYS)} | default, s | words, s |", "|" + "---|" * (len(WAYS) + 4)]
+    timed = [way for way in ("default", "words") if way in ways]
+    lines = [f"| set | documents | {' | '.join([*ways, *(f'{way}, s' for way in timed)])} |"]
+    lines.append("|" + "---|" * (len(ways) + len(timed) + 2))
     for title, half in {"in sight": CHOSEN, "reported": REPORTED}.items():
         own = runs[runs["set"].isin(half)]
         family = own["set"].str.partition(" ")[0].map(FAMILIES).fillna("short English texts")
         for name, group in own.groupby(family, sort=False):
-            lines.append(line_of(f"**{name}, {title}** ({group['set'].nunique()})", group))
+            lines.append(line_of(f"**{name}, {title}** ({group['set'].nunique()})", group, ways, timed))
         if not own.empty:
-            lines.append(line_of(f"**mean, {title}** ({own['set'].nunique()})", own))
-    lines += [line_of(str(name), group) for name, group in runs.groupby("set", sort=False)]
+            lines.append(line_of(f"**mean, {title}** ({own['set'].nunique()})", own, ways, timed))
+    lines += [line_of(str(name), group, ways, timed) for name, group in runs.groupby("set", sort=False)]
     return "\n".join(lines)
 
 
-def line_of(title: str, runs: pd.DataFrame) -> str:
+def line_of(title: str, runs: pd.DataFrame, ways: list[str], timed: list[str]) -> str:
     """Return a line of the table."""
     means = runs.groupby("way")[["nmi", "adjusted_rand", "seconds"]].mean()
-    cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in WAYS]
-    seconds = f"{means.seconds['default']:.1f} | {means.seconds['words']:.1f}"
+    cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in ways]
+    cells += [f"{means.seconds[way]:.1f}" for way in timed]
     documents = f"{runs.groupby('set')['documents'].first().mean():,.0f}"
-    return f"| {title} | {documents} | {' | '.join(cells)} | {seconds} |"
+    return f"| {title} | {documents} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
