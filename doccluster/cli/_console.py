@@ -154,6 +154,14 @@ def progress_shown(*, quiet: bool = False) -> Iterator[Progress]:
                     timings.update(stages.seconds)
 
 
+@contextmanager
+def stage_shown(stage: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show work that reports nothing itself as one stage."""
+    with progress_shown(quiet=quiet) as progress:
+        progress(stage, 0)
+        yield
+
+
 def say_note(line: str) -> None:
     """Print on standard error what is no warning and no result, unless --quiet is given."""
     if not _of_command(QUIET):

@@ -20,6 +20,7 @@ from doccluster.cli._console import (
     say,
     say_fact,
     say_items,
+    stage_shown,
     threads_option,
 )
 from doccluster.cli._source_options import reader_options, vectorizer_options, with_source
@@ -421,7 +422,8 @@ def diff_command(before: str, after: str, survive: float, part: float, output: s
 
     if output is not None:
         check_file(Path(output), overwrite=True)
-    difference = diff(before, after, survive=survive, part=part)
+    with stage_shown("compare", quiet=as_json):
+        difference = diff(before, after, survive=survive, part=part)
     if output is not None:
         with new_file(Path(output)) as beside:
             beside.write_text(render_changes(difference), encoding="utf-8", newline="\n")

@@ -19,6 +19,7 @@ from doccluster.cli._console import (
     progress_shown,
     say,
     say_fact,
+    stage_shown,
     table_room,
     threads_option,
 )
@@ -94,6 +95,7 @@ def evaluate_command(
     if truth is None and vectors is None:
         raise InputError("there is nothing to evaluate against", remedy="give --truth, --vectors, or both")
     with progress_shown(quiet=as_json or latex or as_csv) as progress:
+        progress("read", 0)
         label_file = read_labels(labels, columns=[column] if column else [])
         clusters = next(iter(label_file.columns.values()))
         if any(isinstance(cluster, list) for cluster in clusters):
@@ -279,8 +281,9 @@ def _explain_run(
     from doccluster.results.overview import overview
     from doccluster.results.run_folder import load_run
 
-    run = load_run(folder)
-    explanation = explain(run, cluster, second_cluster, depth=depth)
+    with stage_shown("read", quiet=as_json):
+        run = load_run(folder)
+        explanation = explain(run, cluster, second_cluster, depth=depth)
     if as_json:
         print_json(explanation.content)
     elif cluster is None and len(run.levels) == 1:
@@ -371,7 +374,8 @@ def prevalence_command(
     if words is not None and (latex or as_csv or output):
         raise click.UsageError("--words prints a table or --json; leave out --latex, --csv and --output.")
     # refused before the run is read, which may take long
-    loaded = load_run(run)
+    with stage_shown("read", quiet=as_json or latex or as_csv):
+        loaded = load_run(run)
     if words is not None:
         _print_words(loaded.words_over_time(words, by), as_json=as_json)
         return

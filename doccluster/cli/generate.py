@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from doccluster.base.paths import usable_path
+from doccluster.base.progress import Progress, silent
 from doccluster.cli._console import (
     json_option,
     options,
@@ -18,6 +19,7 @@ from doccluster.cli._console import (
     say,
     say_fact,
     seed_option,
+    stage_shown,
     threads_option,
 )
 from doccluster.cli._source_options import reader_options, take_source, typed_source, vectorizer_options
@@ -125,6 +127,7 @@ def vmf_command(output: str, overwrite: bool, n_threads: int | None, as_json: bo
 
     place = _place(output, overwrite, (".npy", ".npz"))
     with progress_shown(quiet=as_json) as progress:
+        progress("draw", 0)
         mixture = plan_vmf_mixture(**parameters)
         if place.name.endswith(".npz"):
             files = write_vectors(place, mixture.draw(n_threads=n_threads))
@@ -150,7 +153,7 @@ def sparse_vmf_command(
     from doccluster.synthetic import make_sparse_vmf, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
-    with progress_shown(quiet=as_json):
+    with stage_shown("draw", quiet=as_json):
         vectors = make_sparse_vmf(**parameters, n_threads=n_threads)
         files = write_vectors(place, vectors)
     _finish(files, vectors.parameters, as_json)
@@ -176,7 +179,7 @@ def sharma_command(output: str, overwrite: bool, as_json: bool, parameters: dict
     from doccluster.synthetic import make_sharma, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
-    with progress_shown(quiet=as_json):
+    with stage_shown("draw", quiet=as_json):
         vectors = make_sharma(**parameters)
         files = write_vectors(place, vectors)
     _finish(files, vectors.parameters, as_json)
@@ -202,6 +205,7 @@ def zipf_command(
 
     place = _place(output, overwrite, (".jsonl", ".jsonl.gz"))
     with progress_shown(quiet=as_json) as progress:
+        progress("draw", 0)
         corpus = plan_zipf(**parameters)
         files = write_zipf(place, corpus, n_threads=n_threads, progress=progress)
     _finish(files, corpus.parameters, as_json)
@@ -236,8 +240,9 @@ def like_command(
     from doccluster.synthetic import SyntheticVectors, make_twin, write_vectors
 
     place = _place(output, overwrite, (".npz", ".mtx"))
-    with progress_shown(quiet=as_json):
-        vectors = source_vectors(sources, **reading)
+    with progress_shown(quiet=as_json) as progress:
+        vectors = source_vectors(sources, **reading, progress=progress)
+        progress("draw", 0)
         twin = make_twin(vectors, n_clusters, n_documents=n_documents, random_state=random_state, n_threads=n_threads)
         chosen = {**reading["reader"], **reading["vectorizer"], "language": reading["language"]}
         record = {"source": list(sources), "options": [f"{name}={value}" for name, value in chosen.items()]}
@@ -247,14 +252,22 @@ def like_command(
 
 
 def source_vectors(
-    sources: tuple[str, ...], reader: dict[str, Any], language: str | list[str], vectorizer: dict[str, Any]
+    sources: tuple[str, ...],
+    reader: dict[str, Any],
+    language: str | list[str],
+    vectorizer: dict[str, Any],
+    *,
+    progress: Progress = silent,
 ) -> DocumentVectors:
     """Return the vectors of a matrix file or of texts."""
     from doccluster.corpus import read_corpus
     from doccluster.vectors import read_matrix, vectorize
 
+    progress("read", 0)
     if len(sources) == 1 and sources[0].endswith(MATRIX_ENDINGS):
         weighting = vectorizer.get("weighting", "tfidf")
         names = {name: reader[name] for name in ("classes", "terms") if name in reader}
         return read_matrix(sources[0], weighting=weighting, drop_empty_columns=True, **names)[0]
-    return vectorize(read_corpus(typed_source(sources), **reader), language=language, **vectorizer)
+    corpus = read_corpus(typed_source(sources), **reader, progress=progress)
+    progress("vectorize", 0)
+    return vectorize(corpus, language=language, **vectorizer)

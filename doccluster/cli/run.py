@@ -21,6 +21,7 @@ from doccluster.cli._console import (
     progress_shown,
     say,
     say_note,
+    stage_shown,
     threads_option,
 )
 from doccluster.cli._source_options import (
@@ -268,14 +269,16 @@ def report_command(
     path = Path(output or ("report.html" if labels else Path(sources[0]) / "report.html"))
     check_file(path, overwrite=True)
     with progress_shown(quiet=as_json) as progress:
+        progress("read", 0)
         run = (
             load_run(sources[0])
             if labels is None
             else run_pipeline(typed_source(sources), labels=labels, progress=progress)
         )
-    texts = texts_of_run(sources[0], run) if with_texts else None
-    with new_file(path) as unfinished:
-        write_report(run, unfinished, with_map=with_map, texts=texts)
+        texts = texts_of_run(sources[0], run) if with_texts else None
+        progress("report", 0)
+        with new_file(path) as unfinished:
+            write_report(run, unfinished, with_map=with_map, texts=texts)
     if as_json:
         print_json({"output": str(path), "n_documents": run.n_documents, "n_clusters": run.n_clusters})
     else:
@@ -377,7 +380,9 @@ def label_command(folder: str, cluster: int, name: str, as_json: bool) -> None:
     """
     from doccluster.pipeline.editing import Edit, edit_run
 
-    _print(edit_run(folder, Edit("label", (cluster,), name)), f"cluster {cluster} is now called {name}", as_json)
+    with stage_shown("write", quiet=as_json):
+        edited = edit_run(folder, Edit("label", (cluster,), name))
+    _print(edited, f"cluster {cluster} is now called {name}", as_json)
 
 
 @click.command("merge", cls=Verb)
@@ -391,8 +396,9 @@ def merge_command(folder: str, clusters: tuple[int, ...], as_json: bool) -> None
     """
     from doccluster.pipeline.editing import Edit, edit_run
 
-    numbers = " and ".join(map(str, clusters))
-    _print(edit_run(folder, Edit("merge", clusters)), f"clusters {numbers} are now one", as_json)
+    with stage_shown("write", quiet=as_json):
+        edited = edit_run(folder, Edit("merge", clusters))
+    _print(edited, f"clusters {' and '.join(map(str, clusters))} are now one", as_json)
 
 
 @click.command("undo", cls=Verb)
@@ -402,7 +408,8 @@ def undo_command(folder: str, as_json: bool) -> None:
     """Take back the last label or merge of a run; call it again for the one before."""
     from doccluster.pipeline.editing import undo_edit
 
-    edited = undo_edit(folder)
+    with stage_shown("write", quiet=as_json):
+        edited = undo_edit(folder)
     _print(edited, f"undone: {edited.edit.verb} {' '.join(map(str, edited.edit.clusters))}", as_json)
 
 

@@ -17,7 +17,15 @@ import click
 from doccluster.base.paths import check_file, new_file
 from doccluster.base.plain_values import format_size
 from doccluster.cli import story_verbs
-from doccluster.cli._console import overwrite_option, print_json, print_json_lists, progress_shown, say, say_fact
+from doccluster.cli._console import (
+    overwrite_option,
+    print_json,
+    print_json_lists,
+    progress_shown,
+    say,
+    say_fact,
+    stage_shown,
+)
 from doccluster.cli._output import write_out
 from doccluster.cli._source_options import reader_options, take_reader
 from doccluster.cli._verb import checked, store_verb, write_whole
@@ -271,7 +279,7 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
     from doccluster.streams.page.front_page import front_page
 
     check_file(Path(output), overwrite=True)
-    with reading(Path(store)) as connection:
+    with stage_shown("report", quiet=as_json), reading(Path(store)) as connection:
         page = front_page(connection, since=since, name=store)
         rendered = render_front_page(page)
     write_whole(Path(output), rendered)
@@ -291,7 +299,7 @@ def check_command(store: str, as_json: bool) -> None:
     from doccluster.streams.store.check import check_store
     from doccluster.streams.store.schema import VERSION
 
-    with reading(Path(store)) as connection:
+    with stage_shown("check", quiet=as_json), reading(Path(store)) as connection:
         findings = check_store(connection)
     if as_json:
         print_json({"store": store, "is_sound": not findings, "tables": VERSION, "findings": [*map(asdict, findings)]})
@@ -321,7 +329,8 @@ def upgrade_command(store: str, as_json: bool) -> None:
     needs = needs_of(path)
     if needs and not as_json:
         say_fact("needs", needs)
-    done = upgrade(path)
+    with stage_shown("upgrade", quiet=as_json):
+        done = upgrade(path)
     if as_json:
         print_json({"store": store, **asdict(done)})
         return
@@ -352,7 +361,7 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     from doccluster.streams.store.rebuilding import rebuilt
 
     opened = changing(Path(store)) if write else reading(Path(store))
-    with opened as connection, rebuilt(connection) as (copy, lost):
+    with stage_shown("rebuild", quiet=as_json), opened as connection, rebuilt(connection) as (copy, lost):
         before, after = side_of(connection, "before"), side_of(copy, "after")
         difference = compare_sides(before, after)
         n_moved = sum(after.cluster_of.get(document) != story for document, story in before.cluster_of.items())
@@ -388,7 +397,7 @@ def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> Non
     from doccluster.streams.store.batches import last_batch
     from doccluster.streams.store.retention import keep_for, prune
 
-    with changing(Path(store)) as connection:
+    with stage_shown("prune", quiet=as_json), changing(Path(store)) as connection:
         seconds = parse_duration(older_than)
         if keep:
             keep_for(connection, seconds)
@@ -413,7 +422,7 @@ def backup_command(store: str, output: str, overwrite: bool, as_json: bool) -> N
     check_file(Path(output), overwrite=overwrite)
     if Path(output).exists() and Path(store).exists() and Path(output).samefile(store):
         raise InputError(f"{output} is the store itself; choose another file for the copy.")
-    with reading(Path(store)) as connection, new_file(Path(output)) as beside:
+    with stage_shown("copy", quiet=as_json), reading(Path(store)) as connection, new_file(Path(output)) as beside:
         back_up(connection, beside)
     n_bytes = Path(output).stat().st_size
     if as_json:

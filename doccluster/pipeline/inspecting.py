@@ -14,7 +14,7 @@ import pandas as pd
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import check_file, new_file, shown_path
 from doccluster.base.plain_values import checksum, cut
-from doccluster.base.progress import Progress, silent
+from doccluster.base.progress import LOOPS, Progress, silent
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.columns import type_of
 from doccluster.corpus.date_columns import DateCounts
@@ -153,6 +153,7 @@ def inspect_source(
     (2, 1, {'empty': 1}, {'english': 1.0})
     """
     documents_read = read_source(source, reader=reader or {}, progress=progress)
+    progress("describe", 0)
     facts: dict[str, Any] = {
         "n_documents": len(documents_read.documents),
         "labels": tuple(_label_column(name, values) for name, values in documents_read.documents.labels.items()),
@@ -169,7 +170,7 @@ def inspect_source(
 
 
 def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, object]:
-    distinct = {checksum([text]) for text in corpus.texts}
+    distinct = {checksum([text]) for text in LOOPS.over(corpus.texts)}
     writing = survey_writing(corpus.texts)
     return {
         "lengths": {
@@ -257,6 +258,7 @@ def write_vectors(
     if documents_read.corpus is None:
         raise InputError("the source is a matrix already", remedy="give it to `doccluster cluster`")
     check_truth(truth, documents_read.documents)
+    progress("vectorize", 0)
     vectorization = vectorize_texts(
         documents_read.corpus, language=language, options=vectorizer or {}, n_threads=n_threads
     )
@@ -268,6 +270,7 @@ def write_vectors(
     classes = None
     if classes_from is not None:
         classes = [labels[0] if len(labels) == 1 else "" for labels in documents_read.documents.labels[classes_from]]
+    progress("write", 0)
     _write(path, vectorization, classes)
     return vectorization
 

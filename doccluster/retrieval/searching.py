@@ -180,7 +180,7 @@ def search(
         raise InputError("the query is empty; give the words to search for.")
     index = open_search(source, language=language, reader=reader, n_threads=n_threads, progress=progress)
     index = index if within is None else index.within(within)
-    progress("search", 1, 1)
+    progress("search", 0)
     return index.search(query, n_hits=n_hits, max_groups=max_groups, ranked_by=ranked_by, language=language)
 
 
@@ -203,11 +203,13 @@ def open_search(
         Of a run its counts of terms are searched, and nothing is read again: a word that the run left out, because one
         document alone has it, is not found. The other arguments are for documents only.
     """
+    progress("read", 0)
     if isinstance(source, Run) or is_run_folder(source):
         return _of_run(source)
     documents_read = read_source(source, reader=dict(reader or {}), progress=progress)
     if documents_read.corpus is None:
         raise InputError("the source is a matrix, which has no texts to search in; give the documents themselves.")
+    progress("vectorize", 0)
     both = zip(documents_read.corpus.column("title"), documents_read.corpus.texts, strict=True)
     texts = [text if text.startswith(title) else f"{title}\n{text}" for title, text in both]
     vectorization = vectorize_short_texts(texts, language, n_threads, min_df=1, dropped_terms=())  # all are found

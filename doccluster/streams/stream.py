@@ -134,6 +134,7 @@ class StoryStream:
         if not batch >= 1:
             raise InputError(f"batch={batch!r} is not a time; give 1 second or more.")
         with tempfile.TemporaryDirectory(prefix="doccluster-") as folder:
+            progress("read", 0)
             corpus = dated_corpus(source, reader, Path(folder))
             if corpus.dates.doubts:
                 warnings.warn(DocclusterWarning(corpus.dates.doubts), stacklevel=2)
@@ -159,6 +160,8 @@ class StoryStream:
                             write_meta(self._connection, late=json.dumps([n_late, known]))
                         progress(STAGE, outcomes.total(), len(articles))
             n_batches, events = events_since(self._connection, begins)
+            if n_late:
+                progress("rebuild", 0)
             n_changed, lost = self._rebuild(known) if n_late else (None, [])
             ahead = articles.newest - (self._clusterer.clock.time or 0)
         ahead = ahead if ahead > DAY else 0

@@ -218,7 +218,7 @@ def test_timings_are_one_table_whose_stages_add_up(doccluster, tiny, tmp_path, b
 def test_timings_go_with_json_and_with_verbs_without_stages(doccluster, tiny):
     done = doccluster("inspect", tiny, "--json", "--timings")
     assert json.loads(done.out)["n_documents"] == 9
-    assert list(times_told(done.err)) == ["read", "start and end", "total"]
+    assert list(times_told(done.err)) == ["read", "describe", "start and end", "total"]
     assert list(times_told(doccluster("algorithms", "--timings").err)) == ["start and end", "total"]
 
 

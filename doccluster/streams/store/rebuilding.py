@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from itertools import groupby
 from operator import itemgetter
 
+from doccluster.base.progress import LOOPS
 from doccluster.errors import InputError
 from doccluster.streams.article import Article, story_id, text_hash
 from doccluster.streams.store.batches import ARTICLE, settings_of, with_model, write_batch, write_meta
@@ -75,7 +76,7 @@ def _place_again(former: sqlite3.Connection, copy: sqlite3.Connection) -> list[s
     documents = {batch: [document for _, document in group] for batch, group in groupby(rows, key=itemgetter(0))}
     order = former.execute(_IN_TIME).fetchall()
     numbers = {batch: number for number, (batch, *_) in enumerate(order, 1)}
-    for batch, moment, kind, clock in order:
+    for batch, moment, kind, clock in LOOPS.over(order):
         result = BatchResult()
         *values, undone = corrections.get(batch, (None,))
         correction = Correction.of_row(*values) if values else None
