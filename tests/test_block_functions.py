@@ -159,7 +159,7 @@ IN_PLACE = {
     # labels and bounds that are carried from one iteration to the next, each row its own
     "clustering/k_means/sweep:search.label",
     # sums and table, of which an iteration changes the cells of documents that moved
-    "clustering/k_means/running_sums:_move.move",
+    "clustering/k_means/lloyd_steps:_move.move",
     "vectors/term_counts:settle.settle_range",
     # tables, of which there should be no second copy
     "base/place:table.fill",
@@ -189,4 +189,4 @@ def test_a_kernel_that_changes_its_argument_is_seen():
     (function,) = ast.parse("def one(block):\n    own = out[block]\n    write(first[block], own.view())").body
     assert changed_names(function, {"write": {1}}) == {"out"}
     assert WRITTEN["doccluster.clustering.k_means.term_places.write_cell"] == {0}
-    assert WRITTEN["doccluster.clustering.k_means.running_sums.move_rows"] >= {3, 4, 5}  # also by the kernel it calls
+    assert WRITTEN["doccluster.clustering.k_means.lloyd_steps.move_rows"] >= {3, 4, 5}  # also by the kernel it calls

@@ -289,7 +289,7 @@ def _counted(sentence: str, count: int) -> str:
     return f"{bare} ({count:,} times){sentence[len(bare) :]}"
 
 
-TELLING_SECONDS = 3.0  # from which on the speed of a stage says how long the rest takes
+TELLING_SECONDS = 2.0  # from which on the speed of a stage says how long the rest takes
 SECONDS_BETWEEN_DRAWINGS = 0.2
 WIPE = "\r\x1b[2K"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +110,17 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the library comes out as one that names options."""
+        places = [Path(ctx.params[name]) for name in ("output", "store") if ctx.params.get(name)]
+        before = [_state_of(place) for place in places]
         try:
             return self._run(ctx)
+        except KeyboardInterrupt as stopped:
+            changed = [place for place, state in zip(places, before, strict=True) if _state_of(place) != state]
+            if changed:
+                stopped.args = (f"what was done until then is in {' and '.join(map(str, changed))}",)
+            elif places:
+                stopped.args = ("nothing was written",)
+            raise
         finally:
             timings = ctx.meta.pop(TIMINGS, None)
             if timings is not None:
@@ -126,6 +136,14 @@ class Verb(click.Command):
         except DocclusterError as error:
             error.spell(spelling_of(self))
             raise
+
+
+def _state_of(place: Path) -> list[tuple[str, int, int]]:
+    """Return the state of a file, or of those of a folder, which writing changes: name, number on the disk, time."""
+    with suppress(OSError):
+        facts = [(path, path.stat()) for path in (place, *(place.iterdir() if place.is_dir() else ()))]
+        return sorted((str(path), fact.st_ino, fact.st_mtime_ns) for path, fact in facts)
+    return []
 
 
 def spelling_of(command: click.Command) -> Spelling:

@@ -16,17 +16,26 @@ from doccluster.cli._console import (
     print_table,
     progress_shown,
     say,
-    seed_option,
     table_room,
-    threads_option,
 )
-from doccluster.cli._source_options import reader_options, typed_source, vectorizer_options, with_source
+from doccluster.cli._source_options import (
+    OptionSpec,
+    made_options,
+    reader_options,
+    typed_source,
+    vectorizer_options,
+    with_source,
+)
 from doccluster.cli._verb import Verb, Whole, all_but, numbers_of_clusters
 from doccluster.cli.run import letters_option, meaning_options
+from doccluster.pipeline.run_settings import GRANULARITIES, RunSettings
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice
     from doccluster.selection import CriteriaOverK, Recommendation, Tendency
+
+seed_setting = made_options(RunSettings, {"random_state": OptionSpec(option="--seed", shows_default=True)})
+threads_setting = made_options(RunSettings, {"n_threads": OptionSpec(option="--threads", is_number=True)})
 
 # what each column is called, how its numbers are written, and what they say; choose_k.csv has the figures as they are
 COLUMNS = {
@@ -49,7 +58,7 @@ GATHERS = {"settings": with_source(all_but("sources", "output", "criterion", "as
 @click.option("-o", "--output", metavar="DIR", help="A folder for the table and the figure.")
 @click.option(
     "--granularity",
-    type=click.Choice(["sections", "topics", "subtopics"]),
+    type=click.Choice(GRANULARITIES[:-1]),  # stories have a rule of their own
     help="Which number to recommend: that of sections (broad), topics or subtopics (narrow). By default subtopics "
     "where the documents are dated, else the broadest that are found.",
 )
@@ -68,12 +77,12 @@ GATHERS = {"settings": with_source(all_but("sources", "output", "criterion", "as
 )
 @click.option("--penalty", type=float, metavar="X", help="The penalty of 'penalised-rss': RSS + X k.")
 @click.option("--sample", "max_documents", type=Whole(min=4), metavar="N", help="Use a random sample of N documents.")
-@seed_option
+@seed_setting
 @reader_options
 @vectorizer_options
 @meaning_options
 @letters_option
-@threads_option
+@threads_setting
 @json_option
 def choose_k_command(
     sources: tuple[str, ...],
@@ -178,10 +187,10 @@ def print_criteria(criteria: CriteriaOverK) -> None:
     metavar="N",
     help="Use a random sample of N documents.",
 )
-@seed_option
+@seed_setting
 @reader_options
 @vectorizer_options
-@threads_option
+@threads_setting
 @json_option
 def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json: bool) -> None:
     """Test whether documents have clusters at all, each test against data without clusters (Zaki & Meira, 17.3.2).

@@ -232,18 +232,25 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
 
 def _print_difficulty(comparison: Comparison) -> None:
     """Print a table for each measure: a line for each corpus, a column for each algorithm."""
-    from doccluster.selection.comparison_result import headline, mean_and_interval, title_of
+    from doccluster.selection.comparison_result import headline, title_of
 
-    summary, corpora = comparison.summary(), comparison.corpora["corpus"].tolist()
-    cells = {(row["corpus"], row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}
+    summary = comparison.summary()
     for measure in headline(summary):
-        columns = [Column(title_of(measure), corpora, "left")]
-        for algorithm in dict.fromkeys(summary["algorithm"]):
-            rows = [cells.get((corpus, algorithm, measure)) for corpus in corpora]
-            shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in rows]
-            columns.append(Column(str(algorithm), shown))
-        print_table(columns, has_rule=False, indent=2)
+        rows = summary[summary["measure"] == measure]
+        _print_by_algorithm(rows, "corpus", comparison.corpora["corpus"].tolist(), title_of(measure))
         say()
+
+
+def _print_by_algorithm(summary: pd.DataFrame, line: str, names: Sequence[str], title: str = "") -> None:
+    """Print means with intervals: a line for each of the names in one column of a summary, a column per algorithm."""
+    from doccluster.selection.comparison_result import mean_and_interval, title_of
+
+    columns = [Column(title, list(map(title_of, names)) if line == "measure" else names, "left")]
+    for algorithm, group in summary.groupby("algorithm", sort=False):
+        cells = group.set_index(line)[["mean", "low", "high"]].T.to_dict("list")
+        shown = [mean_and_interval(*cells[name]) if name in cells else "-" for name in names]
+        columns.append(Column(str(algorithm), shown))
+    print_table(columns, has_rule=False, indent=2)
 
 
 def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None, list[str]]:
@@ -280,7 +287,8 @@ def print_comparison(comparison: Comparison) -> None:
             say()
         corpus = row["corpus"]
         _print_corpus(row)
-        _print_means(summary[summary["corpus"] == corpus])
+        means = summary[summary["corpus"] == corpus]
+        _print_by_algorithm(means, "measure", headline(means))
         _print_tests(tests[tests["corpus"] == corpus])
         _print_agreement(agreement[agreement["corpus"] == corpus])
     coherent = summary.loc[summary["measure"] == "coherence", "mean"]
@@ -307,21 +315,6 @@ def _print_corpus(row: Mapping[object, object]) -> None:
     meaning = row.get("meaning")
     second = f"; meaning: {meaning}; measures are of the words" if isinstance(meaning, str) else ""
     say(f"  {row['corpus']}: {size}; {truth}{hint}{second}")
-
-
-def _print_means(summary: pd.DataFrame) -> None:
-    """Print a line per headline measure and a column per algorithm."""
-    from doccluster.selection.comparison_result import headline, mean_and_interval, title_of
-
-    algorithms = list(dict.fromkeys(summary["algorithm"]))
-    cells = {(row["algorithm"], row["measure"]): row for row in summary.to_dict("records")}
-    measures = headline(summary)
-    columns = [Column("", [title_of(measure) for measure in measures], "left")]
-    for algorithm in algorithms:
-        rows = [cells.get((algorithm, measure)) for measure in measures]
-        shown = ["-" if row is None else mean_and_interval(row["mean"], row["low"], row["high"]) for row in rows]
-        columns.append(Column(str(algorithm), shown))
-    print_table(columns, has_rule=False, indent=2)
 
 
 def _print_tests(tests: pd.DataFrame) -> None:

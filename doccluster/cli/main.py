@@ -111,8 +111,9 @@ def main(arguments: list[str] | None = None) -> Any:
         with suppress(OSError):  # where standard error is full there is no way to say so
             error.show(file=sys.stderr)
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        write_error("interrupted")
+    except (click.Abort, KeyboardInterrupt) as stopped:
+        # click raises an Abort of its own
+        write_error("; ".join(["interrupted", *map(str, (stopped.__cause__ or stopped).args)]))
         sys.exit(130)
     except DocclusterError as error:
         from doccluster.cli._console import plain

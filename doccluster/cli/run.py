@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ from doccluster.cli._verb import (
     checked,
     measure_names,
     number_of_clusters,
+    only,
 )
 from doccluster.pipeline.run_settings import RunSettings
 
@@ -235,12 +237,42 @@ def typed_command() -> str:
     return shlex.join(["doccluster", *sys.argv[1:]])
 
 
-@click.command("report", cls=Verb)
+def _picture_file(_context: click.Context, _option: click.Parameter, value: Any) -> Any:
+    """Return a file, or a cluster and a file, as it was typed; the name has to end as a picture's does."""
+    name = value[1] if isinstance(value, tuple) else value
+    if name is not None and Path(name).suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise click.BadParameter(f"{name!r} is no picture; give a file name that ends in .svg, .png or .pdf.")
+    return value
+
+
+picture_options = options(
+    click.option("--map-file", metavar="FILE", callback=_picture_file, help="Draw the map with names into FILE."),
+    click.option(
+        "--time-file",
+        metavar="FILE",
+        callback=_picture_file,
+        help="Draw how common the largest clusters are in each year (month or day) into FILE.",
+    ),
+    click.option(
+        "--timeline",
+        nargs=2,
+        type=(Whole(min=0), str),
+        metavar="CLUSTER FILE",
+        callback=_picture_file,
+        help="Draw when the documents of a cluster appeared, with titles, into FILE.",
+    ),
+    click.option("--dark", is_flag=True, help="Draw pictures for a dark ground."),
+)
+PICTURES: dict[str, Gather] = {"pictures": only("map_file", "time_file", "timeline", "dark")}
+
+
+@click.command("report", cls=Verb, gathers=PICTURES)
 @click.argument("sources", nargs=-1, required=True, metavar="RUN_DIR|SRC...")
 @click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
 @click.option("--labels", metavar="FILE", help="Report the clusters in this file of the documents in SRC, as run does.")
 @map_option
 @texts_option
+@picture_options
 @json_option
 def report_command(
     sources: tuple[str, ...],
@@ -248,12 +280,14 @@ def report_command(
     labels: str | None,
     with_map: bool | None,
     with_texts: bool,
+    pictures: Mapping[str, Any],
     as_json: bool,
 ) -> None:
     """Write the report of a finished run again, from what is in its folder.
 
     With --with-texts the documents are read again from where the run found them. With --labels the report is of
     clusters that another program found, and needs no run; `run --labels` has more options, and keeps the run.
+    The options for pictures (.svg, .png or .pdf) write these instead; with --output the report too.
     """
     from doccluster.base.paths import check_file, new_file
     from doccluster.pipeline.main_line import run_pipeline
@@ -265,9 +299,12 @@ def report_command(
         raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")
     if labels is not None and with_texts:
         raise click.UsageError("--labels and --with-texts go together in `doccluster run`.")
+    drawings = _drawings(**pictures)
     # without a run there is no folder to write into: the page lies where the command is typed
     path = Path(output or ("report.html" if labels else Path(sources[0]) / "report.html"))
-    check_file(path, overwrite=True)
+    page = [] if drawings and output is None else [path]
+    for file in (*page, *drawings):
+        check_file(file, overwrite=True)
     with progress_shown(quiet=as_json) as progress:
         progress("read", 0)
         run = (
@@ -277,12 +314,38 @@ def report_command(
         )
         texts = texts_of_run(sources[0], run) if with_texts else None
         progress("report", 0)
-        with new_file(path) as unfinished:
-            write_report(run, unfinished, with_map=with_map, texts=texts)
+        for file in page:
+            with new_file(file) as unfinished:
+                write_report(run, unfinished, with_map=with_map, texts=texts)
+        for file, draw in drawings.items():
+            with new_file(file) as unfinished:
+                draw(run, path=unfinished)
     if as_json:
-        print_json({"output": str(path), "n_documents": run.n_documents, "n_clusters": run.n_clusters})
-    else:
-        say(str(path))
+        files = {"output": str(path) if page else None, "pictures": [str(file) for file in drawings]}
+        print_json({**files, "n_documents": run.n_documents, "n_clusters": run.n_clusters})
+        return
+    for file in (*page, *drawings):
+        say(str(file))
+
+
+def _drawings(
+    *, map_file: str | None, time_file: str | None, timeline: tuple[int, str] | None, dark: bool
+) -> dict[Path, Callable[..., object]]:
+    """Return the files of the pictures to draw, and for each a function that draws a run into a path."""
+    if not map_file and not time_file and not timeline:
+        if dark:
+            raise click.UsageError("--dark is for pictures; give --map-file, --time-file or --timeline too.")
+        return {}
+    from doccluster.report import plots  # refused before a run is read: matplotlib may not be there
+
+    drawings: dict[Path, Callable[..., object]] = {}
+    if map_file:
+        drawings[Path(map_file)] = partial(plots.document_map, is_dark=dark)
+    if time_file:
+        drawings[Path(time_file)] = partial(plots.over_time, is_dark=dark)
+    if timeline:
+        drawings[Path(timeline[1])] = partial(plots.timeline, cluster=timeline[0], is_dark=dark)
+    return drawings
 
 
 @click.command("rerun", cls=Verb)

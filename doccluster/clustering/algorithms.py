@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from doccluster.base.parameter_fields import Parameter, parameters_of
+from doccluster.base.parameter_fields import Parameter, parameter, parameters_of
 from doccluster.base.plain_values import SPHERICAL as SPHERICAL
 from doccluster.base.plain_values import spelled
-from doccluster.base.validation import check_n_init
+from doccluster.base.validation import MAX_STARTS, check_n_init
 from doccluster.clustering.task import STARTS as STARTS
 from doccluster.clustering.task import ClusteringResult, ClusteringTask
 from doccluster.errors import Argument, InputError
@@ -34,7 +34,7 @@ class Algorithm:
     name: str  # what it is asked for by; hyphens and capital letters make no difference
     title: str  # what it is called in a sentence
     criterion: str  # what it makes as large or small as it can
-    estimator: str  # where its estimator is: module below `doccluster.clustering` and class
+    estimator: str  # where its estimator is: module, of scikit-learn or below `doccluster.clustering`, and class
     metric: Metric = "cosine"  # in which its clusters are judged when a number of clusters is chosen
     # what it works on; one that needs counts does without them where there are none, and says so
     needs: Literal["unit rows", "counts"] = "unit rows"
@@ -44,7 +44,7 @@ class Algorithm:
     # where the function is that makes the rule for new documents of a fitted estimator; they else go to the nearest
     # centroid
     rule: str = ""
-    fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters that have one value in this row
+    fixed: Mapping[str, object] = field(default_factory=dict)  # parameters that have one value in this row
     works_in_blocks: bool = False  # whether it can cluster documents that lie in files
 
     @property
@@ -97,7 +97,8 @@ class Algorithm:
 
 def _loaded(place: str) -> Any:
     module, _, name = place.partition(":")
-    return getattr(importlib.import_module(f"doccluster.clustering.{module}"), name)
+    path = module if module.startswith("sklearn") else f"doccluster.clustering.{module}"
+    return getattr(importlib.import_module(path), name)
 
 
 def get_algorithm(name: str) -> Algorithm:
@@ -179,6 +180,32 @@ def parse_value(text: str) -> object:
         return text
 
 
+@dataclass(kw_only=True)
+class KMeansParameters:
+    """Parameters of scikit-learn's k-means."""
+
+    init: str = parameter("k-means++", "How the first means are chosen.", choices=("k-means++", "random"))
+    n_init: int = parameter(10, "Number of starts; the best is kept.", low=1, high=MAX_STARTS)
+    max_iter: int = parameter(300, "The most iterations in one start.", low=1)
+    tol: float = parameter(1e-4, "A start ends when the means move less than this.", low=0)
+
+
+@dataclass(kw_only=True)
+class MiniBatchParameters(KMeansParameters):
+    """Parameters of scikit-learn's mini-batch k-means."""
+
+    batch_size: int = parameter(1024, "How many documents an iteration takes.", low=1)
+
+
+@dataclass(kw_only=True)
+class BisectingKMeansParameters(KMeansParameters):
+    """Parameters of scikit-learn's bisecting k-means."""
+
+    bisecting_strategy: str = parameter(
+        "biggest_inertia", "Which cluster is divided next.", choices=("biggest_inertia", "largest_cluster")
+    )
+
+
 _SMOOTHED: Any = {
     "needs": "counts",
     "predicts": MOST_PROBABLE,
@@ -234,24 +261,24 @@ _ROWS = (
         name="k-means",
         title="k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means",
-        estimator="of_scikit_learn:KMeans",
-        parameters="of_scikit_learn:KMeansParameters",
+        estimator="sklearn.cluster:KMeans",
+        parameters="algorithms:KMeansParameters",
         **_THEIRS,
     ),
     Algorithm(
         name="minibatch-k-means",
         title="mini-batch k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means, by samples",
-        estimator="of_scikit_learn:MiniBatchKMeans",
-        parameters="of_scikit_learn:MiniBatchParameters",
+        estimator="sklearn.cluster:MiniBatchKMeans",
+        parameters="algorithms:MiniBatchParameters",
         **_THEIRS,
     ),
     Algorithm(
         name="bisecting-k-means",
         title="bisecting k-means of scikit-learn",
         criterion="sum of the squared distances of documents to their means, cluster after cluster divided in two",
-        estimator="of_scikit_learn:BisectingKMeans",
-        parameters="of_scikit_learn:BisectingKMeansParameters",
+        estimator="sklearn.cluster:BisectingKMeans",
+        parameters="algorithms:BisectingKMeansParameters",
         **_THEIRS,
     ),
     Algorithm(

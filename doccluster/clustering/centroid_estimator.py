@@ -1,15 +1,14 @@
-"""What estimators share that give each cluster the direction of the sum of its documents as centroid."""
+"""What estimators share: how they take matrices, and centroids that are the directions of the sums of documents."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.arrays import AnyIntegers, Matrix, MatrixLike
+from doccluster.base.arrays import AnyIntegers, Integers, Matrix, MatrixLike
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
@@ -28,12 +27,33 @@ def check_columns(estimator: object, X: MatrixLike) -> None:
         ) from error
 
 
-class CentroidEstimator(ClusterMixin, BaseEstimator):
+class MatrixEstimator(BaseEstimator):
+    """Base of estimators that take csr and dense matrices."""
+
+    def _matrix_to_fit(self, X: MatrixLike) -> Matrix:
+        matrix = check_matrix(X)
+        validate_data(self, X, skip_check_array=True)
+        return matrix
+
+    def _new_matrix(self, X: MatrixLike) -> Matrix:
+        """Return a checked matrix with the columns that were fitted."""
+        check_is_fitted(self, "labels_")
+        matrix = check_matrix(X)
+        check_columns(self, X)
+        return matrix
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class CentroidEstimator(ClusterMixin, MatrixEstimator):
     """Base of estimators with `labels_` and `centroids_`: new documents go to the nearest centroid."""
 
     n_threads: int | None
 
-    def predict(self, X: MatrixLike) -> npt.NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> Integers:
         """Return the nearest centroid of each row, lowest index on ties.
 
         For the documents of the fit that need not be their label, which other things than centroids decide.
@@ -45,14 +65,7 @@ class CentroidEstimator(ClusterMixin, BaseEstimator):
 
     def _unit_rows(self, X: MatrixLike) -> Matrix:
         """Return checked rows, unit, with one warning if they were not; csr or dense."""
-        matrix = check_matrix(X)
-        validate_data(self, X, skip_check_array=True)
-        return unit_rows(matrix)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return unit_rows(self._matrix_to_fit(X))
 
 
 def sum_directions(rows: Matrix, labels: AnyIntegers, n_clusters: int) -> Matrix:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Labels
+from doccluster.base.arrays import CsrArray, Floats, Integers, Labels
 from doccluster.base.compiled import jit
 
 U32, U64 = np.uint32, np.uint64  # a number with a sign might count from the end, which is looked at first
@@ -152,9 +152,9 @@ Numbers = npt.NDArray[np.int32]
 class Edges:
     """A symmetric graph by rows: node i has the neighbours between starts[i] and starts[i + 1]."""
 
-    starts: npt.NDArray[np.int64]
+    starts: Integers
     neighbours: Numbers
-    weights: npt.NDArray[np.float64]
+    weights: Floats
 
     @classmethod
     def of(cls, graph: CsrArray) -> Edges:
@@ -168,7 +168,7 @@ class Edges:
         return self.starts.size - 1
 
     @cached_property
-    def degrees(self) -> npt.NDArray[np.float64]:
+    def degrees(self) -> Floats:
         """The sum of the weights of each node."""
         nodes = np.repeat(np.arange(self.n_nodes), np.diff(self.starts))
         return np.bincount(nodes, self.weights, self.n_nodes).astype(np.float64)

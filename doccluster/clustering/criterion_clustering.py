@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import MatrixLike
+from doccluster.base.arrays import Integers, MatrixLike
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.progress import silent
@@ -108,7 +107,7 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
         if self.max_memory is not None:
             n_terms = np.unique(as_sparse.indices).size
             _check_memory(moves_bytes(n_terms, as_sparse.nnz, k) + FIT_BYTES, self.max_memory)
-        best: npt.NDArray[np.int64] | None = None
+        best: Integers | None = None
         best_value = -sign * np.inf
         notes: dict[str, None] = {}
         for start in range(self.n_init):

@@ -99,14 +99,14 @@ def groups_after(merges: list[Merge], n_groups: int) -> Labels:
     return _numbered(groups)
 
 
-def number_of_groups(merges: list[Merge], fewest: int = FEWEST, most: int = MOST) -> int:
+def number_of_groups(merges: list[Merge]) -> int:
     """Return the number of groups with the largest relative gap: going to one fewer loses many times the loss before.
 
-    It is sought from `fewest` to `most`, or to two less than there are clusters.
+    It is sought from FEWEST to MOST, or to two less than there are clusters.
     """
     k = len(merges) + 1
     losses = {k - place: merge.loss for place, merge in enumerate(merges)}  # by how many groups there are before it
-    numbers = range(min(fewest, max(k - 2, 1)), min(most, k - 2) + 1)
+    numbers = range(min(FEWEST, max(k - 2, 1)), min(MOST, k - 2) + 1)
     return max(numbers, key=lambda n: losses[n] / max(losses[n + 1], GAIN), default=1)
 
 
@@ -224,5 +224,4 @@ def nearest_parts(rows: Matrix, labels: Labels, parents: Labels, means: Matrix) 
 
 def _numbered(groups: Labels) -> Labels:
     """Return labels as 0..m-1, in the order of their numbers."""
-    numbered: Labels = np.unique(groups, return_inverse=True)[1].astype(np.int64)
-    return numbered
+    return np.asarray(np.unique(groups, return_inverse=True)[1], np.int64)

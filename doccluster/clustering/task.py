@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import parameter
 from doccluster.base.place import Place
@@ -31,7 +31,10 @@ from doccluster.vectors.meaning import Meaning
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
+    from doccluster.geometry.neighbours import JoinedGraph, NeighbourGraph
+
 BLOCK_ROWS = 2048
+N_MEMBERSHIPS = 3  # clusters of a document whose probabilities are kept
 MAX_TABLE = 2**23  # weights that are laid out for many rows, the zeros too: 64 MiB
 TERMS_PER_ENTRY = 8  # of the rows, for which that is worth it
 STEP = 2.0**-24  # of scaled counts: sums of up to half a billion are then exact in float64, and so in any order
@@ -46,42 +49,40 @@ class LinearRule(ShortRepr):
     weight).
     """
 
-    weights: Any  # csr array of shape (n_terms, n_scores)
-    offsets: npt.NDArray[np.float64]  # of shape (n_scores,): minus infinity for a cluster that nothing goes to
+    weights: CsrArray  # csr array of shape (n_terms, n_scores)
+    offsets: Floats  # of shape (n_scores,): minus infinity for a cluster that nothing goes to
     # of shape (n_scores,): the cluster that each score is for: its own, or with others one that an editor merged
-    clusters: npt.NDArray[np.int64]
+    clusters: Integers
     on_counts: bool = False  # whether x are the counts of the terms, or the unit rows
     max_length: float = np.inf  # rows of a larger sum are scaled to it first; infinity for none
 
-    def labels(self, matrix: Matrix, *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
+    def labels(self, matrix: Matrix, *, n_threads: int | None = None) -> Integers:
         """Return the cluster of each row, int64 array of shape (n_documents,)."""
 
-        def decide(block: slice) -> npt.NDArray[np.int64]:
-            clusters: npt.NDArray[np.int64] = self.clusters[self.scores(matrix[block]).argmax(axis=1)]
-            return clusters
+        def decide(block: slice) -> Integers:
+            return np.asarray(self.clusters[self.scores(matrix[block]).argmax(axis=1)])
 
         parts = map_blocks(decide, row_blocks(matrix.shape[0], BLOCK_ROWS), n_threads=n_threads)
         return np.concatenate(list(parts))
 
-    def scores(self, matrix: Matrix) -> npt.NDArray[np.float64]:
+    def scores(self, matrix: Matrix) -> Floats:
         """Return the scores of each row, float64 array of shape (n_documents, n_scores)."""
         rows = capped(matrix, self.max_length) if np.isfinite(self.max_length) else matrix
         n_weights = self.weights.shape[0] * self.weights.shape[1]
         is_many = is_sparse(rows) and TERMS_PER_ENTRY * rows.nnz >= self.weights.shape[0]
         products = rows @ (self._table if is_many and n_weights <= MAX_TABLE else self.weights)
-        scores: npt.NDArray[np.float64] = np.asarray(products.toarray() if is_sparse(products) else products)
-        return scores + self.offsets
+        return np.asarray((products.toarray() if is_sparse(products) else products) + self.offsets)
 
-    def memberships(self, matrix: Matrix, n_clusters: int, *, n_largest: int = 3) -> CsrArray:
+    def memberships(self, matrix: Matrix, n_clusters: int) -> CsrArray:
         """Return the probability of the likeliest clusters of each row, where the scores are log-posteriors.
 
-        csr array of shape (n_rows, n_clusters) with the `n_largest` entries of each row; none for a row without terms.
+        csr array of shape (n_rows, n_clusters) with the three largest entries of each row, none for one without terms.
         Probabilities of clusters that an editor merged are added.
         """
-        n_scores, n_largest = self.clusters.size, min(n_largest, n_clusters)
+        n_scores, n_largest = self.clusters.size, min(N_MEMBERSHIPS, n_clusters)
         of_cluster = sparse.csr_array((np.ones(n_scores), (np.arange(n_scores), self.clusters)), (n_scores, n_clusters))
 
-        def largest(block: slice) -> Any:
+        def largest(block: slice) -> CsrArray:
             rows = matrix[block]
             has_terms = np.asarray(abs(rows).sum(axis=1)).ravel() > 0
             scores = self.scores(rows)[has_terms]
@@ -96,12 +97,11 @@ class LinearRule(ShortRepr):
         return sparse.csr_array(sparse.vstack(list(map_blocks(largest, blocks)), format="csr"))
 
     @cached_property
-    def _table(self) -> npt.NDArray[np.float64]:
+    def _table(self) -> Floats:
         """The weights with their zeros: products take the same steps, faster, as long as there are few of them."""
-        table: npt.NDArray[np.float64] = self.weights.toarray()
-        return table
+        return np.asarray(self.weights.toarray())
 
-    def renumbered(self, numbers: npt.NDArray[np.int64]) -> LinearRule:
+    def renumbered(self, numbers: Integers) -> LinearRule:
         """Return the rule with new numbers for clusters, by their old ones; one that becomes -1 is left out."""
         clusters = numbers[self.clusters]
         columns = np.flatnonzero(clusters >= 0)
@@ -112,7 +112,7 @@ class LinearRule(ShortRepr):
 
 def decide(
     rule: LinearRule | None, rows: Matrix, counts: CsrArray | None, centroids: Matrix, *, n_threads: int | None = None
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return the cluster of each new document by a rule, without one that of the nearest centroid.
 
     Raises InputError if the rule is on counts, and there are none.
@@ -149,9 +149,7 @@ def capped(matrix: Matrix, max_length: float) -> CsrArray:
 SHARE_BELOW = 0.1
 
 
-def leave_one_out_similarity(
-    labels: npt.NDArray[np.int64], similarity: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def leave_one_out_similarity(labels: Integers, similarity: Floats) -> Floats:
     r"""Return the cosine of each document to the centroid of the other documents of its cluster.
 
     The sum s of the unit vectors of a cluster has the length L, which is the sum of the cosines of the members to the
@@ -176,16 +174,14 @@ def leave_one_out_similarity(
     squared_rest = length * length - 2 * similarity * length + 1
     with np.errstate(invalid="ignore", divide="ignore"):
         cosine = (similarity * length - 1) / np.sqrt(np.maximum(squared_rest, 0))
-    similarities: npt.NDArray[np.float64] = np.where(is_alone | (squared_rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
-    return similarities
+    return np.where(is_alone | (squared_rest <= 0), np.nan, np.clip(cosine, -1.0, 1.0))
 
 
 def learn_threshold(
     labels: npt.ArrayLike,
     similarity: npt.ArrayLike,
     *,
-    counted: npt.NDArray[np.bool_] | None = None,
-    share: float = SHARE_BELOW,
+    counted: Flags | None = None,
 ) -> float | None:
     """Return the cosine below which a new document fits no cluster: a low quantile of `leave_one_out_similarity`.
 
@@ -197,7 +193,7 @@ def learn_threshold(
     """
     usual = leave_one_out_similarity(np.asarray(labels), np.asarray(similarity, dtype=np.float64))
     usual = usual[~np.isnan(usual) & (True if counted is None else counted)]
-    return round(float(np.quantile(usual, share)), 6) if usual.size else None
+    return round(float(np.quantile(usual, SHARE_BELOW)), 6) if usual.size else None
 
 
 STARTS = 10  # of an algorithm that makes several, by default
@@ -210,8 +206,8 @@ class SmoothedRows(NamedTuple):
     """
 
     points: Matrix
-    graph: Any  # NeighbourGraph or JoinedGraph
-    moved_once: Any = None
+    graph: NeighbourGraph | JoinedGraph
+    moved_once: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +215,9 @@ class ClusteringTask:
     """Documents to be clustered, and how."""
 
     documents: Documents
-    counts: Any | None = None  # csr array of the same shape, or None: how often each term occurs, where that is known
+    counts: CsrArray | None = (
+        None  # csr array of the same shape, or None: how often each term occurs, where that is known
+    )
     n_clusters: int = 8
     seed: int = 0
     # what the algorithm's own `options` name; a value of None is left out
@@ -231,14 +229,14 @@ class ClusteringTask:
     smoothed: SmoothedRows | None = None  # the rows as an algorithm smooths them that does, where that was done already
     # of shape (n_documents,): clusters 0..n_clusters-1 to begin from, for algorithms that can; -1 for a document that
     # is in none
-    start: npt.NDArray[np.int64] | None = None
-    term_factors: npt.NDArray[np.float64] | None = None  # that rows and counts hold already, see `DocumentVectors`
+    start: Integers | None = None
+    term_factors: Floats | None = None  # that rows and counts hold already, see `DocumentVectors`
     place: Place | None = None  # where the documents lie and are worked on; in memory, by threads, by default
     # what does there as `spherical_k_means` does in memory: returns the fit of documents with its parameters
     fit_spherical: Callable[[Documents, Any], Any] | None = None
 
     @property
-    def rows(self) -> Any:
+    def rows(self) -> Matrix:
         """The unit rows, csr or dense array of shape (n_documents, n_terms)."""
         return self.documents.unit
 
@@ -247,14 +245,14 @@ class ClusteringTask:
 class ClusteringResult:
     """A partition of documents."""
 
-    labels: npt.NDArray[np.integer[Any]]  # of shape (n_documents,): from 0 on; a number may be that of no document
+    labels: AnyIntegers  # of shape (n_documents,): from 0 on; a number may be that of no document
     # csr or dense array of shape (n_clusters, n_terms), or None: unit directions of the sums of the rows of each
     # cluster, where the algorithm has them
     centroids: CsrArray | None = None
     rule: LinearRule | None = None  # which cluster a new document belongs to; None: the one with the nearest centroid
     # of shape (n_documents,): labels of the starts of which the best was gone on with, that one first: how stable the
     # clusters are
-    starts: tuple[npt.NDArray[np.integer[Any]], ...] = ()
+    starts: tuple[AnyIntegers, ...] = ()
     # which steps were not done, and why, a sentence each: no fault, but a reader of the results should know
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what else differs from the settings, a sentence each, of which the caller is warned
@@ -324,7 +322,7 @@ def fit_estimator(
     return ClusteringResult(labels_of(estimator, matrix), rule=None if decide is None else decide(estimator))
 
 
-def labels_of(fitted: BaseEstimator, matrix: Matrix) -> npt.NDArray[np.int64]:
+def labels_of(fitted: BaseEstimator, matrix: Matrix) -> Integers:
     """Return the labels of the rows that an estimator was fitted to."""
     labels = fitted.labels_ if hasattr(fitted, "labels_") else fitted.predict(matrix)
     return np.asarray(labels, dtype=np.int64)

@@ -10,13 +10,13 @@ sums.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.compiled import jit
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import check_choice
@@ -42,10 +42,10 @@ MIN_SQUARE = 1e-12  # of a sum whose rows cancel
 class Clusters(NamedTuple):
     """The numbers of clusters that criteria are made of."""
 
-    sums: npt.NDArray[np.float64]  # (n_terms, n_clusters)
-    sizes: npt.NDArray[np.float64]
-    squares: npt.NDArray[np.float64]  # squared lengths of the sums
-    products: npt.NDArray[np.float64]  # of the sums with the sum of all rows
+    sums: Floats  # (n_terms, n_clusters)
+    sizes: Floats
+    squares: Floats  # squared lengths of the sums
+    products: Floats  # of the sums with the sum of all rows
 
 
 @jit(inner=True)
@@ -179,7 +179,7 @@ def refine_by_moves(
     *,
     max_passes: int = 50,
     rng: np.random.Generator,
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return labels from which no move of a single document gains, or those after `max_passes` passes.
 
     Each pass visits the documents in another random order and moves each to where the criterion gains most. Memory is a
@@ -202,7 +202,7 @@ def refine_by_moves(
     return refined
 
 
-def _state(rows: CsrArray, labels: npt.NDArray[np.int64], n_clusters: int) -> tuple[Clusters, Floats]:
+def _state(rows: CsrArray, labels: Integers, n_clusters: int) -> tuple[Clusters, Floats]:
     """Return the clusters of some rows, and the product of each row with the sum of all."""
     sums: Floats = sums_by_label(rows, labels, n_clusters).T.toarray(order="C")  # (used terms, clusters)
     sizes = np.bincount(labels[np.diff(rows.indptr) > 0], minlength=n_clusters).astype(np.float64)
@@ -210,7 +210,7 @@ def _state(rows: CsrArray, labels: npt.NDArray[np.int64], n_clusters: int) -> tu
     return Clusters(sums, sizes, np.einsum("tr,tr->r", sums, sums), total @ sums), np.asarray(rows @ total)
 
 
-def _used_terms(rows: Matrix) -> Any:
+def _used_terms(rows: Matrix) -> CsrArray:
     """Return rows in float64 without the columns that no row uses."""
     matrix = sparse.csr_array(rows)
     terms, columns = np.unique(matrix.indices, return_inverse=True)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, Floats, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.plain_values import METRICS, ShortRepr, matrix_checksum
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import (
@@ -70,20 +70,20 @@ class Rows(TermMatrix):
     matrix: Any
     # of shape (n_documents,): what each row is multiplied by: 1 over its length where rows are unit (0 for a zero row),
     # else 1
-    scale: npt.NDArray[np.float64]
+    scale: Floats
     # of shape (n_documents,): squared lengths after scaling: exactly 1 or 0 where rows are unit
-    squared_norms: npt.NDArray[np.float64]
+    squared_norms: Floats
     is_unit: bool  # whether rows count as unit
 
     @classmethod
-    def of_directions(cls, matrix: Matrix, true_norms: npt.NDArray[np.float64]) -> Rows:
+    def of_directions(cls, matrix: Matrix, true_norms: Floats) -> Rows:
         """Return rows as the cosine sees them: unit, whatever their squared lengths `true_norms` are."""
         zero = true_norms == 0
         scale = np.divide(1.0, np.sqrt(true_norms), out=np.zeros_like(true_norms), where=~zero)
         return cls(matrix, scale, np.where(zero, 0.0, 1.0), True)
 
     @classmethod
-    def of_points(cls, matrix: Matrix, true_norms: npt.NDArray[np.float64]) -> Rows:
+    def of_points(cls, matrix: Matrix, true_norms: Floats) -> Rows:
         """Return rows as the Euclidean metrics see them: as they are, or exactly unit where all of them are unit or
         zero within rounding."""
         tolerance = UNIT_TOLERANCE if matrix.dtype == np.float32 else 1e-9
@@ -121,14 +121,14 @@ class Rows(TermMatrix):
         return np.asarray(np.clip(np.frexp(largest)[1], MIN_EXPONENT, None), np.int32)
 
     @cached_property
-    def steps(self) -> npt.NDArray[np.float64]:
+    def steps(self) -> Floats:
         """What sums of each term count in: 2^30 steps are above every value, float64 array of shape (n_terms,)."""
         if self.is_unit:  # one number, which travels as such
             return np.broadcast_to(2.0 ** (1 - STEP_BITS), (self.n_terms,))
         return np.ldexp(1.0, self._exponents - STEP_BITS)
 
     @cached_property
-    def squared_steps(self) -> npt.NDArray[np.float64]:
+    def squared_steps(self) -> Floats:
         """What sums of squares of each term count in."""
         return np.ldexp(1.0, 2 * self._exponents - STEP_BITS)
 
@@ -137,7 +137,7 @@ class Rows(TermMatrix):
         """The csr arrays as kernels take them: one signature, so that they are compiled once for each type of data."""
         return Csr.of(self.matrix)
 
-    def dense_block(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def dense_block(self, rows: Integers) -> Floats:
         """Return some scaled rows of a dense matrix in float64."""
         return np.asarray(self.matrix[rows].astype(np.float64) * self.scale[rows, None])
 
@@ -173,10 +173,9 @@ class Documents(TermMatrix, ShortRepr):
         return bool(np.all((lengths == 0) | (np.abs(lengths - 1) <= UNIT_TOLERANCE)))
 
     @property
-    def is_zero(self) -> npt.NDArray[np.bool_]:
+    def is_zero(self) -> Flags:
         """Whether each row has no value but zero, bool array of shape (n_documents,)."""
-        zero: npt.NDArray[np.bool_] = self._squared_in_range == 0
-        return zero
+        return np.asarray(self._squared_in_range == 0)
 
     @cached_property
     def unit_scale(self) -> Floats:

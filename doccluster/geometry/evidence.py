@@ -14,10 +14,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice, squared_row_norms
 from doccluster.errors import InputError
@@ -105,12 +104,12 @@ class ClusterEvidence:
         return self.partition.n_clusters
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The number of documents of each cluster, int64 array of shape (k,)."""
         return self.partition.sizes
 
     @property
-    def labels(self) -> npt.NDArray[np.int64]:
+    def labels(self) -> Integers:
         """The cluster of each document, int64 array of shape (n,)."""
         return self.partition.labels
 
@@ -135,7 +134,7 @@ class ClusterEvidence:
         return self.n_pairs - self.n_inner_pairs
 
     @cached_property
-    def zero_rows(self) -> npt.NDArray[np.int64]:
+    def zero_rows(self) -> Integers:
         """The number of documents without any term in each cluster, int64 array of shape (k,)."""
         return np.bincount(self.labels[self.rows.squared_norms == 0], minlength=self.n_clusters).astype(np.int64)
 
@@ -158,11 +157,11 @@ class ClusterEvidence:
         """How many documents of each cluster have each term, float64 csr array of shape (k, n_terms)."""
         return count_presence(self.rows.matrix, self.labels, self.n_clusters)
 
-    def documents_together(self, lists: Sequence[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
+    def documents_together(self, lists: Sequence[Integers]) -> list[Integers]:
         """Return for each list of terms in how many documents each two of them occur together, arrays (T, T)."""
         return documents_together(self.rows.matrix, lists, n_threads=self.n_threads)
 
-    def count_close(self, chosen: Sequence[npt.NDArray[np.int64]], least: float) -> list[npt.NDArray[np.int64]]:
+    def count_close(self, chosen: Sequence[Integers], least: float) -> list[Integers]:
         """Return for some documents of each cluster how many of the cluster have at least this cosine to each."""
         rows = self.documents.unit
         return count_close(rows, self.labels, [rows[members] for members in chosen], least)

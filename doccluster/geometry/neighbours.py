@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import CsrArray, Matrix, is_sparse
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, SingleFloats, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.place import Place
@@ -30,9 +29,9 @@ BLOCK_COSINES = 2**22  # that a thread holds at a time of dense rows, whose sear
 
 WIDE_ROWS = 2**14  # that are laid out for the search at a time
 
-Names = npt.NDArray[np.int64]
+Names = Integers
 Part = tuple[Names | None, Names]  # families among which neighbours are looked for, None for all, and who asks
-Lists = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]  # neighbours of some rows, and their cosines
+Lists = tuple[npt.NDArray[np.int32], Floats]  # neighbours of some rows, and their cosines
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,9 +51,9 @@ class NeighbourGraph(ShortRepr):
     """
 
     neighbours: npt.NDArray[np.int32]
-    similarity: npt.NDArray[np.float64]
-    families: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
+    similarity: Floats
+    families: Integers
+    first: Integers
 
     def to_csr(self) -> CsrArray:
         """Return the cosines as a csr array of shape (n_families, n_families), not symmetric."""
@@ -76,9 +75,9 @@ class NeighbourGraph(ShortRepr):
 class JoinedGraph(ShortRepr):
     """The sum of two graphs of the same families of documents, each divided by its mean weight."""
 
-    weights: Any  # symmetric csr array of shape (n_families, n_families), > 0
-    families: npt.NDArray[np.int64]  # of shape (n_documents,): as in `NeighbourGraph`
-    first: npt.NDArray[np.int64]  # of shape (n_families,)
+    weights: CsrArray  # symmetric csr array of shape (n_families, n_families), > 0
+    families: Integers  # of shape (n_documents,): as in `NeighbourGraph`
+    first: Integers  # of shape (n_families,)
 
     def symmetric(self) -> CsrArray:
         """Return the weights."""
@@ -119,10 +118,10 @@ def joined_graph(
 class Cells:
     """An inverted file of rows: the cell each one is in, and the cells in which its neighbours are looked for."""
 
-    labels: npt.NDArray[np.int64]  # of shape (n_documents,)
+    labels: Integers  # of shape (n_documents,)
     probes: npt.NDArray[np.int32]  # of shape (n_documents, n_probes): different cells in each row
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Cells:
+    def take(self, rows: Integers) -> Cells:
         """Return those of some of the rows, in this order."""
         return Cells(self.labels[rows], self.probes[rows])
 
@@ -133,7 +132,7 @@ def nearest_neighbours(
     *,
     fold: float | None = FOLDED_FROM,
     cells: Cells | None = None,
-    only: npt.NDArray[np.int64] | None = None,
+    only: Integers | None = None,
     n_threads: int | None = None,
     place: Place | None = None,
 ) -> NeighbourGraph:
@@ -210,9 +209,7 @@ def neighbour_edges(rows: Matrix, n_neighbors: int = 10, *, n_threads: int | Non
     return nearest_neighbours(rows, n_neighbors, fold=None, n_threads=n_threads).symmetric()
 
 
-def _families(
-    neighbours: npt.NDArray[np.int32], similarity: npt.NDArray[np.float64], fold: float | None
-) -> npt.NDArray[np.int64]:
+def _families(neighbours: npt.NDArray[np.int32], similarity: Floats, fold: float | None) -> Integers:
     """Return the groups of rows linked by a cosine of at least `fold`, numbered by their first row."""
     if fold is None:
         return np.arange(neighbours.shape[0], dtype=np.int64)
@@ -223,7 +220,7 @@ def _families(
     return np.asarray(groups, dtype=np.int64)
 
 
-def _to_be_searched(matrix: Matrix, place: Place) -> tuple[Any, int, Callable[..., Lists]]:
+def _to_be_searched(matrix: Matrix, place: Place) -> tuple[Matrix, int, Callable[..., Lists]]:
     """Return the rows as they are searched, how many there are, and what searches them."""
     documents = as_documents(matrix, name="matrix")
     rows, (n_rows, n_terms) = documents.matrix, documents.shape
@@ -291,7 +288,7 @@ def _joined(parts: Iterable[Lists]) -> Lists:
 # what a place is given to do with a block of rows, or with those who ask in a cell
 
 
-def frequencies_of(block: slice, rows: Matrix) -> npt.NDArray[np.int64]:
+def frequencies_of(block: slice, rows: Matrix) -> Integers:
     """Return in how many of some rows each term is."""
     return document_frequencies(rows[block])
 
@@ -346,7 +343,7 @@ def nearest_by_products(part: Part, rows: Matrix, names: Names, k: int) -> Lists
     return _joined(parts)
 
 
-def _largest_products(products: npt.NDArray[np.float32], k: int) -> Lists:
+def _largest_products(products: SingleFloats, k: int) -> Lists:
     """Return the columns of the k largest values above 0 of each row, largest first, and these."""
     size = products.shape[1]
     n_kept, width = min(k, size - 1), max(1, size // (RUNS_FOR_EACH * k))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import AnyIntegers, Array, Integers
 from doccluster.base.plain_values import cut, listed
 from doccluster.base.validation import is_missing
 from doccluster.errors import InputError
@@ -29,7 +30,7 @@ class Partition:
         What the user called each cluster; sorted where they can be compared, else in order of appearance.
     """
 
-    labels: npt.NDArray[np.int64]
+    labels: Integers
     names: tuple[Hashable, ...]
 
     def __post_init__(self) -> None:
@@ -50,7 +51,7 @@ class Partition:
         if not self.sizes.all():
             raise InputError("labels of a partition leave a cluster empty", remedy="use Partition.from_labels")
 
-    def __reduce__(self) -> tuple[type[Partition], tuple[npt.NDArray[np.int64], tuple[Hashable, ...]]]:
+    def __reduce__(self) -> tuple[type[Partition], tuple[Integers, tuple[Hashable, ...]]]:
         """Let a copy be made of the labels, so that it is read-only too."""
         return Partition, (self.labels, self.names)
 
@@ -109,20 +110,20 @@ class Partition:
         return len(self.names)
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The number of documents of each cluster, int64 array of shape (k,), all >= 1."""
         return _fixed(np.bincount(self.labels, minlength=self.n_clusters).astype(np.int64))
 
-    def members(self, cluster: int) -> npt.NDArray[np.int64]:
+    def members(self, cluster: int) -> Integers:
         """Return the row numbers of the documents of one cluster, ascending."""
         return self._order[self._starts[cluster] : self._starts[cluster + 1]]
 
     @cached_property
-    def _order(self) -> npt.NDArray[np.int64]:
+    def _order(self) -> Integers:
         return _fixed(np.argsort(self.labels, kind="stable"))
 
     @cached_property
-    def _starts(self) -> npt.NDArray[np.int64]:
+    def _starts(self) -> Integers:
         return np.concatenate([[0], np.cumsum(self.sizes)])
 
 
@@ -132,7 +133,7 @@ def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _as_plain_array(labels: object) -> npt.NDArray[Any] | None:
+def _as_plain_array(labels: object) -> Array | None:
     """Return labels that are one-dimensional integers, booleans or text, which need no look at each; else None."""
     if hasattr(labels, "to_numpy"):  # pandas Series and Index
         labels = labels.to_numpy()
@@ -143,7 +144,7 @@ def _as_plain_array(labels: object) -> npt.NDArray[Any] | None:
     return None
 
 
-def _codes(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+def _codes(labels: Array) -> tuple[Integers, Array]:
     """Return the rank of each label among the distinct ones, and these; integers close together are counted."""
     if labels.dtype.kind in "iu" and labels.dtype != np.uint64:
         smallest, largest = int(labels.min()), int(labels.max())
@@ -181,7 +182,7 @@ def label_list(labels: Iterable[object], name: str) -> list[Any]:
         raise InputError(f"is not a sequence of labels: {error}", argument=name) from error
 
 
-def numbered_by_first(labels: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+def numbered_by_first(labels: AnyIntegers) -> Integers:
     """Return labels numbered from 0 in the order in which they occur.
 
     >>> numbered_by_first(np.array([7, 2, 7, 0]))

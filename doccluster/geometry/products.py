@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, map_blocks, row_blocks
 from doccluster.base.progress import Progress
 from doccluster.geometry.documents import Rows
@@ -59,8 +58,8 @@ class SimilarityPass:
     """
 
     own_similarity: Floats  # cosine to the centroid of the own cluster
-    coherent: npt.NDArray[np.bool_]
-    coherent_others: npt.NDArray[np.bool_]
+    coherent: Flags
+    coherent_others: Flags
     cohesion: Floats
     separation: Floats
     own_distance: Floats
@@ -84,14 +83,14 @@ def read_similarities(
     blocks = groups_by_cluster(partition)
     norms = known_of_clusters(rows.squared_norms, partition, sums)
 
-    def read(block: npt.NDArray[np.int64]) -> Readings:
+    def read(block: Integers) -> Readings:
         return read_group(block, rows, partition.labels, sums, norms, metric=metric, with_tables=with_tables)
 
     readings = map_blocks(read, blocks, n_threads=n_threads)
     return gather_readings(blocks, readings, partition, with_tables=with_tables, progress=progress)
 
 
-def groups_by_cluster(partition: Partition) -> list[npt.NDArray[np.int64]]:
+def groups_by_cluster(partition: Partition) -> list[Integers]:
     """Return the rows in groups that are read together, one cluster after the other."""
     order, _ = cluster_order(partition)
     size = max(MIN_ROWS, min(MOST_ROWS, BLOCK_PRODUCTS // partition.n_clusters))
@@ -99,9 +98,9 @@ def groups_by_cluster(partition: Partition) -> list[npt.NDArray[np.int64]]:
 
 
 def read_group(
-    block: npt.NDArray[np.int64],
+    block: Integers,
     rows: Rows,
-    labels: npt.NDArray[np.int64],
+    labels: Integers,
     sums: ClusterSums,
     cluster_norms: ClusterNorms,
     *,
@@ -161,7 +160,7 @@ def read_group(
     return Readings(of_rows, (largest, distances) if with_tables else None)
 
 
-def _without_noise(values: Floats, least: Any) -> Floats:
+def _without_noise(values: Floats, least: Floats | float) -> Floats:
     """Return the values, 0 where they are not above `least`: rounding noise."""
     return np.where(values > least, values, 0.0)
 
@@ -177,7 +176,7 @@ def known_of_clusters(squared_norms: Floats, partition: Partition, sums: Cluster
     return ClusterNorms(sizes, inverse_norms, squared / sizes**2, norm_totals.astype(np.float64), grand_norm)
 
 
-def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Floats:
+def _products(rows: Rows, sums: ClusterSums, block: Integers) -> Floats:
     if not rows.is_sparse:
         return np.asarray(rows.dense_block(block) @ sums.sums.T)
     entries = rows.matrix[block]
@@ -186,7 +185,7 @@ def _products(rows: Rows, sums: ClusterSums, block: npt.NDArray[np.int64]) -> Fl
 
 
 def gather_readings(
-    blocks: Sequence[npt.NDArray[np.int64]],
+    blocks: Sequence[Integers],
     parts: Iterator[Readings],
     partition: Partition,
     *,
@@ -264,7 +263,7 @@ def _together(entries: Any) -> Integers:
     return np.asarray(np.rint(counts) if isinstance(counts, np.ndarray) else counts.toarray(), dtype=np.int64)
 
 
-def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[Any], least: float) -> list[Integers]:
+def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[CsrArray], least: float) -> list[Integers]:
     """Return for each cluster how many of its rows have at least some cosine to each of a few unit rows.
 
     `matrix`: csr array or dense array of shape (n_documents, n_terms), unit rows. `labels`: int64 array of shape
@@ -283,7 +282,7 @@ def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[Any], least: 
     return counts
 
 
-def cosines(rows: CsrArray, columns: Any) -> npt.NDArray[np.float64]:
+def cosines(rows: CsrArray, columns: Any) -> Floats:
     """Return the cosines of some unit rows to a few others; dense, but only as wide as the few."""
     product = rows @ columns.T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.progress import LOOPS
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import InputError
@@ -127,7 +127,7 @@ def latent_semantic_space(
                 )
             sums = [
                 inner.add(products_of_terms, [(block, columns_of_block) for block in wide], *shared)
-                for columns_of_block in columns
+                for columns_of_block in LOOPS.over(columns)
             ]
             return np.ldexp(np.hstack(sums).astype(np.float64), -steps)
 
@@ -233,7 +233,7 @@ def times_table(matrix: Matrix, table: Floats, n_threads: int) -> Floats:
 # what a place is given to do with a block of rows
 
 
-def entries_of_columns(block: slice, matrix: CsrArray) -> npt.NDArray[np.int64]:
+def entries_of_columns(block: slice, matrix: CsrArray) -> Integers:
     """Return how many entries each column has in some rows."""
     columns = matrix.indices[matrix.indptr[block.start] : matrix.indptr[block.stop]]
     return np.bincount(columns, minlength=matrix.shape[1])

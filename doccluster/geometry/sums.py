@@ -17,10 +17,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Integers, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, CscArray, CsrArray, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.validation import squared_row_norms
 from doccluster.geometry.documents import Rows
@@ -36,7 +35,7 @@ TABLE_BYTES = 256 * 2**20
 class TermTable:
     """Cluster sums by term: dense lines for terms of many clusters, posting lists for the others."""
 
-    lines: npt.NDArray[np.int64]  # of shape (n_terms,): the line of the term in the head, or -1
+    lines: Integers  # of shape (n_terms,): the line of the term in the head, or -1
     head: Floats  # of shape (n_lines, n_clusters)
     tail: sparse.csr_array  # of shape (n_terms, n_clusters): the sums of the terms that have no line
 
@@ -68,7 +67,7 @@ class TermTable:
         return np.asarray(self.head.T @ self.head + self.tail.T @ self.tail)
 
 
-def _only(matrix: sparse.csr_array, stays: npt.NDArray[np.bool_]) -> sparse.csr_array:
+def _only(matrix: sparse.csr_array, stays: Flags) -> sparse.csr_array:
     """Return a csr array with some of its values alone."""
     starts = np.concatenate([[0], np.cumsum(stays)])[matrix.indptr]
     return sparse.csr_array((matrix.data[stays], matrix.indices[stays], starts), shape=matrix.shape)
@@ -87,8 +86,8 @@ class ExactSums:
     ``(high + low / 2^32) steps[term]``.
     """
 
-    high: Any
-    low: Any
+    high: CscArray
+    low: CscArray
     steps: Floats  # of shape (n_terms,): powers of two, the same for all blocks of a collection
 
     def __add__(self, addend: ExactSums) -> ExactSums:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Floats, Integers, Matrix
+from doccluster.base.progress import LOOPS
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.label_phrases import LabelPhrases, LabelQueries, TitleCounts
@@ -110,7 +111,7 @@ def rank_label_terms(
         queries = LabelQueries.of_partition(as_documents(rows, name="rows").matrix, partition, columns_searched)
     return [
         _shown(candidates, cluster, int(profiles.sizes[cluster]), queries, in_titles, function_words, longer)
-        for cluster, candidates in enumerate(candidates_of)
+        for cluster, candidates in enumerate(LOOPS.over(candidates_of))
     ]
 
 

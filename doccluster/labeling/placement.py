@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Flags, Floats, Matrix
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Matrix
 from doccluster.base.blocks import row_blocks
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
@@ -36,7 +36,7 @@ class Placement(ShortRepr):
     """One entry per document: cosine to the own centroid, next best cluster (-1 if k = 1), cosine to it (nan)."""
 
     similarity: Floats
-    runner_up: npt.NDArray[np.int64]
+    runner_up: Integers
     runner_up_similarity: Floats
 
     @property
@@ -62,14 +62,12 @@ def place_documents(
     return Placement(*(np.concatenate(columns) for columns in zip(*map(astuple, parts), strict=True)))
 
 
-def place_block(block: slice, matrix: Matrix, labels: npt.NDArray[np.int64], centroids: Matrix) -> Placement:
+def place_block(block: slice, matrix: Matrix, labels: Integers, centroids: Matrix) -> Placement:
     """Return how some documents sit in their clusters; `labels` are those of all documents."""
     return place_labels(Documents(matrix[block]), labels[block], Documents(centroids), n_threads=1)
 
 
-def place_labels(
-    matrix: Matrix, labels: npt.NDArray[np.int64], centroids: Matrix, *, n_threads: int | None = None
-) -> Placement:
+def place_labels(matrix: Matrix, labels: Integers, centroids: Matrix, *, n_threads: int | None = None) -> Placement:
     """Return how each document sits in the cluster of its label; not every cluster need have a document."""
     best, similarity = assign.place_documents(matrix, centroids, labels, n_threads=n_threads)
     is_own = best.labels == labels
@@ -78,32 +76,31 @@ def place_labels(
     return Placement(similarity, runner_up, runner_up_similarity)
 
 
-def fit_none(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
+def fit_none(labels: Integers, placed: Placement) -> Flags:
     """Return which documents fit no cluster; none of a cluster of which fewer than two would stay."""
     is_other = is_nearer_to_another(labels, placed)
     stay: Flags = np.bincount(labels[~is_other], minlength=int(labels.max()) + 1) >= MIN_STAYING
     return is_other & stay[labels]
 
 
-def rows_that_fit_none(rows: Documents, labels: npt.NDArray[np.int64], *, n_threads: int | None = None) -> Flags:
+def rows_that_fit_none(rows: Documents, labels: Integers, *, n_threads: int | None = None) -> Flags:
     """Return which rows fit none of the clusters 0..k-1, each with a row, by their own means."""
     partition = Partition(labels, tuple(range(int(labels.max()) + 1)))
     centroids = unit_rows(sums_by_label(rows.unit, labels, partition.n_clusters), warn=False).astype(rows.unit.dtype)
     return fit_none(labels, place_documents(rows, partition, centroids, n_threads=n_threads))
 
 
-def is_nearer_to_another(labels: npt.NDArray[np.int64], placed: Placement) -> Flags:
+def is_nearer_to_another(labels: Integers, placed: Placement) -> Flags:
     """Return which documents are less like their cluster without them than like another cluster.
 
     A row of zeros is like no cluster, and nearer to none.
     """
     is_zero = (placed.similarity == 0) & (placed.runner_up_similarity == 0)
     # never where there is no other
-    nearer: Flags = ~is_zero & (similarity_without(labels, placed.similarity) < placed.runner_up_similarity)
-    return nearer
+    return np.asarray(~is_zero & (similarity_without(labels, placed.similarity) < placed.runner_up_similarity))
 
 
-def similarity_without(labels: npt.NDArray[np.int64], similarity: Floats) -> Floats:
+def similarity_without(labels: Integers, similarity: Floats) -> Floats:
     """Return how like each document its cluster is without it.
 
     The sum ``s`` of the unit rows of a cluster is as long as the sum of their cosines to its centroid; without row x it
@@ -147,7 +144,7 @@ def dense_row(matrix: Matrix, row: int) -> Floats:
 def representative_documents(
     matrix: Matrix,
     partition: Partition,
-    similarity: npt.NDArray[np.float64],
+    similarity: Floats,
     *,
     n_documents: int = 5,
     near_copy: float = NEAR_COPY,
@@ -200,7 +197,7 @@ def representative_documents(
     ]
 
 
-def _products_among(rows: Matrix) -> npt.NDArray[np.float64]:
+def _products_among(rows: Matrix) -> Floats:
     """Return the cosines of a few unit rows, array (n, n), without a look at terms that they do not have."""
     if not isinstance(rows, np.ndarray):
         terms, columns = np.unique(rows.indices, return_inverse=True)
@@ -208,9 +205,7 @@ def _products_among(rows: Matrix) -> npt.NDArray[np.float64]:
     return cosines(rows, rows)
 
 
-def _distinct(
-    products: npt.NDArray[np.float64], count: int, near_copy: float, outlets: Sequence[str] | None
-) -> list[int]:
+def _distinct(products: Floats, count: int, near_copy: float, outlets: Sequence[str] | None) -> list[int]:
     """Return candidates without near-copies of one another: the first of each outlet, then the first of all."""
     chosen: list[int] = []
     outlets_shown: set[str] = set()

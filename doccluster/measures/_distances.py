@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CscArray, Floats, Integers
+from doccluster.base.arrays import CscArray, CsrArray, Floats, Integers
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.sparse_structure import document_frequencies
@@ -355,7 +355,7 @@ class SortedDocuments:
         self.order, self.starts = cluster_order(geometry.partition)
         self.labels = geometry.labels[self.order]
         self._norms = rows.squared_norms[self.order]
-        self._rare: Any = None
+        self._rare: CsrArray | None = None
         if rows.is_sparse:
             matrix = sparse.csr_array(rows.matrix)
             common, rare = split_terms(document_frequencies(matrix), self.n)
@@ -426,7 +426,7 @@ class SortedDocuments:
             yield from self.map(later, np.arange(first, end_of_part), stage=stage, first=first)
 
 
-def split_terms(met: npt.NDArray[Any], n: int) -> tuple[Integers, Integers]:
+def split_terms(met: Integers, n: int) -> tuple[Integers, Integers]:
     """Return the columns that are multiplied densely, those of many of the `n` documents, and the others."""
     common = np.flatnonzero(met > COMMON_SHARE * n)
     common = common[np.argsort(-met[common], kind="stable")][: COMMON_BYTES // (8 * n)]

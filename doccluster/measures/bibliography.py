@@ -37,40 +37,20 @@ _SIGNS = {"&": r"\&", "%": r"\%", "–": "--", "—": "---", "ß": r"{\ss}", "ł
 
 @dataclass(frozen=True)
 class Reference:
-    """A work: its BibTeX kind and fields, and the words by which the records of measures cite it.
+    """A work: its BibTeX kind and fields, and the words by which the records of measures cite it."""
 
-    Attributes
-    ----------
-    key : str
-        The BibTeX key.
-    kind : str
-        article, book, inproceedings, phdthesis, techreport or misc.
-    cited_as : tuple of str
-        Texts of which one stands in the source of each measure that this work is cited for; empty for works behind
-        methods alone.
-    authors : str
-        Separated by " and ", family names first.
-    title : str
-    year : str
-        Empty where the work has none.
-    place : str
-        The journal, the proceedings, the publisher, the school or institution.
-    volume, number, pages : str
-    doi : str
-        Empty where there is none, or none is certain.
-    """
-
-    key: str
-    kind: str
+    key: str  # of BibTeX
+    kind: str  # article, book, inproceedings, phdthesis, techreport or misc
+    # texts of which one stands in the source of each measure that the work is cited for; none for methods alone
     cited_as: tuple[str, ...]
-    authors: str
+    authors: str  # separated by " and ", family names first
     title: str
-    year: str
-    place: str = ""
+    year: str  # empty where the work has none
+    place: str = ""  # the journal, the proceedings, the publisher, the school or institution
     volume: str = ""
     number: str = ""
     pages: str = ""
-    doi: str = ""
+    doi: str = ""  # empty where there is none, or none is certain
 
     @property
     def bibtex(self) -> str:

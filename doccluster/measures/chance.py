@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.partition import Partition
@@ -72,7 +72,7 @@ def divergence_from_random_baseline(
     return _divergence(actual.value, values, how)
 
 
-def _divergence(actual: float, values: npt.NDArray[np.float64], how: str) -> Values:
+def _divergence(actual: float, values: Floats, how: str) -> Values:
     usable = values[np.isfinite(values)]
     if usable.size == 0:
         return undefined("the measure is undefined on all rearrangements")
@@ -88,7 +88,7 @@ def _rearrangements(
 ) -> tuple[Iterator[ContingencyTable], str]:
     partition, truth = table.partition, table.truth
     if number_of_arrangements(partition.sizes) < EXACT_BELOW:
-        labels: Iterator[npt.NDArray[np.int64]] = arrangements(partition.sizes)
+        labels: Iterator[Integers] = arrangements(partition.sizes)
         return (_rearranged(table, each) for each in labels), "exact"
     if number_of_arrangements(truth.sizes) < EXACT_BELOW:  # the same tables, met equally often
         return (
@@ -100,11 +100,11 @@ def _rearrangements(
     return (_rearranged(table, each) for each in shuffled), "sampled"
 
 
-def _rearranged(table: ContingencyTable, labels: npt.NDArray[np.int64]) -> ContingencyTable:
+def _rearranged(table: ContingencyTable, labels: Integers) -> ContingencyTable:
     return ContingencyTable.from_partitions(Partition(labels, table.partition.names), table.truth)
 
 
-def number_of_arrangements(sizes: npt.NDArray[np.int64]) -> float:
+def number_of_arrangements(sizes: Integers) -> float:
     """Return in how many different ways documents can be given to groups of these sizes (inf when too many to count).
 
     >>> number_of_arrangements(np.array([3, 3, 2]))
@@ -114,11 +114,11 @@ def number_of_arrangements(sizes: npt.NDArray[np.int64]) -> float:
     return float(round(math.exp(logarithm))) if logarithm < 40 else math.inf
 
 
-def arrangements(sizes: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+def arrangements(sizes: Integers) -> Iterator[Integers]:
     """Yield every labelling of documents by groups of these sizes, each once."""
     labels = np.empty(int(sizes.sum()), np.int64)
 
-    def place(group: int, free: tuple[int, ...]) -> Iterator[npt.NDArray[np.int64]]:
+    def place(group: int, free: tuple[int, ...]) -> Iterator[Integers]:
         if group == sizes.size - 1:
             labels[list(free)] = group
             yield labels.copy()

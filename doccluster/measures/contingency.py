@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
@@ -96,9 +95,7 @@ class LabelSets:
         return cls(sparse.csr_array(sparse.eye_array(counts.shape[1])), counts)
 
     @classmethod
-    def of_documents(
-        cls, labels: Iterable[Sequence[object]], clusters: npt.NDArray[np.int64], n_clusters: int
-    ) -> LabelSets:
+    def of_documents(cls, labels: Iterable[Sequence[object]], clusters: Integers, n_clusters: int) -> LabelSets:
         """Return the sets of documents with any number of different labels; those without one are left out."""
         labels = list(labels)
         names = Partition.from_labels(
@@ -225,14 +222,12 @@ class ContingencyTable(ShortRepr):
     @property
     def cell_classes(self) -> Integers:
         """The class of each stored cell."""
-        classes: Integers = self.counts.indices.astype(np.int64, copy=False)
-        return classes
+        return np.asarray(self.counts.indices, np.int64)
 
     @property
     def cell_counts(self) -> Integers:
         """The documents of each stored cell, all >= 1."""
-        counts: Integers = self.counts.data
-        return counts
+        return np.asarray(self.counts.data)
 
     @property
     def is_identical(self) -> bool:
@@ -267,8 +262,7 @@ class ContingencyTable(ShortRepr):
         order = np.lexsort(
             (self.cell_classes, self.class_sizes[self.cell_classes], -self.cell_counts, self.cell_clusters)
         )
-        majority: Integers = self.cell_classes[order[self.counts.indptr[:-1]]]
-        return majority
+        return np.asarray(self.cell_classes[order[self.counts.indptr[:-1]]])
 
     @cached_property
     def majority_note(self) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import METRICS
 from doccluster.base.progress import Progress, silent
@@ -36,13 +37,13 @@ def score(
     name: str,
     labels: npt.ArrayLike,
     *,
-    truth: Any = None,
-    vectors: Any = None,
+    truth: object = None,
+    vectors: object = None,
     metric: str = "cosine",
     variant: str | None = None,
-    noise: Any = None,
+    noise: object = None,
     strict: bool = False,
-    terms: Any = None,
+    terms: object = None,
     n_threads: int | None = None,
     max_memory: str | int | None = None,
     progress: Progress = silent,
@@ -96,7 +97,7 @@ def score(
     record = get_measure(name, variant=variant)
     record.check_parameters(parameters)
     check_choice(metric, METRICS, "metric")
-    options = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
+    options: dict[str, Any] = {"terms": terms, "n_threads": n_threads, "max_memory": max_memory, "progress": progress}
     is_external = record.family == "external"
     labels, truth, vectors = _of_run(labels, truth, vectors)
     # a measure gets the evidence of its family alone
@@ -126,7 +127,7 @@ def evaluate(
     *,
     truth: object = None,
     vectors: object = None,
-    measures: str | Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    measures: str | Iterable[str] | Mapping[str, Mapping[str, object]] | None = None,
     metric: str = "cosine",
     terms: object = None,
     noise: object = None,
@@ -210,7 +211,9 @@ def _of_run(labels: object, truth: object, vectors: object) -> tuple[Any, Any, A
     return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
 
 
-def _requested(measures: Any) -> dict[Measure, Mapping[str, object]] | None:
+def _requested(
+    measures: str | Iterable[str] | Mapping[str, Mapping[str, object]] | None,
+) -> dict[Measure, Mapping[str, object]] | None:
     """Return the measures that are named, with their parameters; None for the default set."""
     if measures is None or measures == "all":
         return None
@@ -334,7 +337,7 @@ def _on_all_clusters(result: Score, column: TruthColumn, partition: Partition) -
     if column.clusters.size == partition.n_clusters:
         return result
 
-    def spread(values: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+    def spread(values: Floats | None) -> Floats | None:
         if values is None:
             return None
         full = np.full((partition.n_clusters, *values.shape[1:]), np.nan)
@@ -358,7 +361,7 @@ def _prepare(
 ) -> tuple[EvidenceStore, tuple[str, ...]]:
     """Check all input; return the store of evidence, and notes on documents that were dropped or are empty."""
     partition = Partition.from_labels(labels, name="labels")
-    keep: npt.NDArray[np.bool_] | None = None
+    keep: Flags | None = None
     notes: tuple[str, ...] = ()
     if noise is not None:
         keep = ~_has_label(partition, *(NOISE if str(noise) in NOISE else [noise]))
@@ -384,7 +387,7 @@ def _prepare(
     return EvidenceStore(partition, columns, documents, metric, **options), notes
 
 
-def _has_label(partition: Partition, *labels: object) -> npt.NDArray[np.bool_]:
+def _has_label(partition: Partition, *labels: object) -> Flags:
     """Return which documents have one of some labels; a number is also what it is as text."""
     texts = set(map(str, labels))
     return np.array([name in labels or str(name) in texts for name in partition.names])[partition.labels]

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.corpus.columns import has_text_column
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import ReadFailure
@@ -210,7 +210,7 @@ def _label_columns(path: str, header: list[str], columns: Sequence[str]) -> list
 
 def rows_of(
     labels: ForeignLabels, other_ids: Sequence[str] | None, n_others: int, name: str, *, may_lack: bool = False
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return, for each document of `labels`, its row in another file, which messages call `name`; int64 array.
 
     Documents are joined by id where both have ids, else by order, with a warning where one has ids. Ids that only

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import METRICS, ShortRepr, short
 from doccluster.base.validation import as_generator, check_choice, check_positive_int
@@ -73,10 +73,10 @@ class Values(ShortRepr):
     """The value of a measure for one partition, with its parts; those that the measure does not have are None."""
 
     value: float
-    per_cluster: npt.NDArray[np.float64] | None = None  # (k,)
-    per_class: npt.NDArray[np.float64] | None = None  # (g,)
-    per_document: npt.NDArray[np.float64] | None = None  # (n,)
-    per_pair: npt.NDArray[np.float64] | None = None  # (k, k) or (k, g)
+    per_cluster: Floats | None = None  # (k,)
+    per_class: Floats | None = None  # (g,)
+    per_document: Floats | None = None  # (n,)
+    per_pair: Floats | None = None  # (k, k) or (k, g)
     note: str | None = None
     standard_error: float | None = None  # of the value, where it was sampled
 
@@ -140,7 +140,7 @@ class Measure:
     range: str = ""
     variant_of: str | None = None
     alias_of: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     swapped: str | None = None
@@ -177,7 +177,7 @@ class Measure:
         return None if self.variant_of is None else self.name.removeprefix(f"{self.variant_of}_")
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The parameters a user may give, with their defaults; those fixed for this name show the fixed value."""
         arguments = list(inspect.signature(self.function).parameters.values())[1:]
         return {a.name: self.parameters.get(a.name, a.default) for a in arguments if a.kind is a.KEYWORD_ONLY}

@@ -64,7 +64,7 @@ class Score:
     notes: tuple[str, ...] = ()
     standard_error: float | None = None
     truth: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object] = field(default_factory=dict)
     is_skipped: bool = False
 
     @property
@@ -136,10 +136,10 @@ class Evaluation:
     """
 
     scores: tuple[Score, ...]
-    clusters: tuple[Any, ...] = ()
-    classes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    clusters: tuple[object, ...] = ()
+    classes: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import check_choice
 from doccluster.measures.contingency import ContingencyTable, best_matching
 from doccluster.measures.registry import Values, alias, check_beta, external_measure, f_beta, variant
@@ -249,7 +249,7 @@ def _outcome(table: ContingencyTable, mapping: str) -> tuple[npt.NDArray[Any], n
     return n_right, mapped_sizes, None if table.is_matching_unique else NOT_UNIQUE
 
 
-def _one_to_one(table: ContingencyTable) -> npt.NDArray[np.int64]:
+def _one_to_one(table: ContingencyTable) -> Integers:
     """Return the matched class of each cluster, -1 without one; free clusters take free classes, largest first.
 
     A pair that shares no document adds nothing to the match, but its documents are wrong answers for that class.

@@ -351,8 +351,7 @@ def _together(rows: Integers, places: Integers, n_words: int, first: int, end: i
     np.add.at(changes, (rows, begins), 1)
     np.add.at(changes, (rows, ends), -1)
     has_word = (changes.cumsum(axis=1)[:, :-1] > 0).astype(np.float32)  # products of counts below 2^24 are exact
-    together: Integers = np.rint(has_word @ has_word.T).astype(np.int64)
-    return together
+    return np.asarray(np.rint(has_word @ has_word.T), np.int64)
 
 
 def _log_ratios(share: Floats, *, is_normalised: bool) -> Floats:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from doccluster.base.arrays import Array, Reals
+from doccluster.base.arrays import Array, Flags, Integers, Reals
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import is_missing
 from doccluster.errors import DocclusterWarning, InputError
@@ -24,6 +23,8 @@ from doccluster.measures.registry import Measure
 
 if TYPE_CHECKING:
     from doccluster.geometry import ClusterEvidence, Documents
+    from doccluster.measures._distances import PairwiseDistances
+    from doccluster.measures.topics import TopicWords
 
 DEFAULT_COLUMN = "truth"
 
@@ -35,7 +36,7 @@ class TruthColumn:
     name: str
     partition: Partition  # of the documents with exactly one label, and so is the truth
     truth: Partition
-    clusters: npt.NDArray[np.int64]  # which cluster of the whole partition each of these is
+    clusters: Integers  # which cluster of the whole partition each of these is
     several: LabelSets | None = None  # of all documents that have a label, where some have several
     n_documents: int = 0
     n_unlabelled: int = 0
@@ -78,7 +79,7 @@ def coverage_note(coverage: Mapping[str, int]) -> str | None:
 
 
 def truth_columns(
-    truth: Any, partition: Partition, keep: npt.NDArray[np.bool_] | None = None, *, several_labels: bool = False
+    truth: Any, partition: Partition, keep: Flags | None = None, *, several_labels: bool = False
 ) -> list[TruthColumn]:
     """Return the columns of `truth`: labels, or a mapping (or DataFrame) of column name to labels.
 
@@ -98,7 +99,7 @@ def truth_columns(
 
 
 def _usable_columns(
-    columns: Mapping[str, object], partition: Partition, keep: npt.NDArray[np.bool_] | None, several_labels: bool
+    columns: Mapping[str, object], partition: Partition, keep: Flags | None, several_labels: bool
 ) -> list[TruthColumn]:
     """Return the columns that can be used; of several, others are left out with a warning."""
     result, refused = [], []
@@ -119,7 +120,7 @@ def _usable_columns(
     return result
 
 
-def _column(name: str, labels: object, partition: Partition, keep: npt.NDArray[np.bool_] | None) -> TruthColumn | None:
+def _column(name: str, labels: object, partition: Partition, keep: Flags | None) -> TruthColumn | None:
     values = _as_array(labels, name)
     expected = partition.n_documents if keep is None else keep.size
     if values.size != expected:
@@ -156,7 +157,7 @@ def _single_labels(name: str, values: Array, partition: Partition) -> TruthColum
     return _reduced(name, partition, usable, values[usable], n_unlabelled=n_unlabelled)
 
 
-def _missing(values: Array) -> npt.NDArray[np.bool_]:
+def _missing(values: Array) -> Flags:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind in "US":
@@ -184,7 +185,7 @@ def _several_labels(values: Array) -> list[tuple[object, ...]] | None:
     return result
 
 
-def _multiple_labels(name: str, labels: list[tuple[Any, ...]], partition: Partition) -> TruthColumn | None:
+def _multiple_labels(name: str, labels: list[tuple[object, ...]], partition: Partition) -> TruthColumn | None:
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
@@ -193,9 +194,7 @@ def _multiple_labels(name: str, labels: list[tuple[Any, ...]], partition: Partit
     return _reduced(name, partition, usable, single, several=sets, **counts)
 
 
-def _reduced(
-    name: str, partition: Partition, usable: npt.NDArray[np.bool_], labels: Array, **counts: Any
-) -> TruthColumn | None:
+def _reduced(name: str, partition: Partition, usable: Flags, labels: Array, **counts: Any) -> TruthColumn | None:
     if labels.size == 0 and not counts.get("n_several"):
         return None
     truth = Partition.from_labels(labels, name=name) if labels.size else Partition(np.empty(0, np.int64), ())
@@ -206,7 +205,7 @@ def _reduced(
     return TruthColumn(name, part, truth, clusters, n_documents=partition.n_documents, **counts)
 
 
-def subset(partition: Partition, usable: npt.NDArray[np.bool_]) -> tuple[Partition, npt.NDArray[np.int64]]:
+def subset(partition: Partition, usable: Flags) -> tuple[Partition, Integers]:
     """Return the partition of the usable documents, and which of the old clusters each new one is."""
     clusters, labels = np.unique(partition.labels[usable], return_inverse=True)
     return Partition(labels.astype(np.int64), tuple(partition.names[cluster] for cluster in clusters)), clusters
@@ -220,12 +219,12 @@ class EvidenceStore:
     columns: list[TruthColumn]
     documents: Documents | None
     metric: str
-    terms: Any = None  # what the topic measures take as top terms; None for those of largest weight
+    terms: object = None  # what the topic measures take as top terms; None for those of largest weight
     n_threads: int | None = None
     max_memory: str | int | None = None
     progress: Progress = silent
     evidence: ClusterEvidence | None = None
-    _built: dict[Any, Any] = field(default_factory=dict)
+    _built: dict[object, Any] = field(default_factory=dict)
 
     def evidence_kind(self, measure: Measure) -> str:
         """Return which evidence the measure needs under the metric."""
@@ -237,7 +236,7 @@ class EvidenceStore:
             return None if self.columns else "truth"
         return None if self.documents is not None else "vectors"
 
-    def table(self, column: TruthColumn) -> Any:
+    def table(self, column: TruthColumn) -> object:
         """Return the contingency table of one truth column."""
         return self._once(("contingency", column.name), column.contingency_table)
 
@@ -260,12 +259,12 @@ class EvidenceStore:
             self.documents, self.partition, metric=self.metric, n_threads=self.n_threads, progress=self.progress
         )
 
-    def _pairwise(self) -> Any:
+    def _pairwise(self) -> PairwiseDistances:
         from doccluster.measures._distances import PairwiseDistances
 
         return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
 
-    def _topics(self) -> Any:
+    def _topics(self) -> TopicWords:
         from doccluster.measures.topics import TopicWords
 
         return TopicWords(self.of("geometry"), terms=self.terms)

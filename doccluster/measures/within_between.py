@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -19,35 +18,8 @@ from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.measures._distances import PairwiseDistances
 from doccluster.measures.registry import Values, alias, internal_measure, undefined, variant
 
-
-class PairDistances(Protocol):
-    """Distances of pairs of documents, summed from the sums of rows or by a sweep over all pairs."""
-
-    @property
-    def block_weights(self) -> Floats:
-        """W(C_i, C_j) over ordered pairs, array of shape (k, k)."""
-
-    @property
-    def cluster_weights(self) -> tuple[Floats, Floats]:
-        """W(C_i, C_i) and W(C_i, V), arrays of shape (k,)."""
-
-    @property
-    def silhouette_parts(self) -> tuple[Floats, Floats]:
-        """Mean distance to the own and to the nearest other cluster, arrays of shape (n,)."""
-
-
-class PairEvidence(Protocol):
-    """Evidence that has sums of the distances of pairs."""
-
-    @property
-    def geometry(self) -> ClusterEvidence:
-        """The geometry of the same clusters in the same metric."""
-
-    @property
-    def pairs(self) -> PairDistances:
-        """The sums of distances."""
-
-
+# sums of the distances of pairs, from the sums of rows or by a sweep over all pairs
+PairEvidence = ClusterEvidence | PairwiseDistances
 block_measure = partial(internal_measure, evidence_by_metric={"euclidean": "pairwise"})
 
 

@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,20 +31,13 @@ PAIRS_AT_A_TIME = 20_000  # of an author and a term
 
 @dataclass(frozen=True, eq=False)
 class AuthorTerms:
-    """What terms keep apart from the authors of one column.
+    """What terms keep apart from the authors of one column."""
 
-    Attributes
-    ----------
-    factors : float64 array of shape (n_terms,)
-        From 0 (the term is in documents of its authors alone) to 1.
-    beyond : csr array of shape (n_authors, n_terms)
-        How many documents of the author have the term beyond those expected.
-    """
-
-    factors: Floats
+    factors: Floats  # of shape (n_terms,), from 0 (the term is in documents of its authors alone) to 1
+    # csr array of shape (n_authors, n_terms): how many documents of the author have the term beyond those expected
     beyond: CsrArray
 
-    def strongest(self, terms: Sequence[str], n_terms: int = 8) -> list[list[str]]:
+    def strongest(self, terms: Sequence[str] | npt.NDArray[np.object_], n_terms: int = 8) -> list[list[str]]:
         """Return for each author the terms that go with the author most."""
         starts = self.beyond.indptr
         parts = (slice(start, end) for start, end in itertools.pairwise(starts))
@@ -110,11 +102,10 @@ def _expected_by_clusters(
         block = slice(start, start + PAIRS_AT_A_TIME)
         columns = by_term[:, term[block]].toarray()  # k x pairs
         expected[block] += np.einsum("ij,ji->i", weight[author[block]], columns)
-    remainder: Floats = expected - _values_at(sparse.csr_array(of_author), author, term)
-    return remainder
+    return np.asarray(expected - _values_at(sparse.csr_array(of_author), author, term))
 
 
-def _document_frequencies(counts: CsrArray, groups: Integers, n_groups: int) -> tuple[Any, Integers]:
+def _document_frequencies(counts: CsrArray, groups: Integers, n_groups: int) -> tuple[CsrArray, Integers]:
     """Return in how many documents of each group each term is, csr, and how many documents each group has."""
     rows = np.flatnonzero(groups >= 0)
     members = sparse.csr_array((np.ones(rows.size), (groups[rows], rows)), shape=(n_groups, groups.size))
@@ -132,8 +123,7 @@ def _values_at(table: CsrArray, rows: Integers, columns: Integers) -> Floats:
         return np.zeros(rows.size)
     places = rows * table.shape[1] + columns
     nearest = np.minimum(np.searchsorted(keys, places), keys.size - 1)
-    values: Floats = np.where(keys[nearest] == places, table.data[nearest], 0.0)
-    return values
+    return np.where(keys[nearest] == places, table.data[nearest], 0.0)
 
 
 MAX_AUTHORS_SHOWN, N_TERMS_SHOWN = 5, 5
@@ -141,29 +131,16 @@ MAX_AUTHORS_SHOWN, N_TERMS_SHOWN = 5, 5
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """Vectors whose terms of authors are weighed down.
-
-    Attributes
-    ----------
-    vectors : DocumentVectors
-    authors : mapping of column to int64 array of shape (n_documents,)
-        -1 where a document has no value.
-    share_before : mapping of column to float
-        How much of the clusters the column explained before, 0 to 1 (see `explained_share`).
-    strongest : mapping of column to mapping of value to terms
-        The values whose terms were weighed down most.
-    share_taken : float
-        The share of all occurrences of terms that the factors took away.
-    """
+    """Vectors whose terms of authors are weighed down."""
 
     vectors: DocumentVectors
-    authors: dict[str, Integers]
-    share_before: dict[str, float]
-    strongest: dict[str, dict[str, list[str]]]
-    share_taken: float
+    authors: dict[str, Integers]  # by column, array of shape (n_documents,): -1 where a document has no value
+    share_before: dict[str, float]  # by column: how much of the clusters it explained before (see `explained_share`)
+    strongest: dict[str, dict[str, list[str]]]  # by column and value: the terms that were weighed down most
+    share_taken: float  # of all occurrences of terms, by the factors
 
     @property
-    def factors(self) -> npt.NDArray[np.float64]:
+    def factors(self) -> Floats:
         """What is left of each term, float64 array of shape (n_terms,)."""
         assert self.vectors.term_factors is not None  # they were weighed down
         return self.vectors.term_factors
@@ -237,7 +214,9 @@ def vectors_apart(
     return Apart(weighed, authors, before, strongest, share_taken)
 
 
-def _factors(vectors: DocumentVectors, authors: dict[str, Integers], labels: Integers | None) -> Any:
+def _factors(
+    vectors: DocumentVectors, authors: dict[str, Integers], labels: Integers | None
+) -> tuple[Floats, dict[str, AuthorTerms]]:
     bound = {column: author_terms(vectors.counts, codes, labels) for column, codes in authors.items()}
     factors = np.ones(vectors.n_terms)
     for of_column in bound.values():
@@ -277,7 +256,7 @@ def explained_share(labels: Integers, authors: Integers) -> float:
     return mutual / entropy if entropy > 0 and not math.isnan(mutual) else 0.0
 
 
-def rule_apart(rule: LinearRule | None, factors: npt.NDArray[np.float64]) -> LinearRule | None:
+def rule_apart(rule: LinearRule | None, factors: Floats) -> LinearRule | None:
     """Return a rule for counts as they are, from one for counts that hold factors."""
     if rule is None or not rule.on_counts:
         return rule

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
@@ -43,7 +43,7 @@ class ClusterCount:
     smoothed: SmoothedRows | None = None
     reason: str | None = None  # a sentence, where it is the number of stories
 
-    def reordered(self, order: npt.NDArray[np.int64]) -> ClusterCount:
+    def reordered(self, order: Integers) -> ClusterCount:
         """Return the number for rows ``order`` of an input as that of the input, without the smoothed rows."""
         choice = None if self.choice is None else self.choice.reordered(order)
         return replace(self, choice=choice, smoothed=None)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, CsrArray, Flags, Matrix
+from doccluster.base.arrays import Array, CsrArray, Flags, Integers, Matrix
 from doccluster.base.packed_strings import MadeItems
 from doccluster.base.progress import Progress
 from doccluster.base.validation import check_n_clusters, unit_rows
@@ -43,7 +43,7 @@ from doccluster.stories.cleaning import body_of, outlet_of
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.meaning import Embeddings, rows_of_documents
 
-Rows = npt.NDArray[np.int64]
+Rows = Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def fit_of(result: ClusteringResult, rows: Matrix) -> FittedClusters:
     )
 
 
-def in_input_order(fit: FittedClusters, order: npt.NDArray[np.int64]) -> FittedClusters:
+def in_input_order(fit: FittedClusters, order: Integers) -> FittedClusters:
     """Return the fit of rows ``order`` of the input as one of the input: the label of each row where it stood."""
     labels = np.empty_like(fit.partition.labels)
     labels[order] = fit.partition.labels
@@ -108,7 +108,7 @@ def in_input_order(fit: FittedClusters, order: npt.NDArray[np.int64]) -> FittedC
     return replace(fit, partition=replace(fit.partition, labels=labels), points=points)
 
 
-def largest_first(labels: npt.ArrayLike) -> tuple[Partition, npt.NDArray[np.int64]]:
+def largest_first(labels: npt.ArrayLike) -> tuple[Partition, Integers]:
     """Return the partition with its clusters numbered by size, largest first, and the numbers they had before."""
     numbers, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
@@ -117,7 +117,7 @@ def largest_first(labels: npt.ArrayLike) -> tuple[Partition, npt.NDArray[np.int6
     return Partition(rank[codes].astype(np.int64), tuple(range(numbers.size))), numbers[order].astype(np.int64)
 
 
-def new_numbers(order: npt.NDArray[np.int64], n_before: int) -> npt.NDArray[np.int64]:
+def new_numbers(order: Integers, n_before: int) -> Integers:
     """Return the new number of each old one, where `order` names the old ones that stay; -1 for the others."""
     numbers = np.full(n_before, -1, dtype=np.int64)
     numbers[order] = np.arange(order.size)
@@ -245,9 +245,7 @@ def with_labels(source: SourceDocuments, labels: Any) -> SourceDocuments:
     return replace(source, documents=replace(source.documents, labels={**source.documents.labels, COLUMN: column}))
 
 
-def clusters_of_labels(
-    vectors: DocumentVectors, documents: DocumentTable
-) -> tuple[FittedClusters, npt.NDArray[np.bool_]]:
+def clusters_of_labels(vectors: DocumentVectors, documents: DocumentTable) -> tuple[FittedClusters, Flags]:
     """Return the labels of documents as a fit, and which of them have none: they go to the nearest centroid.
 
     Raises InputError if no document has a label.
@@ -259,7 +257,7 @@ def clusters_of_labels(
     return fit_of_labels(vectors, names, has_none), has_none
 
 
-def fit_of_labels(vectors: DocumentVectors, names: Array, has_none: npt.NDArray[np.bool_]) -> FittedClusters:
+def fit_of_labels(vectors: DocumentVectors, names: Array, has_none: Flags) -> FittedClusters:
     """Return labels as a fit, clusters in order of size; a document that has none goes to the nearest centroid."""
     rows, chosen = vectors.matrix, np.flatnonzero(~has_none)
     partition, _ = largest_first(np.unique(names[chosen], return_inverse=True)[1])
@@ -284,17 +282,9 @@ DATED_SHARE = 0.5  # of the documents, for a collection that is dated
 
 @dataclass(frozen=True, eq=False)
 class News:
-    """Dated articles of several outlets.
+    """Dated articles of several outlets."""
 
-    Attributes
-    ----------
-    rows : int64 array
-        The documents that are dated.
-    articles : NewsArticles
-    n_outlets : int
-    """
-
-    rows: npt.NDArray[np.int64]
+    rows: Integers  # the documents that are dated
     articles: NewsArticles
     n_outlets: int
 
@@ -304,7 +294,7 @@ class StoryFit:
     """Stories of two articles or more as clusters; `is_alone` says which documents are in none of them."""
 
     fit: FittedClusters
-    is_alone: npt.NDArray[np.bool_]
+    is_alone: Flags
     n_outlets: int
 
     @property

@@ -11,12 +11,11 @@ import hashlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Matrix, is_sparse
+from doccluster.base.arrays import Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, row_blocks
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
@@ -43,7 +42,7 @@ DIGEST_BYTES = 16
 BLOCK_ROWS = 2**13  # of documents in files, whose digests are made at a time
 
 
-def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
+def canonical_order(matrix: Matrix, *further: object) -> Integers:
     """Return the rows ordered by a digest of their content, equal ones by that of their rows in others (None for none).
 
     What is equal in both keeps the order of the input.
@@ -56,7 +55,7 @@ def canonical_order(matrix: Matrix, *further: object) -> npt.NDArray[np.int64]:
     return np.argsort(row_digests(matrix, *further), kind="stable")
 
 
-def order_of(vectors: DocumentVectors, place: Place | None = None) -> npt.NDArray[np.int64]:
+def order_of(vectors: DocumentVectors, place: Place | None = None) -> Integers:
     """Return the order of documents by their words, then counts, then meaning, then letters.
 
     `place` is where they lie.
@@ -68,7 +67,7 @@ def order_of(vectors: DocumentVectors, place: Place | None = None) -> npt.NDArra
     return np.argsort(np.concatenate(list(place.map(block_digests, blocks, vectors.matrix, *views))), kind="stable")
 
 
-def block_digests(block: slice, *matrices: Any) -> npt.NDArray[np.bytes_]:
+def block_digests(block: slice, *matrices: Matrix | None) -> npt.NDArray[np.bytes_]:
     """Return the digests of some rows."""
     return row_digests(*(None if matrix is None else matrix[block] for matrix in matrices))
 
@@ -124,7 +123,7 @@ class Stages:
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
         return True
 
-    def parted(self, source: object) -> Any:
+    def parted(self, source: object) -> object:
         """Return a source as it is read here."""
         return source
 
@@ -152,7 +151,7 @@ class Stages:
         letters = letters_of(source.corpus.texts, weight, lengths, n_threads=self.n_threads)
         return vectors.with_letters(letters and letters.take(vectorized.documents.positions))
 
-    def likely_copies(self, vectors: DocumentVectors) -> npt.NDArray[np.int64] | None:
+    def likely_copies(self, vectors: DocumentVectors) -> Integers | None:
         """Return the rows that may be near-copies of others, ascending; None where all are looked at."""
         return None
 
@@ -164,7 +163,7 @@ class Stages:
         seed: int,
         progress: Progress,
         *,
-        rows: npt.NDArray[np.int64] | None = None,
+        rows: Integers | None = None,
     ) -> tuple[FittedClusters, ClusterCount]:
         """Return the clusters that the algorithm finds, and their number, given or chosen.
 

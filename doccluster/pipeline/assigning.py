@@ -22,8 +22,7 @@ from doccluster.pipeline.run_settings import RunSettings, check_group
 from doccluster.pipeline.source_meaning import decides_by_meaning, going_by_meaning, meaning_like, reader_for
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
 from doccluster.results.record import Run
-from doccluster.results.run_folder import model_of
-from doccluster.results.run_model import Model, load_model
+from doccluster.results.run_model import Model, load_model, model_of
 from doccluster.vectors.vectorize import unknown_term_shares
 
 DIGITS = 6
@@ -168,7 +167,7 @@ def chosen_threshold(model: Model, threshold: float | None) -> float:
     return float(threshold)
 
 
-def reader_settings(model: Model, source: Any, reader: Mapping[str, Any], *, as_run: bool) -> dict[str, object]:
+def reader_settings(model: Model, source: object, reader: Mapping[str, Any], *, as_run: bool) -> dict[str, object]:
     """Return how to read new documents: as the run did, unless `reader` says otherwise.
 
     Raises SchemaError if the model's settings are none that a reader takes.

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from doccluster.base.paths import CHECKPOINT, unfinished_folder
 from doccluster.base.plain_values import format_size, listed, parse_size
@@ -60,10 +60,10 @@ def check_block_settings(settings: RunSettings) -> None:
 
 @contextmanager
 def stages_for(
-    source: Any,
+    source: object,
     settings: RunSettings,
     *,
-    scheduler: Any = None,
+    scheduler: object = None,
     scratch: str | Path | None = None,
     checkpoints: Checkpoints | None = None,
     announce: Announce | None = None,
@@ -95,7 +95,7 @@ def stages_for(
 
 @contextmanager
 def block_stages(
-    scheduler: Any,
+    scheduler: object,
     scratch: str | Path | None,
     *,
     n_threads: int | None = None,
@@ -146,7 +146,7 @@ def _plan(n_bytes: int, place: FilePlace, keep: int) -> str:
 
 
 @contextmanager
-def _scratch_folder(scheduler: Any, scratch: str | Path | None) -> Iterator[Path]:
+def _scratch_folder(scheduler: object, scratch: str | Path | None) -> Iterator[Path]:
     if scratch is None and scheduler is not None and not str(scheduler).startswith("local"):
         raise InputError(
             "the workers of a cluster and this machine need a folder that all of them see",
@@ -166,7 +166,7 @@ def _scratch_folder(scheduler: Any, scratch: str | Path | None) -> Iterator[Path
         ) from error
 
 
-def source_bytes(source: Any) -> int:
+def source_bytes(source: object) -> int:
     """Return about how many bytes of text the files of a source hold; 0 for what is not in files.
 
     Raises InputError if one of them cannot be a source.

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -20,8 +19,8 @@ from doccluster.pipeline._fitting import news_among
 from doccluster.pipeline._in_process import Stages, order_of
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.source_meaning import reader_for, with_meaning
-from doccluster.pipeline.sources import read_source, split_empty
+from doccluster.pipeline.source_meaning import read_documents, with_meaning
+from doccluster.pipeline.sources import split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
@@ -69,7 +68,7 @@ def choose_clusters(
     output: str | Path | None = None,
     reader: Mapping[str, object] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Any = None,
+    vectorizer: object = None,
     n_threads: int | None = None,
     embeddings: object = None,
     encoder: object = None,
@@ -97,17 +96,10 @@ def choose_clusters(
         checked_criteria(criterion or (), penalty)
     if output is not None:
         check_folder(Path(output))
-    vectorizer = vectorizer_options(vectorizer)
-    documents_read = read_source(
-        source,
-        reader=reader_for(reader, embeddings),
-        weighting=(vectorizer or {}).get("weighting"),
-        truth=(),
-        progress=progress,
-    )
     settings = RunSettings(
+        reader=reader,
         language=language if isinstance(language, str) else tuple(language),
-        vectorizer=vectorizer,
+        vectorizer=vectorizer_options(vectorizer),
         algorithm=QUALITIES["default"],
         embeddings=embeddings,
         encoder=encoder,
@@ -117,6 +109,7 @@ def choose_clusters(
         n_threads=n_threads,
     )
     settings.check()
+    documents_read = read_documents(source, settings, progress)
     encoded = EncodedRows.read(None if encoder is None else output)
     if settings.has_meaning:
         documents_read = with_meaning(documents_read, settings, progress, encoded)
@@ -214,10 +207,8 @@ def tendency_of(
     max_documents
         As for `doccluster.tendency`.
     """
-    options = vectorizer_options(vectorizer)
-    source_read = read_source(
-        source, reader=reader_for(reader, None), weighting=(options or {}).get("weighting"), truth=(), progress=progress
-    )
-    vectors = source_read.vectorize(language=language, options=options, n_threads=n_threads)
+    settings = RunSettings(reader=reader, vectorizer=vectorizer_options(vectorizer))
+    source_read = read_documents(source, settings, progress)
+    vectors = source_read.vectorize(language=language, options=settings.vectorizer, n_threads=n_threads)
     _, _, non_empty = split_empty(source_read.documents, vectors.vectors, space="words")
     return tendency(non_empty, max_documents=max_documents, random_state=random_state, progress=progress)

@@ -120,7 +120,7 @@ def compare_sources(
     return comparison
 
 
-def _named(sources: object) -> dict[Any, Any]:
+def _named(sources: object) -> dict[str | os.PathLike[str], object]:
     """Return the sources by name: a path is its own, others are numbered unless a mapping names them."""
     if isinstance(sources, Mapping):
         is_source = [

@@ -18,7 +18,7 @@ from doccluster.base.paths import BEFORE_EDITS, EDITS, ENCODED, usable_path
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, place_documents
-from doccluster.measures import evaluate
+from doccluster.measures import Evaluation, evaluate
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run, save_run
@@ -304,7 +304,7 @@ def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Matri
     return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
-def _judged(run: Run) -> Any:
+def _judged(run: Run) -> Evaluation:
     """Return the scores of the edited partition, by the measures the run was judged by."""
     measures = [score.name for score in run.evaluation.scores]
     return evaluate(

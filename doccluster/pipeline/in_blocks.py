@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.place import FilePlace
 from doccluster.base.plain_values import format_size, matrix_checksum
 from doccluster.base.progress import Progress
@@ -63,7 +63,7 @@ class BlockStages(Stages):
         self.place, self.keep_bytes, self.announce, self.checkpoints = place, keep_bytes, announce, checkpoints
         self._bytes_before, self._n_documents = (0, 0), 0
 
-    def parted(self, source: Any) -> Any:
+    def parted(self, source: object) -> object:
         """Return a matrix as it is, and files of documents to be read in parts.
 
         Raises InputError if it is something else.
@@ -144,7 +144,7 @@ class BlockStages(Stages):
         """Return whether the rows of this many documents may be held in memory, for levels to be made of them."""
         return n_documents <= MAX_HELD
 
-    def likely_copies(self, vectors: DocumentVectors) -> npt.NDArray[np.int64] | None:
+    def likely_copies(self, vectors: DocumentVectors) -> Integers | None:
         """Return the rows that may be near-copies of others, ascending; None of dense rows."""
         return likely_copies(self.place, vectors.matrix) if vectors.is_sparse else None
 

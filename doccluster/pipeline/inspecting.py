@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from doccluster.base.arrays import Integers
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import check_file, new_file, shown_path
 from doccluster.base.plain_values import checksum, cut
@@ -169,7 +170,7 @@ def inspect_source(
     return Inspection(**facts, dates=corpus.dates, guessed_encodings=corpus.guessed_encodings)
 
 
-def _of_texts(corpus: Corpus, lengths: Any) -> dict[str, object]:
+def _of_texts(corpus: Corpus, lengths: Integers) -> dict[str, object]:
     distinct = {checksum([text]) for text in LOOPS.over(corpus.texts)}
     writing = survey_writing(corpus.texts)
     return {
@@ -271,10 +272,6 @@ def write_vectors(
     if classes_from is not None:
         classes = [labels[0] if len(labels) == 1 else "" for labels in documents_read.documents.labels[classes_from]]
     progress("write", 0)
-    _write(path, vectorization, classes)
-    return vectorization
-
-
-def _write(path: Path, vectorization: Vectorization, classes: list[str] | None) -> None:
     with new_file(path) as unfinished:
         write_matrix(unfinished, vectorization.vectors, classes=classes)
+    return vectorization

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Flags, Integers
 from doccluster.base.parameter_fields import described_by
-from doccluster.base.paths import CHECKPOINT, ENCODED, check_output
+from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output
 from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
-from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
 from doccluster.measures import Evaluation, evaluate
@@ -45,21 +44,19 @@ from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.source_meaning import meaning_note, reader_for
+from doccluster.pipeline.source_meaning import meaning_note, read_documents
 from doccluster.pipeline.sources import (
     N_KEPT,
     SourceDocuments,
     boilerplate_note,
-    check_truth,
-    read_source,
     without_terms,
 )
 from doccluster.pipeline.vectorizing import Vectorization, vectorizer_options
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Provenance, Run
-from doccluster.results.run_folder import save_run
-from doccluster.results.run_tables import check_parquet, parquet_writer
+from doccluster.results.run_folder import Writer, save_run
+from doccluster.results.run_tables import check_parquet, write_parquet_parts
 from doccluster.results.tree import Levels
 from doccluster.selection.recommendation import MAX_DOCUMENTS
 from doccluster.vectors import DocumentVectors
@@ -79,7 +76,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 @described_by(RunSettings)
 def run_pipeline(
-    source: Any,
+    source: object,
     *,
     n_clusters: int | str = "auto",
     granularity: str | None = None,
@@ -91,23 +88,23 @@ def run_pipeline(
     random_state: int | None = 0,
     reader: Mapping[str, object] | None = None,
     language: str | Sequence[str] = "auto",
-    vectorizer: Any = None,
+    vectorizer: object = None,
     quality: str | None = None,
     algorithm: Any = None,
     clustering: Mapping[str, object] | None = None,
-    measures: Any = None,
+    measures: object = None,
     n_threads: int | None = None,
-    embeddings: Any = None,
-    encoder: Any = None,
+    embeddings: object = None,
+    encoder: object = None,
     space: str = "both",
     meaning_weight: float | None = None,
-    labels: Any = None,
+    labels: object = None,
     apart_from: str | Sequence[str] | None = None,
     levels: str = "auto",
-    topics: Any = None,
+    topics: object = None,
     only_topics: bool = False,
     letters: bool | None = None,
-    scheduler: Any = None,
+    scheduler: object = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
     report: bool = True,
@@ -263,7 +260,7 @@ def make_run(
         run, texts = line.run(source, wants_texts=report and with_texts, command=command or "")
         if output is not None:
             progress("write", 0)
-            also = parquet_writer(parquet)
+            also: dict[str, Writer] = {PARQUET_PARTS: write_parquet_parts} if parquet else {}
             if report:
                 from doccluster.report import write_report  # brings in jinja2, which a run without output needs not
 
@@ -291,7 +288,7 @@ class _Clusters:
 
     fit: FittedClusters
     count: ClusterCount
-    is_other: npt.NDArray[np.bool_] | None = None
+    is_other: Flags | None = None
     is_stories: bool = False
     guided: GuidedClusters | None = None
     letters: Letters | None = None
@@ -361,7 +358,7 @@ class _Line:
         """Return the vectors with terms of authors weighed down; the vectorizer weighs new documents alike."""
         settings, table = self.settings, vectorized.documents
 
-        def labels_of(vectors: DocumentVectors) -> npt.NDArray[np.int64]:
+        def labels_of(vectors: DocumentVectors) -> Integers:
             fit, _ = self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress)
             return fit.partition.labels
 
@@ -561,18 +558,6 @@ class _Line:
             around=labeled.levels,
             _corpus=None if corpus is None or isinstance(corpus.texts, StoredTexts) else corpus,
         )
-
-
-def read_documents(source: object, settings: RunSettings, progress: Progress, *, wants_texts: bool) -> SourceDocuments:
-    """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
-    columns = settings.truth_columns
-    weighting = (settings.vectorizer or {}).get("weighting")
-    reader = reader_for(settings.reader, settings.embeddings)
-    documents = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
-    check_truth(columns, documents.documents)
-    if wants_texts and documents.corpus is None:
-        raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
-    return documents
 
 
 def _resolved(

@@ -19,9 +19,9 @@ from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.editing import read_edits
 from doccluster.pipeline.known_topics import Topic, ancestors
-from doccluster.pipeline.main_line import make_run, read_documents
+from doccluster.pipeline.main_line import make_run
 from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
-from doccluster.pipeline.source_meaning import column_named
+from doccluster.pipeline.source_meaning import column_named, read_documents
 from doccluster.results.record import Run
 from doccluster.results.run_folder import RunRecord, labels_checksum, load_run
 from doccluster.results.storage import read_record

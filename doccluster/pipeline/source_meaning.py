@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import SingleFloats
 from doccluster.base.place import FilePlace, Place
 from doccluster.base.plain_values import one_of
 from doccluster.base.progress import Progress
@@ -22,7 +22,7 @@ from doccluster.distributed.new_documents import GoingByMeaning
 from doccluster.distributed.text_vectors import encode_texts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
-from doccluster.pipeline.sources import SourceDocuments
+from doccluster.pipeline.sources import SourceDocuments, check_truth, read_source
 from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
@@ -87,12 +87,26 @@ def column_named(embeddings: Any) -> str | None:
     return None if is_file else embeddings
 
 
-def reader_for(reader: Mapping[str, Any] | None, embeddings: Any) -> dict[str, Any]:
+def reader_for(reader: Mapping[str, Any] | None, embeddings: object) -> dict[str, Any]:
     """Return how to read a source of which a column may hold the embeddings."""
     column, options = column_named(embeddings), dict(reader or {})
     if column is not None:
         options["keep_columns"] = (*as_names(options.get("keep_columns"), "keep_columns"), column)
     return options
+
+
+def read_documents(
+    source: object, settings: RunSettings, progress: Progress, *, wants_texts: bool = False
+) -> SourceDocuments:
+    """Return a source as settings ask for it; raise InputError where it lacks a truth, or the texts wanted."""
+    columns = settings.truth_columns
+    weighting = (settings.vectorizer or {}).get("weighting")
+    reader = reader_for(settings.reader, settings.embeddings)
+    documents = read_source(source, reader=reader, weighting=weighting, truth=columns, progress=progress)
+    check_truth(columns, documents.documents)
+    if wants_texts and documents.corpus is None:
+        raise InputError("a matrix has no texts to put into the report", remedy="leave out --with-texts")
+    return documents
 
 
 def with_meaning(
@@ -230,7 +244,7 @@ def meaning_like(
     return replace(then, rows=rows_from(then.centre, table, place or Place(n_threads)))
 
 
-def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
+def meaning_of_queries(run: Run) -> Callable[[str], SingleFloats]:
     """Return a function that gives the cosine of each document of a run to what a query means.
 
     Raises InputError if the run names no encoder, or its files are others now.
@@ -244,9 +258,9 @@ def meaning_of_queries(run: Run) -> Callable[[str], npt.NDArray[np.float32]]:
     if encoder.digest != meaning.digest:
         raise InputError(f"the encoder {name} is not the one that the run was made with", remedy="make the run again")
 
-    def cosines(query: str) -> npt.NDArray[np.float32]:
+    def cosines(query: str) -> SingleFloats:
         row = EncodedRows().rows_of([query], encoder, lambda texts: encode(encoder, texts))
-        cosines: npt.NDArray[np.float32] = meaning.rows @ seen_from(meaning.centre, row)[0]
+        cosines: SingleFloats = meaning.rows @ seen_from(meaning.centre, row)[0]
         return cosines
 
     return cosines

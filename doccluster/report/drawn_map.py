@@ -155,11 +155,7 @@ class DrawnMap:
     @classmethod
     def on(cls, figure: Figure, axes: Axes, plane: Floats, ground: Ground) -> DrawnMap:
         """Return the map of a plane, as large as axes allow that leave room for names at both sides."""
-        axes.set_axis_off()
-        figure.draw_without_rendering()  # only now the axes have the size that they will be drawn in
-        width, height = (72 * figure.get_size_inches() * axes.get_position().size).tolist()
-        axes.set_xlim(0, width)
-        axes.set_ylim(height, 0)
+        width, height = points_of(figure, axes)
         radius = min(height / 2 - 2 * MARGIN, 0.31 * width)
         centre, farthest = circle_around(plane)
         places = (plane - centre) * (radius / (farthest or 1.0)) + (width / 2, height / 2)
@@ -198,7 +194,8 @@ class DrawnMap:
             centre_x, centre_y = centres[number].tolist()
             self.axes.plot([centre_x, x], [centre_y, y], color=colour, linewidth=0.5, alpha=0.75)
             self.axes.plot(centre_x, centre_y, "o", markersize=3.5, color=colour, markeredgecolor=self.ground.paper)
-            self._write(
+            write_lines(
+                self.axes,
                 in_lines(plain(names[number]), min(MAX_LETTERS, int(room / (LETTER * SIZE))), n_lines),
                 x - 4 if is_left else x + 4,
                 y,
@@ -235,31 +232,36 @@ class DrawnMap:
         middle = np.array([self.width / 2, self.height / 2])
         places = np.clip(spread_out(centres, sizes), middle - room, middle + room)
         for text, (x, y), colour in zip(texts, places.tolist(), colours, strict=True):
-            self._write(text, x, y, colour, size=SIZE_OF_SECTIONS, fontweight="bold", path_effects=halo)
+            write_lines(
+                self.axes, text, x, y, colour, size=SIZE_OF_SECTIONS, ha="center", fontweight="bold", path_effects=halo
+            )
 
     def write_caption(self, text: str) -> None:
         """Write a few words in the lower left corner."""
         lines = textwrap.fill(text, 44)
         middle = self.height - MARGIN - LINE * SIZE * (lines.count("\n") + 1) / 2
-        self._write(lines, MARGIN, middle, self.ground.muted, ha="left")
+        write_lines(self.axes, lines, MARGIN, middle, self.ground.muted, ha="left")
 
-    def _write(
-        self,
-        text: str,
-        x: float,
-        y: float,
-        colour: Colour | str,
-        *,
-        size: float = SIZE,
-        ha: str = "center",
-        **style: Any,
-    ) -> None:
-        """Write lines around a level; each is a text of its own, so that it ends where it should in any face."""
-        lines = text.split("\n")
-        for number, line in enumerate(lines):
-            # a third of the size is half the height of most letters
-            level = y + ((number - (len(lines) - 1) / 2) * LINE + 0.33) * size
-            self.axes.text(x, level, line, color=colour, fontsize=size, ha=ha, family=NARROW, zorder=5, **style)
+
+def points_of(figure: Figure, axes: Axes) -> tuple[float, float]:
+    """Make the units of axes points from their upper left corner, and return their width and height."""
+    axes.set_axis_off()
+    figure.draw_without_rendering()  # only now the axes have the size that they will be drawn in
+    width, height = (72 * figure.get_size_inches() * axes.get_position().size).tolist()
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    return width, height
+
+
+def write_lines(
+    axes: Axes, text: str, x: float, y: float, colour: Colour | str, *, size: float = SIZE, **style: Any
+) -> None:
+    """Write lines around a level; each is a text of its own, so that it ends where it should in any face."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        # a third of the size is half the height of most letters
+        level = y + ((number - (len(lines) - 1) / 2) * LINE + 0.33) * size
+        axes.text(x, level, line, color=colour, fontsize=size, family=NARROW, zorder=5, **style)
 
 
 class Groups(NamedTuple):
@@ -291,9 +293,8 @@ def groups_of(run: Run, column: str) -> Groups:
 def draw_map(picture: DrawnMap, run: Run, groups: Groups | None, *, has_caption: bool) -> None:
     """Draw the documents of a run in the colours of groups, or of their clusters, and the names of these."""
     ground, top = picture.ground, run.levels[0]
-    sections = run.levels[len(run.around.coarser)].parents_on(top).tolist() if run.around.coarser else []
-    hues = hues_of(top.n_clusters) if sections else [(GOLDEN * number) % 1.0 for number in range(run.n_clusters)]
-    hue_of = [hues[section] for section in sections] or hues
+    hue_of, sections = hues_of_clusters(run)
+    hues = hues_of(top.n_clusters)
     inks = [colour_of(hue, ground.of_names, 0.12) if groups is None else ground.ink for hue in hue_of]
     if groups is None:
         ranks = [sections[:number].count(section) for number, section in enumerate(sections)] or range(run.n_clusters)
@@ -306,7 +307,7 @@ def draw_map(picture: DrawnMap, run: Run, groups: Groups | None, *, has_caption:
         picture.draw_documents(groups)
         if len(groups.names) <= len(CATEGORIES):
             picture.axes.legend(loc="upper left", labelcolor=ground.ink)
-    n_named = picture.name_clusters(_names(run), _centres(picture.places, run.partition.labels, run.n_clusters), inks)
+    n_named = picture.name_clusters(names_of(run), _centres(picture.places, run.partition.labels, run.n_clusters), inks)
     # a section of one cluster has its name in the ring
     several = [number for number in range(top.n_clusters) if sections.count(number) > 1]
     picture.name_sections(
@@ -320,7 +321,16 @@ def draw_map(picture: DrawnMap, run: Run, groups: Groups | None, *, has_caption:
         picture.write_caption(f"{in_clusters}. Alike documents lie close together; the axes mean nothing.")
 
 
-def _names(run: Run) -> list[str]:
+def hues_of_clusters(run: Run) -> tuple[list[float], list[int]]:
+    """Return the hue of each cluster, one for all of a section, and their sections; none where a run has none."""
+    if not run.around.coarser:
+        return [(GOLDEN * number) % 1.0 for number in range(run.n_clusters)], []
+    sections = run.levels[len(run.around.coarser)].parents_on(run.levels[0]).tolist()
+    hues = hues_of(run.levels[0].n_clusters)
+    return [hues[section] for section in sections], sections
+
+
+def names_of(run: Run) -> list[str]:
     """Return the name of each cluster: that of an editor, else the headline of a story, else the words of a cluster."""
     if run.shows_stories:
         return [facts.short_name for facts in overview(run)[: run.n_clusters]]

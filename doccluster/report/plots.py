@@ -29,6 +29,7 @@ from doccluster.report.canvas import (
     written,
 )
 from doccluster.report.drawn_map import DARK, LIGHT, DrawnMap, draw_map, groups_of
+from doccluster.report.drawn_time import over_time, timeline
 from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
@@ -43,7 +44,16 @@ if TYPE_CHECKING:
 
 WIDEST_NAME = 50  # characters
 MAX_LEAVES = 300  # of a tree
-__all__ = ["agreement", "confusion", "dendrogram", "document_map", "k_curve", "silhouettes"]
+__all__ = [
+    "agreement",
+    "confusion",
+    "dendrogram",
+    "document_map",
+    "k_curve",
+    "over_time",
+    "silhouettes",
+    "timeline",
+]
 
 
 @drawn

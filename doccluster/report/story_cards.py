@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.progress import LOOPS
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.labeling.profiles import ClusterDescription, Representative, Term
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
@@ -107,7 +108,7 @@ def stories_of(run: Run, overviews: Sequence[Overview]) -> tuple[StoryCard, ...]
     numbers = [*range(min(run.n_clusters, MAX_STORIES)), *range(run.n_clusters, run.shown_sizes.size)]
     lines = Lines(run, outlets_of(run.documents), _listed(run))
     begins = np.concatenate([[0], np.cumsum(explored_sizes(run))]).tolist()
-    return tuple(_story(lines, overviews[number], days, period, begins[number]) for number in numbers)
+    return tuple(_story(lines, overviews[number], days, period, begins[number]) for number in LOOPS.over(numbers))
 
 
 @dataclass(frozen=True)

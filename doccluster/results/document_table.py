@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.packed_strings import CodedColumn, MadeItems
 from doccluster.base.plain_values import cut, listed
 from doccluster.corpus.columns import MAX_MEDIAN_LENGTH, cell_text
@@ -51,9 +51,9 @@ class DocumentTable:
     sources: Sequence[str]
     links: Sequence[str]
     excerpts: Sequence[str]
-    lengths: npt.NDArray[np.int64]
+    lengths: Integers
     labels: Mapping[str, Sequence[tuple[str, ...]]]
-    positions: npt.NDArray[np.int64]
+    positions: Integers
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class DocumentTable:
         """Return a name for a document: its title, else the beginning of its text, else its id."""
         return self.titles[row] or _shortened(self.excerpts[row], NAME_LENGTH) or self.ids[row]
 
-    def take(self, rows: npt.NDArray[np.int64]) -> DocumentTable:
+    def take(self, rows: Integers) -> DocumentTable:
         """Return the documents of these rows, in this order."""
 
         def pick(values: Sequence[Any]) -> Sequence[Any]:
@@ -148,7 +148,7 @@ class StoredExcerpts(MadeItems[str]):
     def _item(self, place: int) -> str:
         return _excerpt(self._texts[place])
 
-    def take(self, places: npt.NDArray[np.int64]) -> list[str]:
+    def take(self, places: Integers) -> list[str]:
         """Return the excerpts of some texts."""
         return [_excerpt(text) for text in self._texts.take(places)]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Integers, Reals
 from doccluster.base.paths import ENCODED
 from doccluster.results.storage import damaged, read_arrays, write_arrays
 from doccluster.vectors.encoders import Encoder
@@ -45,13 +45,13 @@ class EncodedRows:
         """Write the rows that were read, or made last."""
         write_arrays(path, {"model": np.array(self.model), "texts": self.texts, "rows": self.rows})
 
-    def keep(self, texts: Sequence[str], encoder: Encoder, rows: Any) -> None:
+    def keep(self, texts: Sequence[str], encoder: Encoder, rows: Reals) -> None:
         """Keep the rows of texts that the encoder made elsewhere, if it has a digest."""
         if encoder.digest:
             names, first, _ = _names_of(texts)
             self.model, self.texts, self.rows = encoder.digest, names, rows[first].astype(np.float16)
 
-    def rows_of(self, texts: Sequence[str], encoder: Encoder, encode: Callable[[list[str]], Any]) -> Any:
+    def rows_of(self, texts: Sequence[str], encoder: Encoder, encode: Callable[[list[str]], Reals]) -> Reals:
         """Return the rows of texts in half precision, of which `encode` makes those that are not there; keep them all.
 
         Nothing is kept of an encoder without a digest, whose rows come back as they are.
@@ -69,7 +69,7 @@ class EncodedRows:
         return rows[where].astype(np.float32)
 
 
-def _names_of(texts: Sequence[str]) -> tuple[npt.NDArray[np.bytes_], npt.NDArray[Any], npt.NDArray[Any]]:
+def _names_of(texts: Sequence[str]) -> tuple[npt.NDArray[np.bytes_], Integers, Integers]:
     """Return the digests of texts, ascending, the first text that has each, and the place of that of each text."""
     digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest() for text in texts]
     return np.unique(np.array(digests, dtype=f"S{DIGEST_BYTES}"), return_index=True, return_inverse=True)

@@ -14,9 +14,8 @@ from datetime import date, datetime
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from doccluster.base.arrays import Labels
+from doccluster.base.arrays import Integers, Labels
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.corpus.dates import disbelief
 from doccluster.geometry.partition import Partition
@@ -102,7 +101,7 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
     return tuple(overviews)
 
 
-def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[str]:
+def _counts(outlets: Sequence[str], members: Integers) -> Counter[str]:
     """Return how many of some documents each outlet has."""
     if not isinstance(outlets, CodedColumn):
         return Counter(filter(None, (outlets[row] for row in members.tolist())))
@@ -113,7 +112,7 @@ def _counts(outlets: Sequence[str], members: npt.NDArray[np.int64]) -> Counter[s
     return counts
 
 
-def days_of(dates: Sequence[str]) -> npt.NDArray[np.int64]:
+def days_of(dates: Sequence[str]) -> Integers:
     """Return the ordinal of the day of each date, 0 where there is none or it cannot be right.
 
     >>> days_of(["2026-03-03", "soon"]).tolist() == [date(2026, 3, 3).toordinal(), 0]

@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Matrix
 from doccluster.base.plain_values import ShortRepr, cut
 from doccluster.base.text_table import html_table, latex_escaped, latex_table
-from doccluster.base.validation import unit_rows
+from doccluster.base.validation import RandomState, unit_rows
 from doccluster.clustering.algorithms import get_algorithm
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
@@ -127,10 +127,10 @@ class Run:
     empty_documents: DocumentTable
     vectors: DocumentVectors
     partition: Partition
-    centroids: Any
-    similarity: npt.NDArray[np.float64]
-    runner_up: npt.NDArray[np.int64]
-    runner_up_similarity: npt.NDArray[np.float64]
+    centroids: Matrix
+    similarity: Floats
+    runner_up: Integers
+    runner_up_similarity: Floats
     clusters: tuple[ClusterDescription, ...]
     evaluation: Evaluation
     skipped: tuple[Skipped, ...]
@@ -139,9 +139,9 @@ class Run:
     provenance: Provenance
     notes: tuple[str, ...] = field(default=())
     vectorizer: TfidfVectorizer | None = None
-    copy_of: npt.NDArray[np.int64] | None = None
+    copy_of: Integers | None = None
     rule: LinearRule | None = None
-    is_other: npt.NDArray[np.bool_] | None = None
+    is_other: Flags | None = None
     around: Levels = field(default_factory=Levels)
     _corpus: Corpus | None = None  # what was read, where that is in memory
 
@@ -161,7 +161,7 @@ class Run:
 
         return explain(self, cluster, other)
 
-    def prevalence(self, by: str, *, random_state: Any = 0) -> Prevalence:
+    def prevalence(self, by: str, *, random_state: RandomState = 0) -> Prevalence:
         """Return how common each cluster is by party, source, month or any column: shares, intervals, lifts, tests.
 
         See `doccluster.results.prevalence.Prevalence`; "year", "month" and "day" are those of the date.
@@ -178,7 +178,7 @@ class Run:
 
     def topic_coherence(
         self, measure: Any = "c_v", *, n_terms: int = 10, window: int | None = None, reference: Any = None
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """Return how well the top terms of each cluster go together in windows of the texts, array of shape (k,).
 
         Parameters
@@ -216,7 +216,7 @@ class Run:
 
         return label_cluster(self, cluster, name)
 
-    def merge(self, *clusters: Any) -> Run:
+    def merge(self, *clusters: object) -> Run:
         """Return the run with clusters made one, as `doccluster.merge` does; this one stays as it is."""
         from doccluster.pipeline.editing import merge_clusters
 
@@ -249,17 +249,17 @@ class Run:
         return tree_of(self.levels)
 
     @cached_property
-    def shown_labels(self) -> npt.NDArray[np.int64]:
+    def shown_labels(self) -> Integers:
         """Where each document is shown: the number of its cluster, or the one after the last cluster for Other."""
         labels = self.partition.labels
         return labels if self.is_other is None else np.where(self.is_other, self.n_clusters, labels)
 
     @cached_property
-    def shown_sizes(self) -> npt.NDArray[np.int64]:
+    def shown_sizes(self) -> Integers:
         """How many documents are shown in each cluster, then in Other if any are."""
         return np.bincount(self.shown_labels, minlength=self.n_clusters)
 
-    def members(self, number: int) -> npt.NDArray[np.int64]:
+    def members(self, number: int) -> Integers:
         """Return the rows of the documents shown in a cluster, or in Other, ascending."""
         if self.is_other is None:
             return self.partition.members(number)
@@ -269,7 +269,7 @@ class Run:
         return rows[~self.is_other[rows]]
 
     @cached_property
-    def margin(self) -> npt.NDArray[np.float64]:
+    def margin(self) -> Floats:
         """How much nearer each document is to its own centroid than to the next; negative if the next is nearer."""
         return self.similarity - self.runner_up_similarity
 
@@ -290,7 +290,7 @@ class Run:
         return str(self.parameters.get("algorithm") or "") if labels_from is None else f"the labels in {labels_from}"
 
     @cached_property
-    def memberships(self) -> Any:
+    def memberships(self) -> CsrArray | None:
         """How much each document belongs to its likeliest clusters: the posterior probabilities of the mixture.
 
         csr array of shape (n_documents, n_clusters), at most three entries a row, none in that of a document without
@@ -331,14 +331,14 @@ class Run:
         return cut(f"Run({size}, seed {self.provenance.seed}: {largest}{ellipsis})")
 
     @property
-    def labels_(self) -> npt.NDArray[np.int64]:
+    def labels_(self) -> Integers:
         """The cluster of each document in reading order, as in `to_pandas`; -1 for those without terms."""
         labels = np.full(self.n_documents + len(self.empty_documents), -1, dtype=np.int64)
         labels[self._places] = self.partition.labels
         return labels
 
     @cached_property
-    def _places(self) -> npt.NDArray[np.int64]:
+    def _places(self) -> Integers:
         """The place of each document among all that were read."""
         both = np.concatenate([self.documents.positions, self.empty_documents.positions])
         return np.argsort(np.argsort(both, kind="stable"))[: self.n_documents]
@@ -449,7 +449,7 @@ class Run:
         }
         return pd.DataFrame(columns | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))
 
-    def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> npt.NDArray[np.int64]:
+    def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> Integers:
         """Return the cluster of each new text, as `doccluster assign` does; -1 where no term is known.
 
         Raises InputError if the run began from a matrix, and so knows no words, or new documents need a meaning too.
@@ -483,7 +483,7 @@ class Run:
         return pd.DataFrame(columns, index=pd.Index(list(documents.ids), name="id", dtype=object))
 
     @property
-    def cluster_scores(self) -> dict[str, npt.NDArray[np.float64]]:
+    def cluster_scores(self) -> dict[str, Floats]:
         """The value of each cluster by every measure that has one, by its name (and truth, where there are several)."""
         values = {}
         for score in self.evaluation.scores:
@@ -492,7 +492,7 @@ class Run:
                 values[name] = score.per_cluster
         return values
 
-    def classes(self, column: str) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+    def classes(self, column: str) -> tuple[Integers, tuple[str, ...]]:
         """Return the rows that have exactly one label in `column`, and those labels."""
         labels = self.documents.labels[column]
         rows = np.flatnonzero(np.fromiter((len(document_labels) == 1 for document_labels in labels), bool, len(labels)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -9,25 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.arrays import Array, CsrArray, Matrix
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import new_folder, usable_path
 from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.text_table import write_csv, write_csv_parts
-from doccluster.base.validation import unit_rows
 from doccluster.corpus.document import Skipped
+from doccluster.errors import InputError, SchemaError
 from doccluster.geometry.partition import Partition
-from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.profiles import ClusterDescription
+from doccluster.measures import Evaluation, Score, get_measure
+from doccluster.measures.scores import PARTS
 from doccluster.results.document_table import NAMED, DocumentTable
-from doccluster.results.evaluation_files import load_evaluation, save_evaluation
 from doccluster.results.record import Provenance, Run
 from doccluster.results.run_model import (
     MeaningRecord,
-    Model,
-    ModelLevel,
     load_meaning,
     load_model,
     model_folder,
+    model_of,
     save_model,
 )
 from doccluster.results.run_tables import (
@@ -107,7 +108,7 @@ def load_run(folder: str | Path | Run) -> Run:
         return _load_run(place)
 
 
-def is_run_folder(source: Any) -> bool:
+def is_run_folder(source: object) -> bool:
     """Return whether a source names the folder of a run."""
     return isinstance(source, str | Path) and (usable_path(source) / "run.json").is_file()
 
@@ -167,7 +168,7 @@ def _meaning(place: Path, of_clusters: Meaning | None, n_documents: int) -> Mean
     return load_meaning(place / MEANING_ROWS, record, n_documents, centre=of_clusters.centre)
 
 
-def _counts(arrays: Mapping[str, Any], matrix: Any, path: Path) -> Any | None:
+def _counts(arrays: Mapping[str, Any], matrix: Matrix, path: Path) -> CsrArray | None:
     """Return the counts in the places of the entries of the matrix, where they were written."""
     counts = arrays.get("counts")
     if counts is None:
@@ -192,7 +193,7 @@ def _load_partition(path: Path, *, n_documents: int, n_clusters: int) -> Mapping
     return {**arrays, **({"copy_of": arrays["copy_of"].astype(np.int64)} if "copy_of" in arrays else {})}
 
 
-def run_record(run: Run) -> dict[str, Any]:
+def run_record(run: Run) -> dict[str, object]:
     """Return the contents of run.json: how to repeat the run, and its results."""
     return {
         "command": run.provenance.command,
@@ -215,38 +216,6 @@ def labels_checksum(run: Run) -> str:
     """Return the checksum of the ids and labels, which two runs share when they agree on every document."""
     pairs = zip(run.documents.ids, run.partition.labels.data, strict=True)
     return checksum(part for name, label in pairs for part in (name, str(label)))
-
-
-def model_of(run: Run) -> Model:
-    """Return the part of a run that places new documents."""
-    return Model(
-        centroids=run.centroids,
-        labels=tuple(cluster.label for cluster in run.clusters),
-        vectorizer=run.vectorizer,
-        terms=run.vectors.terms,
-        display_terms=run.vectors.display_terms,
-        settings=dict(run.parameters),
-        threshold=_threshold(run),
-        rule=run.rule,
-        meaning=run.meaning_of_clusters,
-        levels=_levels_of_model(run),
-    )
-
-
-def _levels_of_model(run: Run) -> tuple[ModelLevel, ...]:
-    """Return the levels around the clusters, with all that a new document needs to be placed there."""
-    above = run.levels[len(run.around.coarser)]
-    levels = [
-        ModelLevel(level.name, tuple(cluster.label for cluster in level.clusters), above.parents_on(level))
-        for level in run.around.coarser
-    ]
-    for level in run.around.finer:
-        sums = sums_by_label(run.vectors.documents.unit, level.labels, level.n_clusters)
-        centroids = unit_rows(sums, warn=False).astype(run.centroids.dtype)
-        names = tuple(cluster.label for cluster in level.clusters)
-        levels.append(ModelLevel(level.name, names, level.parents_on(above), centroids))
-        above = level
-    return tuple(levels)
 
 
 def _save_record(run: Run, folder: Path) -> None:
@@ -278,21 +247,7 @@ def _save_record(run: Run, folder: Path) -> None:
     save_evaluation(run.evaluation, folder)
 
 
-def _threshold(run: Run) -> float | None:
-    """Return the similarity below which new documents fit no cluster; copies of a document do not count."""
-    from doccluster.clustering.task import learn_threshold
-
-    labels, similarity = run.partition.labels, run.similarity
-    if run.copy_of is None:
-        return learn_threshold(labels, similarity)
-    if run.parameters.get("fold_copies"):
-        first = run.copy_of == np.arange(run.n_documents)
-        return learn_threshold(labels[first], similarity[first])
-    has_no_copy = np.bincount(run.copy_of)[run.copy_of] == 1
-    return learn_threshold(labels, similarity, counted=has_no_copy)
-
-
-def _plain_documents(documents: DocumentTable) -> dict[str, Any]:
+def _plain_documents(documents: DocumentTable) -> dict[str, object]:
     return {
         **{name: iter(getattr(documents, name)) for name in (*NAMED, "excerpts")},
         "lengths": iter(documents.lengths.data),
@@ -382,3 +337,112 @@ class ClustersRecord:
     """What clusters.json holds."""
 
     clusters: tuple[ClusterDescription, ...]
+
+
+def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
+    """Write evaluation.json and evaluation.npz."""
+    arrays: dict[str, Any] = {
+        "values": np.array([score.value for score in evaluation.scores], dtype=np.float64),
+        "standard_errors": np.array(
+            [math.nan if score.standard_error is None else score.standard_error for score in evaluation.scores]
+        ),
+    }
+    for index, score in enumerate(evaluation.scores):
+        arrays |= {f"{index}.{part}": values for part in PARTS if (values := getattr(score, part)) is not None}
+    write_arrays(folder / "evaluation.npz", arrays)
+    # values stand in the arrays, bit for bit; what remains is a name, reasons and arguments
+    plain = evaluation.to_dict()
+    write_json(
+        folder / "evaluation.json",
+        {
+            "scores": [
+                {
+                    "measure": score.name,
+                    "notes": list(score.notes),
+                    "is_skipped": score.is_skipped,
+                    "truth": score.truth,
+                    "parameters": row["parameters"],
+                }
+                for score, row in zip(evaluation.scores, plain["scores"], strict=True)
+            ],
+            **{name: plain[name] for name in ("clusters", "classes", "coverage", "provenance")},
+        },
+    )
+
+
+@dataclass(frozen=True)
+class ScoreRecord:
+    """What evaluation.json says of one score."""
+
+    measure: str
+    notes: tuple[str, ...]
+    is_skipped: bool
+    truth: str | None
+    parameters: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class EvaluationRecord:
+    """What evaluation.json holds."""
+
+    scores: tuple[ScoreRecord, ...]
+    clusters: tuple[str | int, ...]
+    classes: Mapping[str, tuple[str, ...]]
+    coverage: Mapping[str, Mapping[str, int]]
+    provenance: Mapping[str, Any]
+
+
+def load_evaluation(folder: Path) -> Evaluation:
+    """Return the evaluation that `save_evaluation` wrote."""
+    path = folder / "evaluation.json"
+    record = read_record(path, EvaluationRecord)
+    arrays = read_arrays(folder / "evaluation.npz", needs=("values", "standard_errors"))
+    _check_lengths(record, arrays, folder / "evaluation.npz")
+    return Evaluation(
+        scores=tuple(_score(index, row, arrays, path) for index, row in enumerate(record.scores)),
+        clusters=record.clusters,
+        classes=record.classes,
+        coverage=record.coverage,
+        provenance=record.provenance,
+    )
+
+
+def _check_lengths(record: EvaluationRecord, arrays: Mapping[str, Array], path: Path) -> None:
+    """Raise SchemaError where an array has not one value for each score, document, cluster or pair of clusters.
+
+    A measure that takes documents with several classes may know more classes than those with one class do.
+    """
+    k = len(record.clusters)
+    n_classes = {len(names) for names in record.classes.values()}
+    n_documents = record.provenance.get("n_documents")
+    for name, values in arrays.items():
+        part = name.partition(".")[2]
+        expected: dict[str, set[Any]] = {
+            "": {(len(record.scores),)},
+            "per_document": {(n_documents,)},
+            "per_cluster": {(k,)},
+            "per_pair": {(k, k), *((k, n) for n in n_classes)},
+        }
+        fits = values.shape in expected.get(part, ())
+        if part == "per_class" and values.ndim == 1 and n_classes:
+            fits = values.size >= min(n_classes)
+        if not fits or values.dtype.kind not in "fiub":
+            raise damaged(path, f"{name} is an array of {values.dtype} of shape {values.shape}, which does not fit")
+
+
+def _score(index: int, row: ScoreRecord, arrays: dict[str, Any], path: Path) -> Score:
+    try:
+        record = get_measure(row.measure)
+    except InputError as error:
+        raise SchemaError(f"{path} has a measure this version of doccluster does not know: {error}") from error
+    error_bar = float(arrays["standard_errors"][index])
+    return Score(
+        measure=record,
+        value=float(arrays["values"][index]),
+        notes=row.notes,
+        is_skipped=row.is_skipped,
+        truth=row.truth,
+        parameters=row.parameters or {},
+        standard_error=None if math.isnan(error_bar) else error_bar,
+        **{part: arrays.get(f"{index}.{part}") for part in PARTS},
+    )

@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import ShortRepr, read_as
-from doccluster.clustering.task import LinearRule
+from doccluster.base.validation import unit_rows
+from doccluster.clustering.task import LinearRule, learn_threshold
 from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.results.storage import (
     as_damage,
@@ -32,6 +34,7 @@ from doccluster.text.tokens import check_safe_pattern
 from doccluster.vectors.meaning import Meaning
 
 if TYPE_CHECKING:
+    from doccluster.results.record import Run
     from doccluster.vectors import TfidfVectorizer
 
 Names = npt.NDArray[np.object_]
@@ -47,8 +50,8 @@ class ModelLevel(ShortRepr):
 
     name: str
     labels: tuple[str, ...]
-    parents: npt.NDArray[np.int64]
-    centroids: Any = None
+    parents: Integers
+    centroids: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +61,7 @@ class Model(ShortRepr):
     `terms`, `display_terms`: object arrays of shape (n_terms,), or None.
     """
 
-    centroids: Any  # csr or dense array of shape (k, n_terms), unit rows
+    centroids: Matrix  # csr or dense array of shape (k, n_terms), unit rows
     labels: tuple[str, ...]  # the short label of each cluster
     vectorizer: TfidfVectorizer | None  # none when the fit began from a matrix
     terms: Names | None
@@ -74,6 +77,52 @@ class Model(ShortRepr):
     def n_terms(self) -> int:
         """The number of columns."""
         return int(self.centroids.shape[1])
+
+
+def model_of(run: Run) -> Model:
+    """Return the part of a run that places new documents."""
+    return Model(
+        centroids=run.centroids,
+        labels=tuple(cluster.label for cluster in run.clusters),
+        vectorizer=run.vectorizer,
+        terms=run.vectors.terms,
+        display_terms=run.vectors.display_terms,
+        settings=dict(run.parameters),
+        threshold=_threshold(run),
+        rule=run.rule,
+        meaning=run.meaning_of_clusters,
+        levels=_levels_of_model(run),
+    )
+
+
+def _levels_of_model(run: Run) -> tuple[ModelLevel, ...]:
+    """Return the levels around the clusters, with all that a new document needs to be placed there."""
+    from doccluster.geometry.sums import sums_by_label  # brings in numba, which placing new documents need not
+
+    above = run.levels[len(run.around.coarser)]
+    levels = [
+        ModelLevel(level.name, tuple(cluster.label for cluster in level.clusters), above.parents_on(level))
+        for level in run.around.coarser
+    ]
+    for level in run.around.finer:
+        sums = sums_by_label(run.vectors.documents.unit, level.labels, level.n_clusters)
+        centroids = unit_rows(sums, warn=False).astype(run.centroids.dtype)
+        names = tuple(cluster.label for cluster in level.clusters)
+        levels.append(ModelLevel(level.name, names, level.parents_on(above), centroids))
+        above = level
+    return tuple(levels)
+
+
+def _threshold(run: Run) -> float | None:
+    """Return the similarity below which new documents fit no cluster; copies of a document do not count."""
+    labels, similarity = run.partition.labels, run.similarity
+    if run.copy_of is None:
+        return learn_threshold(labels, similarity)
+    if run.parameters.get("fold_copies"):
+        first = run.copy_of == np.arange(run.n_documents)
+        return learn_threshold(labels[first], similarity[first])
+    has_no_copy = np.bincount(run.copy_of)[run.copy_of] == 1
+    return learn_threshold(labels, similarity, counted=has_no_copy)
 
 
 def save_model(model: Model, folder: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from doccluster.base.paths import PARQUET_PARTS
+from doccluster.base.arrays import Flags, Integers
 from doccluster.base.text_table import storable
 from doccluster.corpus.columns import kept_name, type_of, typed_value
 from doccluster.errors import importing
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from doccluster.results.document_table import DocumentTable
     from doccluster.results.record import Run
 
-Integers = npt.NDArray[np.int64]
 Columns = dict[str, list[Any]]  # name -> a cell for each row, None or nan where it is empty
 
 # what a person looks for first in clusters.csv; the other per-cluster measures follow in their own order
@@ -49,7 +47,7 @@ def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Col
         yield _assignments(run, order[start : start + n_rows], families)
 
 
-def _assignments(run: Run, rows: Integers, families: tuple[Integers, Any] | None) -> Columns:
+def _assignments(run: Run, rows: Integers, families: tuple[Integers, Flags] | None) -> Columns:
     """Return the columns of some documents; those after the last that has terms are the ones without."""
     has_terms = rows < run.n_documents
     placed, empty = rows[has_terms], rows[~has_terms] - run.n_documents
@@ -96,11 +94,11 @@ def _memberships(run: Run, rows: Integers) -> Columns:
     return columns
 
 
-def _or_none(numbers: Integers) -> list[Any]:
+def _or_none(numbers: Integers) -> list[int | None]:
     return [None if number < 0 else number for number in numbers.tolist()]
 
 
-def _families(run: Run) -> tuple[Integers, npt.NDArray[np.bool_]] | None:
+def _families(run: Run) -> tuple[Integers, Flags] | None:
     """Return the number of each document's family of near-copies (-1 if it has no copy), and whether it is first."""
     if run.copy_of is None:
         return None
@@ -210,11 +208,6 @@ def check_parquet() -> None:
     """Raise MissingDependency, before any work, if Parquet cannot be written."""
     with importing("Parquet files need", "pyarrow", install="doccluster[parquet]"):
         import pyarrow.parquet  # noqa: F401
-
-
-def parquet_writer(with_parquet: bool) -> dict[str, Any]:
-    """Return a further output of `save_run`."""
-    return {PARQUET_PARTS: write_parquet_parts} if with_parquet else {}
 
 
 def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART) -> None:

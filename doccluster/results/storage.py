@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray, Matrix
 from doccluster.base.plain_values import OtherNames, read_as
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.corpus.opening import read_whole
@@ -44,7 +45,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, object]) -> None:
     """Write a JSON object with the schema version first; iterators are written as lists, while they are read."""
     # a lone surrogate (from the name of an undecodable file) is written as the escape JSON knows
     with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
@@ -52,7 +53,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
         file.write("\n")
 
 
-def _json_pieces(value: Any, line: str) -> Iterator[str]:
+def _json_pieces(value: object, line: str) -> Iterator[str]:
     """Yield a value as JSON, with a line for each key of an object and each item of a list that is not within a list.
 
     `line` begins a line of the object that holds the value. json's own indentation has no fast encoder.
@@ -135,7 +136,7 @@ def read_arrays(path: Path, *, needs: tuple[str, ...] = ()) -> dict[str, npt.NDA
     return arrays
 
 
-def pack_matrix(matrix: Any) -> dict[str, npt.NDArray[Any]]:
+def pack_matrix(matrix: Matrix) -> dict[str, npt.NDArray[Any]]:
     """Return a csr or dense matrix as plain arrays."""
     if isinstance(matrix, np.ndarray):
         return {"dense": matrix}
@@ -143,7 +144,7 @@ def pack_matrix(matrix: Any) -> dict[str, npt.NDArray[Any]]:
     return {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": np.array(rows.shape, np.int64)}
 
 
-def unpack_matrix(arrays: Arrays, path: Path) -> Any:
+def unpack_matrix(arrays: Arrays, path: Path) -> Matrix:
     """Return the matrix that `pack_matrix` took apart; SchemaError if the parts do not fit together."""
     try:
         if "dense" in arrays:
@@ -153,7 +154,7 @@ def unpack_matrix(arrays: Arrays, path: Path) -> Any:
         raise damaged(path, str(error)) from error
 
 
-def _sparse_matrix(arrays: Arrays) -> Any:
+def _sparse_matrix(arrays: Arrays) -> CsrArray:
     """Return a csr array whose every index was looked at: kernels read memory where the indices say."""
     data = check_numbers(arrays, "data", kinds="f")
     indices, starts, shape = (check_numbers(arrays, name, kinds="i") for name in ("indices", "indptr", "shape"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, Matrix, is_sparse
+from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, is_sparse
 from doccluster.base.validation import check_choice, unit_rows
 from doccluster.errors import Argument, InputError
 
@@ -21,7 +21,7 @@ MAX_SHARE_LOST = 1e-3  # of the entries that are left out because their document
 
 def sample_null(
     matrix: Matrix, *, model: NullModel = "deal", random_state: np.random.Generator, keep_unit_rows: bool = True
-) -> Any:
+) -> Matrix:
     """Return one data set of the same shape drawn under a null hypothesis of no clusters.
 
     Raises InputError if the model is unknown, or a dense one would need more than 50,000,000 cells.
@@ -34,7 +34,7 @@ def sample_null(
     sparse. "uniform" is uniform in the box that the data span (Zaki & Meira, section 17.3.1), dense. Rows are
     normalised, as cosine needs, unless `keep_unit_rows` is false; they may come out empty under "permute".
     """
-    models: dict[str, Callable[[Any, np.random.Generator], Any]] = {
+    models: dict[str, Callable[[Matrix, np.random.Generator], Matrix]] = {
         "deal": dealt_terms,
         "permute": permuted_columns,
         "uniform": uniform_box,
@@ -43,7 +43,7 @@ def sample_null(
     return unit_rows(sample, warn=False) if keep_unit_rows else sample
 
 
-def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Any:
+def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Matrix:
     """Return the matrix with its terms dealt out again, document lengths and document frequencies kept.
 
     A dense array has no terms to deal: its columns are permuted.
@@ -69,7 +69,7 @@ def dealt_terms(matrix: Matrix, random_state: np.random.Generator) -> Any:
     return sparse.coo_array((weights[is_first], (rows[is_first], terms[is_first])), shape=matrix.shape).tocsr()
 
 
-def permuted_columns(matrix: Matrix, random_state: np.random.Generator) -> Any:
+def permuted_columns(matrix: Matrix, random_state: np.random.Generator) -> Matrix:
     """Return the matrix with the entries of each column dealt to rows drawn without replacement."""
     if not sparse.issparse(matrix):
         return random_state.permuted(matrix, axis=0)
@@ -97,7 +97,7 @@ def distinct_rows(counts: AnyIntegers, n_rows: int, random_state: np.random.Gene
     return rows
 
 
-def _is_first(column: npt.NDArray[np.int64], rows: AnyIntegers, n_rows: int) -> npt.NDArray[np.bool_]:
+def _is_first(column: Integers, rows: AnyIntegers, n_rows: int) -> Flags:
     key = column * n_rows + rows
     order = np.argsort(key, kind="stable")
     first = np.ones(key.size, dtype=bool)
@@ -105,7 +105,7 @@ def _is_first(column: npt.NDArray[np.int64], rows: AnyIntegers, n_rows: int) -> 
     return first
 
 
-def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> npt.NDArray[np.float64]:
+def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> Floats:
     """Return points uniform in the box between the smallest and the largest value of each dimension."""
     n, d = matrix.shape
     if n * d > MAX_DENSE_CELLS:
@@ -117,7 +117,7 @@ def uniform_box(matrix: Matrix, random_state: np.random.Generator) -> npt.NDArra
     return low + (high - low) * random_state.random((n, d))
 
 
-def column_ranges(matrix: Matrix) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def column_ranges(matrix: Matrix) -> tuple[Floats, Floats]:
     """Return the least and the largest value of each column, implicit zeros included."""
     low, high = matrix.min(axis=0), matrix.max(axis=0)
     if sparse.issparse(matrix):

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.validation import check_choice
 from doccluster.clustering import DocumentClustering
 from doccluster.clustering.algorithms import ALGORITHMS, Metric, is_algorithm, parse_algorithm, parse_value
@@ -88,8 +87,8 @@ def in_spaces(clusterers: Sequence[Contender], spaces: str | Iterable[str]) -> l
 
 
 def fit_labels(
-    estimator: object, matrix: Matrix, *, n_clusters: int, seed: int, weights: npt.NDArray[np.float64] | None = None
-) -> npt.NDArray[np.int64]:
+    estimator: object, matrix: Matrix, *, n_clusters: int, seed: int, weights: Floats | None = None
+) -> Integers:
     """Return the labels that a clone of an estimator gives the rows, asked for `n_clusters` where it can be asked.
 
     `n_clusters` and `random_state` are also set on the steps of a pipeline; `n_components` only where there is no
@@ -168,7 +167,7 @@ def _of_name(text: str, name: str) -> Contender:
     return Contender(name, estimator.set_params(**starts | parameters), row.needs == "counts", row.metric)
 
 
-def _setting(pair: str, text: str) -> tuple[str, Any]:
+def _setting(pair: str, text: str) -> tuple[str, object]:
     name, equals, value = pair.partition("=")
     if not equals or not name.isidentifier():
         raise InputError(f"{pair!r} in {text!r} is not a setting", remedy="write module:factory:name=value,name=value")

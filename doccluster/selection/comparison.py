@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import CsrArray, Integers, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.paths import finished_file
 from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
@@ -62,17 +61,17 @@ class LabelledCorpus(ShortRepr):
     """
 
     name: str
-    matrix: Any
-    truth: Sequence[Any] | None
+    matrix: Matrix
+    truth: Sequence[object] | None
     n_clusters: int
     labels: Mapping[str, Any] = field(default_factory=dict)
-    about: Mapping[str, Any] = field(default_factory=dict)
-    counts: Any | None = None
+    about: Mapping[str, object] = field(default_factory=dict)
+    counts: CsrArray | None = None
     meaning: Meaning | None = None
     letters: Letters | None = None
 
     @cached_property
-    def beside(self) -> Any:
+    def beside(self) -> Matrix:
         """Words and meaning as one row for each document."""
         assert self.meaning is not None  # who asks has looked
         return self.meaning.beside(self.matrix)
@@ -85,17 +84,16 @@ class LabelledCorpus(ShortRepr):
 
     def first(self, n_documents: int) -> LabelledCorpus:
         """Return the first documents alone, to be clustered."""
-        rows = np.arange(min(n_documents, self.matrix.shape[0]))
-        counts = None if self.counts is None else self.counts[rows]
-        meaning = None if self.meaning is None else self.meaning.take(rows)
-        letters = None if self.letters is None else self.letters.take(rows)
-        return replace(self, matrix=self.matrix[rows], counts=counts, meaning=meaning, letters=letters)
+        counts = None if self.counts is None else self.counts[:n_documents]
+        meaning = None if self.meaning is None else replace(self.meaning, rows=self.meaning.rows[:n_documents])
+        letters = None if self.letters is None else replace(self.letters, rows=self.letters.rows[:n_documents])
+        return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning, letters=letters)
 
 
 def compare(
     corpora: Iterable[LabelledCorpus],
     *,
-    algorithms: Iterable[Any] | Mapping[str, Any] = ("spherical-k-means", "k-means"),
+    algorithms: Iterable[object] | Mapping[str, object] = ("spherical-k-means", "k-means"),
     seeds: Iterable[int] = range(10),
     measures: object = None,
     checkpoint: str | Path | None = None,
@@ -149,7 +147,7 @@ def compare(
         total = len(checked) * len(clusterers) * len(numbers)
     rows: list[Row] = []
     failures: list[tuple[str, str, int, str, str]] = []
-    abouts: dict[str, dict[str, Any]] = {}
+    abouts: dict[str, dict[str, object]] = {}
     jobs = [(clusterer, seed) for clusterer in clusterers for seed in numbers]
     n_done = 0
     for corpus in map(_prepared, checked):
@@ -196,7 +194,7 @@ def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpu
         yield corpus
 
 
-def _about(corpus: LabelledCorpus) -> dict[str, Any]:
+def _about(corpus: LabelledCorpus) -> dict[str, object]:
     n_documents, n_terms = corpus.matrix.shape
     about = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters, **corpus.about}
     if corpus.meaning is not None:
@@ -263,7 +261,7 @@ def file_name(*parts: object) -> str:
     return readable if readable == text else f"{readable}-{checksum([text])[:8]}"
 
 
-def _judged(labels: npt.NDArray[np.int64], corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
+def _judged(labels: Integers, corpus: LabelledCorpus, measures: Any) -> dict[str, float]:
     partition = Partition.from_labels(labels)
     judged = evaluate(partition, truth=corpus.truth, vectors=corpus.matrix, measures=measures, n_threads=1)
     return {score.name: score.value for score in judged if np.ndim(score.value) == 0}

@@ -73,13 +73,9 @@ class Comparison:
 
     def to_latex(self) -> str:
         """Return a LaTeX table (booktabs): a line per corpus and algorithm, mean and interval of each measure."""
-        from doccluster.selection.comparison_result import headline, latex_summary
-
         return latex_summary(self.summary(), headline(self.runs))
 
     def _repr_html_(self) -> str:
-        from doccluster.selection.comparison_result import headline, html_summary
-
         return html_summary(self.summary(), headline(self.runs))
 
     def tests(self, measures: Iterable[str]) -> pd.DataFrame:

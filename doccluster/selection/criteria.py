@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from doccluster.base.arrays import Labels, Matrix
+from doccluster.base.arrays import Floats, Labels, Matrix
 from doccluster.base.blocks import map_blocks
 from doccluster.base.plain_values import CRITERIA, ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -36,7 +35,6 @@ from doccluster.selection.tendency_tests import pair_distances
 
 Curve = dict[int, float]
 GapRule = Literal["zaki", "zaki_2sd", "tibshirani", "max"]
-Resampling = Literal["bootstrap", "subsample"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +60,7 @@ class CriteriaOverK(ShortRepr):
         pairs = zip(self.table["k"], self.table[column], strict=True)
         return {int(k): float(value) for k, value in pairs if not math.isnan(value)}
 
-    def scaled_curve(self, criterion: str) -> npt.NDArray[np.float64]:
+    def scaled_curve(self, criterion: str) -> Floats:
         """Return the values a criterion chooses by, one for each k, from 0 (the least) to 1; nan if undefined."""
         column = "rss" if criterion in ("knee", "penalised-rss") else criterion.replace("-", "_")
         values = self.table[column].to_numpy(dtype=np.float64)
@@ -270,10 +268,8 @@ def delta_ch(calinski_harabasz: Mapping[int, float]) -> Curve:
     return {k: (ch[k + 1] - ch[k]) - (ch[k] - ch[k - 1]) for k in inner}
 
 
-def gap_statistic(
-    observed: Mapping[int, float], reference: Iterable[Mapping[int, float]], *, base: float = 2.0
-) -> tuple[Curve, Curve]:
-    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i).
+def gap_statistic(observed: Mapping[int, float], reference: Iterable[Mapping[int, float]]) -> tuple[Curve, Curve]:
+    """Return gap(k) = mean log W(R_i) - log W(D) and the (population) standard deviation of the log W(R_i), in bits.
 
     A dispersion of zero has no logarithm: the gap is nan for that k (Zaki & Meira, section 17.3.1).
     """
@@ -285,8 +281,8 @@ def gap_statistic(
         if value <= 0 or sampled.size == 0 or np.any(sampled <= 0):
             gap[k] = sd[k] = math.nan
             continue
-        logs = np.log(sampled) / math.log(base)
-        gap[k], sd[k] = float(logs.mean() - math.log(value, base)), float(logs.std())
+        logs = np.log(sampled) / math.log(2.0)
+        gap[k], sd[k] = float(logs.mean() - math.log(value, 2.0)), float(logs.std())
     return gap, sd
 
 
@@ -354,9 +350,9 @@ def hartigan(rss: Mapping[int, float], *, n_documents: int) -> Curve:
     return {k: (here / after - 1) * (n_documents - k - 1) if after > 0 else math.inf for k, here, after in pairs}
 
 
-def hartigan_k(values: Mapping[int, float], *, threshold: float = 10.0) -> int | None:
-    """Return the least k whose Hartigan value is at most the threshold, or None."""
-    return next((k for k in sorted(values) if values[k] <= threshold), None)
+def hartigan_k(values: Mapping[int, float]) -> int | None:
+    """Return the least k whose Hartigan value is at most 10, or None."""
+    return next((k for k in sorted(values) if values[k] <= 10.0), None)
 
 
 def krzanowski_lai(rss: Mapping[int, float], *, n_terms: int) -> Curve:
@@ -377,14 +373,11 @@ def stability(
     ks: Iterable[int],
     algorithm: object = "spherical-k-means",
     n_samples: int = 20,
-    method: Resampling = "bootstrap",
     measure: str = "adjusted_rand",
-    share: float = 0.8,
-    n_init: int = 3,
     random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> tuple[Curve, Curve]:
-    """Return how well clusterings of resampled data agree for each k, and its standard error.
+    """Return how well clusterings of bootstrap samples agree for each k, and its standard error.
 
     Source: Zaki & Meira, Algorithm 17.1. The default measure is chance-adjusted: the raw variation of information grows
     with k whatever the data, so its least value tends to be at the smallest k. A distance chooses its least value, a
@@ -396,9 +389,7 @@ def stability(
     ks : numbers of clusters
     algorithm : str or estimator
     n_samples : int
-        The number t of resampled data sets, shared by all k.
-    method : {"bootstrap", "subsample"}
-        Draw n documents with replacement, or a `share` without.
+        The number t of samples, of n documents with replacement each; all k share them.
     measure : str
         Any external measure.
 
@@ -411,34 +402,25 @@ def stability(
     record = get_measure(measure)
     if record.family != "external":
         raise InputError(f"{measure!r} is not an external measure", remedy="stability compares two partitions")
-    clusterer = as_contender(algorithm, n_init=n_init)
+    clusterer = as_contender(algorithm, n_init=3)
     rng = as_generator(random_state)
     sizes = sorted(set(ks))
-    counts = [resample(documents.n_documents, method=method, share=share, random_state=rng) for _ in range(n_samples)]
+    counts = [bootstrap_counts(documents.n_documents, rng) for _ in range(n_samples)]
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_samples)]
 
     def fit(task: tuple[int, int]) -> Labels | None:
         k, sample = task
         sample_rng = np.random.default_rng([seeds[sample], k])
-        return _labels_of_sample(documents, counts[sample], clusterer, k, method=method, random_state=sample_rng)
+        return _labels_of_sample(documents, counts[sample], clusterer, k, sample_rng)
 
     fits = map_blocks(fit, itertools.product(sizes, range(n_samples)), n_threads=n_threads)
     results = {k: mean_agreement(list(itertools.islice(fits, n_samples)), counts, record) for k in sizes}
     return {k: mean for k, (mean, _) in results.items()}, {k: error for k, (_, error) in results.items()}
 
 
-def resample(
-    n_documents: int, *, method: Resampling = "bootstrap", share: float = 0.8, random_state: np.random.Generator
-) -> Labels:
-    """Return how often each document is drawn, int64 array of shape (n_documents,).
-
-    "bootstrap" draws n documents with replacement; "subsample" draws a share of them without.
-    """
-    if check_choice(method, get_args(Resampling), "method") == "bootstrap":
-        return np.bincount(random_state.integers(0, n_documents, n_documents), minlength=n_documents)
-    counts = np.ones(n_documents, dtype=np.int64)
-    counts[random_state.permutation(n_documents)[max(1, round(share * n_documents)) :]] = 0
-    return counts
+def bootstrap_counts(n_documents: int, rng: np.random.Generator) -> Labels:
+    """Return how often each document is drawn in n draws with replacement, int64 array of shape (n_documents,)."""
+    return np.bincount(rng.integers(0, n_documents, n_documents), minlength=n_documents)
 
 
 def mean_agreement(labels: Sequence[Labels | None], counts: Sequence[Labels], measure: Measure) -> tuple[float, float]:
@@ -485,19 +467,13 @@ def agreement(first: Labels, second: Labels, *, common: Labels, measure: Measure
 
 
 def _labels_of_sample(
-    documents: Documents,
-    counts: Labels,
-    clusterer: Contender,
-    k: int,
-    *,
-    method: Resampling,
-    random_state: np.random.Generator,
+    documents: Documents, counts: Labels, clusterer: Contender, k: int, rng: np.random.Generator
 ) -> Labels | None:
     rows = np.flatnonzero(counts)
     if rows.size < k:
         return None
-    weights = counts[rows].astype(np.float64) if method == "bootstrap" else None
-    if weights is not None and not has_fit_parameter(clusterer.estimator, "sample_weight"):
+    weights: Floats | None = counts[rows].astype(np.float64)
+    if not has_fit_parameter(clusterer.estimator, "sample_weight"):
         rows, weights = np.repeat(rows, counts[rows]), None
     points = documents.take(rows)
     labels = np.full(counts.size, -1, dtype=np.int64)
@@ -505,7 +481,7 @@ def _labels_of_sample(
         clusterer.estimator,
         compact_indices(points.matrix),
         n_clusters=min(k, points.n_distinct),
-        seed=int(random_state.integers(2**31)),
+        seed=int(rng.integers(2**31)),
         weights=weights,
     )
     return labels

@@ -15,10 +15,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Labels, Matrix, is_sparse
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Labels, Matrix, is_sparse
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks, share_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
@@ -61,34 +60,24 @@ MIN_SPREAD = 1e-6  # of shuffled agreements: shuffling may change nothing
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level(ShortRepr):
-    """Communities at one resolution.
-
-    Attributes
-    ----------
-    labels : int64 array of shape (n_nodes,), of 0..n_clusters-1
-    agreement : float
-        The mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share.
-    smallest : float
-        A community of less than this share of the mean size is no cluster.
-    """
+    """Communities at one resolution."""
 
     resolution: float
-    labels: Labels
+    labels: Labels  # of shape (n_nodes,), of 0..n_clusters-1
+    # the mean adjusted Rand index of the communities of pairs of random parts, on the nodes that they share
     agreement: float
-    smallest: float = 0.0
+    smallest: float = 0.0  # a community of less than this share of the mean size is no cluster
 
     @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The nodes of each community."""
         return np.bincount(self.labels)
 
     @cached_property
-    def is_cluster(self) -> npt.NDArray[np.bool_]:
+    def is_cluster(self) -> Flags:
         """Which communities are clusters: those of several nodes that are not too small."""
         several = self.sizes > 1
-        is_cluster: npt.NDArray[np.bool_] = several & (
-            self.sizes * several.sum() >= self.smallest * self.sizes[several].sum()
-        )
+        is_cluster: Flags = several & (self.sizes * several.sum() >= self.smallest * self.sizes[several].sum())
         return is_cluster
 
     @property
@@ -104,7 +93,7 @@ class Level(ShortRepr):
 
 def find_levels(
     graph: CsrArray,
-    resolutions: Sequence[float] | npt.NDArray[np.float64] = RESOLUTIONS,
+    resolutions: Sequence[float] | Floats = RESOLUTIONS,
     *,
     smallest: float = 0.0,
     rng: np.random.Generator,
@@ -271,7 +260,7 @@ def find_both(
 
 
 def _usual(
-    graph: Any, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
+    graph: CsrArray, choose: Callable[[list[Level]], Level | None], *resolutions: Any, **settings: Any
 ) -> list[Level]:
     """Return the levels of the start whose chosen one has the median number of clusters: near a limit starts differ."""
     n_starts = N_STARTS if graph.shape[0] <= MAX_FOR_TOPICS else 1
@@ -284,7 +273,7 @@ def _usual(
     return sorted(starts, key=n_chosen)[n_starts // 2]
 
 
-def sharpened(common: Graph, points: Matrix, *, n_threads: int | None = None) -> Any:
+def sharpened(common: Graph, points: Matrix, *, n_threads: int | None = None) -> CsrArray:
     """Return the graph of common terms, its weights times the squared cosines of smoothed rows.
 
     Documents of one subtopic share neighbours besides terms, so their smoothed rows are nearer than those of two
@@ -341,7 +330,7 @@ def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int |
     graphs = [Edges.of(neighbour_edges(half, n_threads=n_threads)) for half in (first, second)]
     seeds = rng.integers(2**31, size=(len(STRUCTURE_RESOLUTIONS), 2))
 
-    def find(job: tuple[int, int]) -> npt.NDArray[np.int64]:
+    def find(job: tuple[int, int]) -> Integers:
         row, side = job
         return communities(graphs[side], STRUCTURE_RESOLUTIONS[row], rng=np.random.default_rng(seeds[job]))
 
@@ -351,9 +340,7 @@ def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int |
     return against_shuffles(pairs, rng)
 
 
-def against_shuffles(
-    pairs: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]], rng: np.random.Generator
-) -> Structure:
+def against_shuffles(pairs: list[tuple[Integers, Integers]], rng: np.random.Generator) -> Structure:
     """Return the agreement of pairs of clusterings, beside that with the documents of the second shuffled.
 
     Agreements are standardised for each pair, since few clusters agree by chance more widely.
@@ -374,7 +361,7 @@ def against_shuffles(
     return Structure(float(values[0].max()), float(deviations.max()), p_value)
 
 
-def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, npt.NDArray[np.int64]]:
+def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[CsrArray, CsrArray, Integers]:
     """Return the unit rows of two halves of the columns, and the rows that have something in both.
 
     Of each two columns of about equal weight one goes to either half, so that the halves say about as much.
@@ -389,9 +376,9 @@ def split_terms(matrix: Matrix, rng: np.random.Generator) -> tuple[Any, Any, npt
     return halves[0][filled], halves[1][filled], filled
 
 
-def _column_weights(matrix: Matrix) -> npt.NDArray[np.float64]:
+def _column_weights(matrix: Matrix) -> Floats:
     if not is_sparse(matrix):
-        weights: npt.NDArray[np.float64] = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
+        weights: Floats = np.einsum("ij,ij->j", matrix, matrix, dtype=np.float64)
         return weights
     squares = np.square(matrix.data, dtype=np.float64)
     return np.bincount(matrix.indices, weights=squares, minlength=matrix.shape[1]).astype(np.float64)

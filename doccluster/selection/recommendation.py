@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Labels, Matrix
+from doccluster.base.arrays import Array, CsrArray, Labels, Matrix
 from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
@@ -93,7 +92,7 @@ class Recommendation:
     reason: str
     has_structure: bool
     p_value: float
-    columns: dict[str, npt.NDArray[Any]] = field(repr=False)
+    columns: dict[str, Array] = field(repr=False)
     n_documents: int
     n_looked_at: int
     asked: tuple[int, ...] = ()
@@ -302,8 +301,8 @@ def choose_k(
 class _Sample:
     """The documents that are looked at: all, or some drawn at random, whose places among all are ascending."""
 
-    rows: Any
-    counts: Any | None
+    rows: Matrix
+    counts: CsrArray | None
     meaning: Meaning | None
     letters: Letters | None
     smoothed: SmoothedRows | None
@@ -418,9 +417,7 @@ def _number(level: Level | None) -> int | None:
     return None if level is None else level.n_clusters
 
 
-def _columns(
-    levels: Mapping[str, tuple[list[Level], Labels]], best: Mapping[Granularity, Level]
-) -> dict[str, npt.NDArray[Any]]:
+def _columns(levels: Mapping[str, tuple[list[Level], Labels]], best: Mapping[Granularity, Level]) -> dict[str, Array]:
     """Return the evidence, coarse levels first."""
     rows = [(name, level) for name, (levels_of_kind, _) in levels.items() for level in levels_of_kind]
     taken_for = {id(level): name for name, level in best.items()}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -43,7 +42,7 @@ class Cell:
 
     name: str
     draw: Callable[[RandomState], SyntheticVectors]
-    about: Mapping[str, Any]  # set, and kappa or overlap
+    about: Mapping[str, object]  # set, and kappa or overlap
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def benchmark_synthetic(
     n_terms: Sequence[int] | None = None,
     n_clusters: Sequence[int] | None = None,
     n_documents: int = N_DOCUMENTS,
-    algorithms: Any = ALGORITHMS,
+    algorithms: Iterable[object] | Mapping[str, object] = ALGORITHMS,
     seeds: Iterable[int] | int = 10,
     checkpoint: str | Path | None = None,
     n_threads: int | None = None,
@@ -170,7 +169,7 @@ def cells_of(
     for k in n_clusters or grid.n_clusters:
         if name.startswith("sharma"):
             for overlap in grid.spreads:
-                draw: Any = partial(_sharma, k, overlap)
+                draw: Callable[[RandomState], SyntheticVectors] = partial(_sharma, k, overlap)
                 yield Cell(f"{title} overlap={overlap:g} k={k}", draw, {"set": title, "overlap": overlap})
             continue
         for d, spread in itertools.product(n_terms or grid.n_terms, kappa or grid.spreads):

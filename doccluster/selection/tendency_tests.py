@@ -30,7 +30,7 @@ from doccluster.base.validation import (
     unit_rows,
     within_range,
 )
-from doccluster.errors import Argument, InputError
+from doccluster.errors import InputError
 from doccluster.measures.judging import MAX_VALUE
 from doccluster.selection._null_models import NullModel, column_ranges, sample_null
 
@@ -139,57 +139,25 @@ def tendency(
 def hopkins(
     matrix: Matrix,
     *,
-    sample: npt.ArrayLike,
+    sample: AnyIntegers,
     reference: Matrix,
     power: float | Literal["dimension"] = "dimension",
     metric: Metric = "euclidean",
 ) -> float:
     """Return the Hopkins statistic sum u^p / (sum u^p + sum w^p), in [0, 1], near 0.5 without clusters.
 
-    u are the distances of the reference points to their nearest row of the data, w those of the sampled rows to their
-    nearest other row (left out by number, so a duplicate counts with distance 0).
+    u are the distances of the reference points to their nearest row of the data, w those of the sampled rows (given by
+    number) to their nearest other row (left out by number, so a duplicate counts with distance 0). The exponent
+    `power` is the number of columns, as in the book, for "dimension". Sums are of logarithms, so that a large exponent
+    neither overflows nor underflows; but with many dimensions the ratio then runs to 0 or 1.
 
-    Parameters
-    ----------
-    matrix : array of shape (n_documents, n_terms)
-    sample : row numbers of the sampled documents
-    reference : array of shape (m, n_terms), points drawn under the null
-    power : float or "dimension"
-        The exponent; "dimension" is the number of columns, as in the book. Computed by logarithms, so that a large
-        exponent neither overflows nor underflows; but with many dimensions the ratio then runs to 0 or 1.
-
-    Raises
-    ------
-    InputError
-        If a matrix cannot be used, or the sample is not of its rows.
-
-    Examples
-    --------
     >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0], [5.0, 6.0]])
-    >>> round(hopkins(points, sample=[0, 3, 4], reference=np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])), 4)
+    >>> reference = np.array([[2.0, 2.0], [4.0, 1.0], [3.0, 5.0]])
+    >>> round(hopkins(points, sample=np.array([0, 3, 4]), reference=reference), 4)
     0.8636
     """
-    data, reference_rows = _measurable(matrix, metric), _measurable(reference, metric, name="reference")
-    rows = np.asarray(sample)
-    if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= data.shape[0]:
-        raise InputError(
-            "does not name rows of the matrix",
-            argument="sample",
-            received=sample,
-            expected=f"numbers from 0 to {data.shape[0] - 1}",
-        )
-    if reference_rows.shape[1] != data.shape[1]:
-        raise InputError(
-            f"reference has {reference_rows.shape[1]} columns, the matrix {data.shape[1]}", remedy="give as many"
-        )
-    return _hopkins(data, rows, reference_rows, power, metric)
-
-
-def _hopkins(
-    matrix: Matrix, rows: npt.NDArray[Any], reference: Matrix, power: float | Literal["dimension"], metric: Metric
-) -> float:
     exponent = float(matrix.shape[1] if power == "dimension" else power)
-    log_within = _log_power_sum(nearest_distances(matrix[rows], matrix, metric=metric, own_rows=rows), exponent)
+    log_within = _log_power_sum(nearest_distances(matrix[sample], matrix, metric=metric, own_rows=sample), exponent)
     log_beyond = _log_power_sum(nearest_distances(reference, matrix, metric=metric), exponent)
     if math.isinf(log_beyond):
         return math.nan if math.isinf(log_within) else 0.0
@@ -238,7 +206,7 @@ def hopkins_test(
     def statistic(points: Matrix, reference: Matrix) -> float:
         sample = rng.choice(points.shape[0], size, replace=False)
         sampled_rows = rng.choice(reference.shape[0], size, replace=False)
-        return _hopkins(points, sample, reference[sampled_rows], power, metric)
+        return hopkins(points, sample=sample, reference=reference[sampled_rows], power=power, metric=metric)
 
     values = _beside_null(statistic, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
     return Tendency("hopkins", *values, note=f"exponent {power}, {size} points per sample, null {null!r}")
@@ -253,7 +221,6 @@ def distance_distribution_test(
     null: NullModel = "deal",
     metric: Metric = "cosine",
     zero: ZeroCells = "smooth",
-    base: float = 2.0,
     random_state: RandomState = None,
 ) -> Tendency:
     """Return the KL divergence of the distribution of pair distances from that of data drawn under the null.
@@ -279,7 +246,7 @@ def distance_distribution_test(
             sum(np.histogram(distances, bin_edges)[0] for distances in pair_distances(rows, metric=metric))
             for rows, bin_edges in zip((points, reference), edges, strict=True)
         )
-        return kl_divergence(counts, reference_counts, zero=zero, base=base)
+        return kl_divergence(counts, reference_counts, zero=zero)
 
     values = _beside_null(divergence, data, null, n_samples, rng, keep_unit_rows=metric == "cosine")
     note = f"{bins} bins on {'a common range' if shared_bins else 'own ranges'}, null {null!r}, empty bins: {zero}"
@@ -291,25 +258,23 @@ def spatial_histogram_test(
     *,
     bins: int = 5,
     n_samples: int = 100,
-    n_components: int | None = None,
     zero: ZeroCells = "smooth",
-    base: float = 2.0,
     random_state: RandomState = None,
 ) -> Tendency:
     """Return the KL divergence of the data's cell histogram from those of uniform samples in the data's box.
 
     The book's example 17.11 is ``bins=5, n_samples=500, zero="skip"`` on the two Iris components. Sparse or wide data
-    are first reduced to `n_components` (2 by default) by a truncated SVD.
+    are first reduced to two dimensions by a truncated SVD.
     """
     rng = as_generator(random_state)
-    points = _few_dimensions(check_matrix(matrix), n_components, rng)
+    points = _few_dimensions(check_matrix(matrix), rng)
     low, high = column_ranges(points)
 
     def divergence(data: Floats, reference: Floats) -> float:
         counts, reference_counts = (
             cell_counts(rows, low=low, high=high, bins=bins).ravel() for rows in (data, reference)
         )
-        return kl_divergence(counts, reference_counts, zero=zero, base=base)
+        return kl_divergence(counts, reference_counts, zero=zero)
 
     values, null_values = _beside_null(divergence, points, "uniform", n_samples, rng, keep_unit_rows=False)
     n_infinite = int(np.isinf(values).sum())
@@ -330,14 +295,14 @@ def cell_counts(points: npt.ArrayLike, *, low: npt.ArrayLike, high: npt.ArrayLik
         raise InputError(
             f"{bins} bins in {n_dimensions} dimensions are {bins}^{n_dimensions} cells, over the limit of"
             f" {MAX_GRID_CELLS:,}",
-            remedy=("use fewer bins, or reduce the data to fewer dimensions (", Argument("n_components"), ")"),
+            remedy="use fewer bins, or reduce the data to fewer dimensions",
         )
     edges = list(zip(np.asarray(low, np.float64), np.asarray(high, np.float64), strict=True))
     return np.histogramdd(np.asarray(points, np.float64), bins=bins, range=edges)[0]
 
 
-def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth", base: float = 2.0) -> float:
-    """Return KL(f|g) = sum f log(f/g) of two histograms of counts over the same cells (eq. 17.31).
+def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smooth") -> float:
+    """Return KL(f|g) = sum f log2(f/g) of two histograms of counts over the same cells (eq. 17.31), in bits.
 
     `zero`: what to do where g is empty and f is not: add 1/2 to every cell of both; leave such cells out (as the book's
     finite printed values need); or the literal infinity.
@@ -354,7 +319,7 @@ def kl_divergence(f: npt.ArrayLike, g: npt.ArrayLike, *, zero: ZeroCells = "smoo
         if zero == "inf":
             return math.inf
         counted &= q > 0
-    return float(np.sum(p[counted] * np.log(p[counted] / q[counted])) / math.log(base))
+    return float(np.sum(p[counted] * np.log(p[counted] / q[counted])) / math.log(2.0))
 
 
 def pair_distances(matrix: Matrix, *, metric: Metric) -> Iterator[Floats]:
@@ -423,25 +388,23 @@ def _beside_null(
     return values, null_values
 
 
-def _measurable(matrix: Matrix, metric: Metric, *, name: str = "X") -> Any:
+def _measurable(matrix: Matrix, metric: Metric) -> Any:
     """Return a checked matrix whose squared distances are numbers; the cosine does not see that rows are scaled."""
-    data = check_matrix(matrix, name=name)
+    data = check_matrix(matrix)
     if metric == "cosine":
         return within_range(data)
     values = data.data if sparse.issparse(data) else data
     if max(float(values.max(initial=0)), -float(values.min(initial=0))) > MAX_VALUE:
-        raise InputError(
-            f"{name} has values too large for squared distances", remedy=f"scale them to below {MAX_VALUE:g}"
-        )
+        raise InputError("X has values too large for squared distances", remedy=f"scale them to below {MAX_VALUE:g}")
     return data
 
 
-def _few_dimensions(matrix: Matrix, n_components: int | None, rng: np.random.Generator) -> Floats:
-    if not sparse.issparse(matrix) and n_components is None and matrix.shape[1] <= 5:
+def _few_dimensions(matrix: Matrix, rng: np.random.Generator) -> Floats:
+    if not sparse.issparse(matrix) and matrix.shape[1] <= 5:
         return np.asarray(matrix, dtype=np.float64)
     from sklearn.decomposition import TruncatedSVD  # only this test needs it
 
-    size = min(n_components or 2, min(matrix.shape) - 1)
+    size = min(2, min(matrix.shape) - 1)
     if size < 1:
         raise InputError("the data are too small for a truncated SVD", remedy="give at least 2 documents and 2 terms")
     seed = int(rng.integers(2**31))

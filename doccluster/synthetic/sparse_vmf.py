@@ -19,8 +19,12 @@ from doccluster.base.arrays import Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
-from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
-from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
+from doccluster.clustering.mixtures.vmf_functions import (
+    MAX_CONCENTRATION,
+    block_generator,
+    concentration,
+    spawn_entropy,
+)
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.synthetic_vectors import (
     SyntheticVectors,

@@ -28,8 +28,12 @@ from doccluster.base.validation import (
     row_norms,
 )
 from doccluster.clustering import SphericalKMeans
-from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration
-from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
+from doccluster.clustering.mixtures.vmf_functions import (
+    MAX_CONCENTRATION,
+    block_generator,
+    concentration,
+    spawn_entropy,
+)
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry.sums import sums_by_label
 from doccluster.synthetic.synthetic_vectors import SyntheticVectors, row_names, seed_record

@@ -16,7 +16,7 @@ from scipy import linalg
 from doccluster.base.arrays import Array, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
-from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
+from doccluster.clustering.mixtures.vmf_functions import VmfRows, spawn_entropy
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.synthetic_vectors import (
     SyntheticVectors,

@@ -19,7 +19,7 @@ from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
-from doccluster.clustering.mixtures.vmf_sampling import block_generator, spawn_entropy
+from doccluster.clustering.mixtures.vmf_functions import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
 from doccluster.synthetic.synthetic_vectors import check_share, seed_record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import itertools
 import json
 import os
 import signal
@@ -446,12 +447,49 @@ def test_ctrl_c_during_a_fit_saves_the_best_so_far_and_exits_130(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130, err
-    assert "interrupted" in err
+    assert err.splitlines()[-1] == "interrupted; what was done until then is in out"
     assert json.loads(out)["interrupted"] is True
     record = json.loads((output / "run.json").read_text(encoding="utf-8"))
     assert record["provenance"]["interrupted"] is True
     assert record["counts"]["n_clusters"] == 40
     assert len((output / "assignments.csv").read_text(encoding="utf-8").splitlines()) == 4001
+
+
+def stopped(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_says_that_nothing_was_written_where_that_is_so(doccluster, finished, tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("doccluster.pipeline.main_line.read_documents", stopped)
+    monkeypatch.setattr("doccluster.pipeline.inspecting.read_source", stopped)
+    before = {path: path.stat().st_mtime_ns for path in finished.rglob("*")}
+    for command, told in (
+        (("run", tiny, "-o", tmp_path / "new"), "interrupted; nothing was written"),
+        (("run", tiny, "-o", finished, "--overwrite"), "interrupted; nothing was written"),
+        (("inspect", tiny), "interrupted"),
+    ):
+        done = doccluster(*command)
+        assert (done.code, done.out, done.err.strip()) == (130, "", told)
+    assert not list(tmp_path.iterdir())
+    assert {path: path.stat().st_mtime_ns for path in finished.rglob("*")} == before
+
+
+def test_ctrl_c_says_where_the_batches_are_that_came_in_before(doccluster, newsroom, tmp_path, monkeypatch):
+    from doccluster.streams import stream
+
+    store, whole = tmp_path / "store.db", tmp_path / "whole.db"
+    replay = ("stream", "replay", newsroom, "--batch", "1d", "--store")
+    assert doccluster(*replay, whole).code == 0
+    n_called, take_in = itertools.count(), stream.take_in
+    monkeypatch.setattr(stream, "take_in", lambda *each: take_in(*each) if next(n_called) != 100 else stopped())
+    done = doccluster(*replay, store)
+    assert (done.code, done.err.strip()) == (130, f"interrupted; what was done until then is in {store}")
+    assert doccluster("stream", "check", "--store", store).code == 0
+    assert doccluster(*replay, store).code == 0
+    exports = [doccluster("stream", "export", "--store", path, "-o", f"{path}-csv") for path in (store, whole)]
+    assert [export.code for export in exports] == [0, 0]
+    tables = [(tmp_path / f"{path.name}-csv" / "documents.csv").read_bytes() for path in (store, whole)]
+    assert tables[0] == tables[1]
 
 
 def test_every_one_of_our_errors_is_an_input_error_for_callers_in_python(tiny, tmp_path):

@@ -105,7 +105,8 @@ def test_report_writes_the_page_again(doccluster, finished, tmp_path):
 def test_report_as_json_says_what_was_written(doccluster, finished, tmp_path):
     done = doccluster("report", finished, "-o", tmp_path / "page.html", "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out) == {"output": str(tmp_path / "page.html"), "n_documents": 9, "n_clusters": 3}
+    page = str(tmp_path / "page.html")
+    assert json.loads(done.out) == {"output": page, "pictures": [], "n_documents": 9, "n_clusters": 3}
     assert (tmp_path / "page.html").is_file()
 
 
@@ -193,3 +194,28 @@ def test_nothing_is_told_on_the_way_when_nobody_watches(doccluster, tiny, tmp_pa
 )
 def test_text_from_documents_cannot_steer_a_terminal(text, shown):
     assert plain(text) == shown
+
+
+def test_pictures_are_drawn_instead_of_the_report_or_beside_it(doccluster, newsroom, tmp_path):
+    out = tmp_path / "run"
+    assert doccluster("run", newsroom, "-o", out, "-k", 6, "--no-report").code == 0
+    files = [tmp_path / name for name in ("map.svg", "time.png", "line.pdf")]
+    pictures = ["--map-file", files[0], "--time-file", files[1], "--timeline", 2, files[2], "--dark"]
+    done = doccluster("report", out, *pictures)
+    assert done.code == 0, done.err
+    assert done.out.split() == [str(file) for file in files]
+    assert [file.read_bytes()[:5] for file in files] == [b"<?xml", b"\x89PNG\r", b"%PDF-"]
+    assert b"#15181b" in files[0].read_bytes()
+    assert not (out / "report.html").exists()
+    both = doccluster("report", out, "--timeline", 2, files[2], "-o", tmp_path / "page.html", "--json")
+    assert json.loads(both.out)["pictures"] == [str(files[2])]
+    assert (tmp_path / "page.html").exists()
+    for arguments, said in (
+        (["--dark"], "--dark is for pictures"),
+        (["--map-file", tmp_path / "map.gif"], "ends in .svg, .png or .pdf"),
+        (["--timeline", 60, tmp_path / "line.svg"], "a number from 0 to 5"),
+        (["--map-file", tmp_path / "nowhere" / "map.svg"], "there is no folder"),
+    ):
+        refused = doccluster("report", out, *arguments)
+        assert refused.code == 2
+        assert said in refused.err

@@ -98,9 +98,9 @@ def test_a_line_written_meanwhile_stands_whole_above_it(monkeypatch):
 def test_what_is_left_of_a_loop_is_told_in_a_stage_without_a_total(line, clock):
     line.tell("neighbours", 0)
     line.count(0, 8)
-    clock.now = 2.0
+    clock.now = 1.0
     line.count(1, 8)
-    assert line.text == "neighbours 0:02", "too soon to say"
+    assert line.text == "neighbours 0:01", "too soon to say"
     clock.now = 6.0
     line.count(2, 8)
     assert line.text == "neighbours 0:06  25 % of this pass, 0:18 left"
@@ -111,11 +111,11 @@ def test_what_is_left_of_a_loop_is_told_in_a_stage_without_a_total(line, clock):
     line.count(8, 8)
     assert "left" not in line.text
     line.count(0, 4)
-    clock.now = 8.0
+    clock.now = 7.0
     line.count(1, 4)
     assert "left" not in line.text, "the next loop begins anew"
     line.tell("judge", 1, 4)
-    clock.now = 12.0
+    clock.now = 11.0
     assert line.text.startswith("judge 0:04  1 of 4, 0/s, 0:12 left"), "of the stage, where that is known"
 
 

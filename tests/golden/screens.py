@@ -78,6 +78,7 @@ search "rye bread" run
 browse tiny --cards 3 | list 1; gather 1 2; search rye; back; show; help; fly; quit
 report run
 report run --json
+report run --map-file map.svg --json
 rerun run/run.json
 rerun run/run.json --json
 diff stories coarse

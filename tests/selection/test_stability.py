@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from doccluster.errors import InputError
 from doccluster.measures import get_measure
-from doccluster.selection.criteria import agreement, best_k, mean_agreement, resample, stability
+from doccluster.selection.criteria import agreement, best_k, bootstrap_counts, mean_agreement, stability
 from tests.selection.test_tendency import blocks_of_topics
 
 
@@ -35,12 +35,10 @@ def test_an_asymmetric_measure_is_averaged_over_both_orders():
     assert both == pytest.approx(agreement(second, first, common=common, measure=record))
 
 
-def test_resampling_draws_what_it_says():
-    rng = np.random.default_rng(0)
-    assert resample(50, method="bootstrap", random_state=rng).sum() == 50
-    assert resample(50, method="subsample", share=0.8, random_state=rng).tolist().count(1) == 40
-    with pytest.raises(InputError, match="bootstrap"):
-        resample(50, method="jackknife", random_state=rng)
+def test_a_bootstrap_sample_has_as_many_documents():
+    counts = bootstrap_counts(50, np.random.default_rng(0))
+    assert counts.sum() == 50
+    assert counts.max() > 1
 
 
 def test_reference_values(oracle):
@@ -68,9 +66,8 @@ def test_the_book_s_choice_on_iris(oracle):
     assert means[2] == pytest.approx(0.996, abs=0.02)
 
 
-@pytest.mark.parametrize("method", ["bootstrap", "subsample"])
-def test_topics_are_most_stable_at_their_number_on_text(method):
-    means, errors = stability(blocks_of_topics(), ks=[2, 3, 4, 6], n_samples=6, method=method, random_state=0)
+def test_topics_are_most_stable_at_their_number_on_text():
+    means, errors = stability(blocks_of_topics(), ks=[2, 3, 4, 6], n_samples=6, random_state=0)
     assert best_k(means) == 3
     assert means[3] > 0.8
     assert 0 < errors[2] < 0.3

@@ -16,10 +16,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Matrix
+from doccluster.base.arrays import Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import map_blocks, resolve_threads, row_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.plain_values import format_size, parse_size
@@ -45,9 +44,9 @@ SINGLE, COMPLETE, AVERAGE, WARD = (int(linkage) for linkage in Linkage)
 class JoinedClusters(NamedTuple):
     """What is joined: the distances, used up on the way, the sizes, and the clusters that are left, ascending."""
 
-    table: npt.NDArray[np.float32]
-    sizes: npt.NDArray[np.float64]
-    alive: npt.NDArray[np.int64]
+    table: SingleFloats
+    sizes: Floats
+    alive: Integers
 
 
 @jit(inner=True)
@@ -146,7 +145,7 @@ def agglomerate(
     max_memory: str | int = "2G",
     n_threads: int | None = None,
     progress: Progress = silent,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return the joins of all documents, as `scipy.cluster.hierarchy` takes them.
 
     `rows`: Documents or a csr array of shape (n_documents, n_terms), unit rows. `linkage`: 'average' is UPGMA, as in
@@ -177,7 +176,7 @@ def agglomerate(
     return _as_tree(pairs[order], heights[order])
 
 
-def cut_tree(joins: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.int64]:
+def cut_tree(joins: Floats, n_clusters: int) -> Integers:
     """Return the labels 0..n_clusters-1 before the last joins, numbered by their first document.
 
     >>> cut_tree(np.array([[0.0, 2.0, 0.2, 2.0], [1.0, 3.0, 0.7, 3.0]]), 2)
@@ -192,9 +191,7 @@ def cut_tree(joins: npt.NDArray[np.float64], n_clusters: int) -> npt.NDArray[np.
     return numbered_by_first(top[:n])
 
 
-def _distances(
-    rows: Matrix, linkage: str, max_memory: str | int, n_threads: int, progress: Progress
-) -> npt.NDArray[np.float32]:
+def _distances(rows: Matrix, linkage: str, max_memory: str | int, n_threads: int, progress: Progress) -> SingleFloats:
     n = rows.shape[0]
     needed = 4 * (n * (n - 1) // 2)
     if needed > parse_size(max_memory):
@@ -205,7 +202,7 @@ def _distances(
     matrix = sparse.csr_array(rows, dtype=np.float64)
     by_term, squares = sparse.csr_array(matrix.T), squared_row_norms(matrix)
 
-    def distances(block: slice) -> npt.NDArray[np.float32]:
+    def distances(block: slice) -> SingleFloats:
         """Return the distances of some rows to all later ones, as they lie in the table."""
         # one minus the cosine; Ward joins by squared distances, |x - y|^2 = |x|^2 + |y|^2 - 2 x.y
         products = (matrix[block] @ by_term).toarray()
@@ -222,7 +219,7 @@ def _distances(
     return table
 
 
-def _as_tree(pairs: npt.NDArray[np.int64], heights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _as_tree(pairs: Integers, heights: Floats) -> Floats:
     """Return joins with clusters numbered as scipy numbers them, from joins of documents that stand for clusters."""
     n = heights.size + 1
     above = np.arange(n)  # paths of documents to the one that stands for their cluster

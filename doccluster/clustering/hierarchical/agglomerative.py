@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from doccluster.base.arrays import MatrixLike
+from doccluster.base.arrays import Integers, MatrixLike
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
 from doccluster.base.validation import check_n_clusters
@@ -87,6 +87,6 @@ class AgglomerativeClustering(AgglomerativeParameters, CentroidEstimator):
         self.centroids_ = sum_directions(rows, self.labels_, k)
         return self
 
-    def cut(self, n_clusters: int) -> Any:
+    def cut(self, n_clusters: int) -> Integers:
         """Return the labels of another number of clusters, int64 array of shape (n_documents,)."""
         return cut_tree(self.linkage_, n_clusters)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Matrix, MatrixLike
+from doccluster.base.arrays import Floats, Integers, Matrix, MatrixLike
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import silent
@@ -41,8 +40,8 @@ class BisectionTree(ShortRepr):
         The node of each document after the last division.
     """
 
-    divided: npt.NDArray[np.int64]
-    leaf_of: npt.NDArray[np.int64]
+    divided: Integers
+    leaf_of: Integers
 
     @property
     def n_clusters(self) -> int:
@@ -50,14 +49,14 @@ class BisectionTree(ShortRepr):
         return int(self.divided.size) + 1
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """The number of documents of each node, int64 array of shape (2 n_clusters - 1,)."""
         sizes = np.bincount(self.leaf_of, minlength=2 * self.n_clusters - 1)
         for division in range(self.divided.size - 1, -1, -1):
             sizes[self.divided[division]] = sizes[2 * division + 1] + sizes[2 * division + 2]
         return sizes.astype(np.int64)
 
-    def cut(self, n_clusters: int) -> npt.NDArray[np.int64]:
+    def cut(self, n_clusters: int) -> Integers:
         """Return the labels 0..n_clusters-1 after the first divisions, int64 array of shape (n_documents,).
 
         Raises
@@ -81,10 +80,9 @@ class BisectionTree(ShortRepr):
         node_at = np.arange(2 * self.n_clusters - 1)
         for division in range(n_clusters - 1, self.divided.size):  # parents come before their children
             node_at[2 * division + 1 : 2 * division + 3] = node_at[self.divided[division]]
-        labels: npt.NDArray[np.int64] = np.unique(node_at[self.leaf_of], return_inverse=True)[1].astype(np.int64)
-        return labels
+        return np.asarray(np.unique(node_at[self.leaf_of], return_inverse=True)[1], np.int64)
 
-    def linkage(self) -> npt.NDArray[np.float64]:
+    def linkage(self) -> Floats:
         """Return the tree as `scipy.cluster.hierarchy` takes it, over the final clusters as its leaves.
 
         The leaves are the labels of `cut(n_clusters)`. The height of a join is the number of clusters minus the number
@@ -110,7 +108,7 @@ class BisectionTree(ShortRepr):
         return joins
 
 
-Members = npt.NDArray[np.int64]
+Members = Integers
 SPLITS = ("gain", "largest", "loosest")
 
 

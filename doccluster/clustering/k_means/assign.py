@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import AnyIntegers, Array, Floats, MatrixLike
 from doccluster.base.blocks import resolve_threads, row_blocks
 from doccluster.base.plain_values import ShortRepr
 from doccluster.clustering.k_means.sparse_means import SparseMeans
@@ -17,11 +18,10 @@ from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents, unit_rows_of
 from doccluster.errors import InputError
-from doccluster.geometry.documents import as_documents
+from doccluster.geometry.documents import Documents, as_documents
 
 COSINES_AT_ONCE = 2**20  # 8 MiB
 
-Floats = npt.NDArray[np.float64]
 Result = TypeVar("Result")
 
 
@@ -41,12 +41,14 @@ class Assignment(ShortRepr):
     """
 
     labels: npt.NDArray[np.int32]
-    similarity: npt.NDArray[np.float64]
+    similarity: Floats
     runner_up: npt.NDArray[np.int32]
-    runner_up_similarity: npt.NDArray[np.float64]
+    runner_up_similarity: Floats
 
 
-def assign_to_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> Assignment:
+def assign_to_centroids(
+    matrix: MatrixLike | Documents, centroids: MatrixLike, *, n_threads: int | None = None
+) -> Assignment:
     """Return the nearest and the second nearest centroid of each document by cosine, lowest index on ties.
 
     Parameters
@@ -72,15 +74,19 @@ def assign_to_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = 
 
 
 def place_documents(
-    matrix: Any, centroids: Any, labels: npt.NDArray[np.integer[Any]] | None = None, *, n_threads: int | None = None
-) -> tuple[Assignment, npt.NDArray[np.float64]]:
+    matrix: MatrixLike | Documents,
+    centroids: MatrixLike,
+    labels: AnyIntegers | None = None,
+    *,
+    n_threads: int | None = None,
+) -> tuple[Assignment, Floats]:
     """Return `assign_to_centroids`, and of the same sweep the cosine of each document to the centroid in `labels`.
 
     Without `labels` that is the nearest one.
     """
     documents, means = _checked(matrix, centroids, n_threads)
 
-    def place(block: slice, cosines: Floats) -> tuple[npt.NDArray[Any], ...]:
+    def place(block: slice, cosines: Floats) -> tuple[Array, ...]:
         rows = np.arange(cosines.shape[0])
         nearest = cosines.argmax(axis=1)
         similarity = cosines[rows, nearest]
@@ -97,7 +103,9 @@ def place_documents(
     return assignment, to_label
 
 
-def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> npt.NDArray[np.int32]:
+def nearest_centroids(
+    matrix: MatrixLike | Documents, centroids: MatrixLike, *, n_threads: int | None = None
+) -> npt.NDArray[np.int32]:
     """Return the labels of `assign_to_centroids` alone, a few times faster."""
     documents, means = _checked(matrix, centroids, n_threads)
     places = TermPlaces.of(documents.frequencies, means.shape[0])
@@ -106,7 +114,9 @@ def nearest_centroids(matrix: Any, centroids: Any, *, n_threads: int | None = No
     return nearest.labels
 
 
-def centroid_similarities(matrix: Any, centroids: Any, *, n_threads: int | None = None) -> Floats:
+def centroid_similarities(
+    matrix: MatrixLike | Documents, centroids: MatrixLike, *, n_threads: int | None = None
+) -> Floats:
     """Return the cosine of each document to each centroid, float64 array of shape (n_documents, n_clusters)."""
     documents, means = _checked(matrix, centroids, n_threads)
     return np.concatenate(_map_cosines(documents, means, lambda _, cosines: cosines))
@@ -125,7 +135,9 @@ def _map_cosines(
     return documents.share(multiply, blocks, multiplications=float(documents.n_entries * means.shape[0]))
 
 
-def _checked(matrix: Any, centroids: Any, n_threads: int | None) -> tuple[UnitDocuments, sparse.csr_array]:
+def _checked(
+    matrix: MatrixLike | Documents, centroids: MatrixLike, n_threads: int | None
+) -> tuple[UnitDocuments, sparse.csr_array]:
     """Return unit documents and unit centroids in the same columns."""
     checked, means = as_documents(matrix), unit_rows_of(as_documents(centroids, name="centroids"))
     if means.shape[1] != checked.n_terms:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers
 from doccluster.base.progress import Progress, silent
 
 LAST_REFILLS = 3  # iterations that a start may go on beyond `max_iter` because a cluster was just refilled
@@ -30,7 +31,7 @@ class Snapshot:
     """A start as far as it has come: the means (csr), the labels by these means, and the sum of weighted cosines."""
 
     labels: Labels
-    means: Any
+    means: CsrArray
     objective: float
     n_iter: int
     converged: bool = False
@@ -171,17 +172,17 @@ class BestStart:
         return max(filter(None, snapshots), key=lambda snapshot: snapshot.objective, default=None)
 
 
-def empty_clusters(is_usable: npt.NDArray[np.bool_], labels: Labels, n_clusters: int) -> npt.NDArray[np.int64]:
+def empty_clusters(is_usable: Flags, labels: Labels, n_clusters: int) -> Integers:
     """Return the clusters that have no document with a direction and a weight, ascending."""
     return np.flatnonzero(np.bincount(labels[is_usable], minlength=n_clusters) == 0)
 
 
 def choose_refills(
-    similarities: npt.NDArray[np.float64],
+    similarities: Floats,
     labels: Labels,
     digests: npt.NDArray[np.uint64],
-    is_usable: npt.NDArray[np.bool_],
-    empty: npt.NDArray[np.int64],
+    is_usable: Flags,
+    empty: Integers,
 ) -> dict[int, int]:
     """Return which document each empty cluster is given, as row -> cluster, in the order of the clusters.
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.plain_values import format_size
 from doccluster.clustering.k_means.sweep import MOST_GROUPS, groups_of
 from doccluster.clustering.k_means.term_places import head_length, table_width
@@ -72,7 +72,7 @@ class MemoryPlan:
 class FitSize:
     """The sizes that decide how much memory a fit takes."""
 
-    frequencies: npt.NDArray[np.int64]  # of the terms, descending
+    frequencies: Integers  # of the terms, descending
     n_documents: int
     n_clusters: int
     n_threads: int
@@ -88,11 +88,11 @@ class FitSize:
         return int(self.frequencies.sum())
 
     @property
-    def in_means(self) -> npt.NDArray[np.int64]:
+    def in_means(self) -> Integers:
         """In how many means each term can be: in at most as many as documents."""
         return np.minimum(self.frequencies, self.n_clusters)
 
-    def tables(self, *, keeps_sums: bool) -> npt.NDArray[np.int64]:
+    def tables(self, *, keeps_sums: bool) -> Integers:
         """Return the bytes of table and sums for each number of terms with a line, from 0 on."""
         line = CELL_BYTES * table_width(self.n_clusters) + (SUM_BYTES * self.n_clusters if keeps_sums else 0)
         lists = RARE_BYTES * self.frequencies if keeps_sums else LISTED_BYTES * self.in_means

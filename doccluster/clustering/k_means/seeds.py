@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import share_blocks
 from doccluster.base.compiled import jit
 from doccluster.base.progress import Progress, silent
@@ -41,8 +41,7 @@ KEPT_ENTRIES = 300_000  # up to this many, a few megabytes, the index is kept fr
 SEEDINGS = ("k-means++", "random", "subsample")
 
 Init = str | Callable[..., Any] | Any
-Index = Csr | npt.NDArray[np.float32]
-Integers = npt.NDArray[np.int64]
+Index = Csr | SingleFloats
 
 
 class SeedSource(Protocol):
@@ -76,7 +75,7 @@ def draw_starts(
     generator: np.random.Generator,
     *,
     seed_documents: int,
-    matrix: Any = None,
+    matrix: Matrix | None = None,
     progress: Progress = silent,
 ) -> Iterator[sparse.csr_array]:
     """Yield the means at which each start begins; k-means++ draws from at most `seed_documents` random documents.
@@ -109,7 +108,7 @@ def check_init(init: Init) -> None:
 
 
 def given_means(
-    init: Any, n_clusters: int, n_terms: int, matrix: Any, generator: np.random.Generator
+    init: Any, n_clusters: int, n_terms: int, matrix: Matrix | None, generator: np.random.Generator
 ) -> sparse.csr_array:
     """Return the means given as a matrix, dense or sparse, or made by a callable ``(X, n_clusters, random_state)``.
 
@@ -163,7 +162,7 @@ def default_trials(n_clusters: int) -> int:
     return 2 + int(math.log(n_clusters))
 
 
-def affordable_seeding(frequencies: npt.NDArray[np.int64], n_documents: int, n_clusters: int) -> tuple[int, int]:
+def affordable_seeding(frequencies: Integers, n_documents: int, n_clusters: int) -> tuple[int, int]:
     """Return from how many documents, and with how many candidates, seeds are drawn with about `MOST_VISITS` visits.
 
     A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
@@ -193,7 +192,7 @@ def kmeans_plus_plus(
     index: Index | None = None,
     n_trials: int | None = None,
     progress: Progress = silent,
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return the rows chosen as seeds, distinct; fewer than `n_clusters` when all usable rows equal a seed."""
     trials = n_trials or default_trials(n_clusters)
     potential = _Potential(documents, seeding_index(documents) if index is None else index)
@@ -223,7 +222,7 @@ class _Potential:
         self.cumulated = np.cumsum(self.weights * distances)
         self.total = float(self.cumulated[-1])
 
-    def draw(self, shares: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    def draw(self, shares: Floats) -> Integers:
         """Return the documents at these shares of the running sum of the distances.
 
         Where rounding makes a share of nearly 1 the whole sum, it is the last one that has a distance.
@@ -231,7 +230,7 @@ class _Potential:
         last = np.searchsorted(self.cumulated, self.total)
         return np.minimum(np.searchsorted(self.cumulated, shares * self.total, side="right"), last)
 
-    def join_best(self, candidates: npt.NDArray[np.int64]) -> int:
+    def join_best(self, candidates: Integers) -> int:
         """Make a seed of the candidate that leaves least, the first among equals, and return it."""
         similarities = self._similarities(candidates)
         remaining = [potential_left(candidate, self.nearest, self.weights) for candidate in similarities]
@@ -240,17 +239,17 @@ class _Potential:
         self._sum_distances()
         return int(candidates[best])
 
-    def _similarities(self, candidates: npt.NDArray[np.int64]) -> Sequence[npt.NDArray[np.float32]]:
+    def _similarities(self, candidates: Integers) -> Sequence[SingleFloats]:
         """Return the cosines of all documents to each candidate."""
         documents, by_term = self.documents, self.by_term
         if isinstance(by_term, np.ndarray):
             assert documents.dense is not None
             return list(documents.dense[candidates] @ by_term)
 
-        def multiply(row: int) -> npt.NDArray[np.float32]:
+        def multiply(row: int) -> SingleFloats:
             starts, columns, values = documents.rows
             entries = slice(starts[row], starts[row + 1])
-            products: npt.NDArray[np.float32] = multiply_by_lists(
+            products: SingleFloats = multiply_by_lists(
                 columns[entries], values[entries], by_term, documents.n_documents
             )
             return products

@@ -7,12 +7,11 @@ had.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray, Floats, Integers
 from doccluster.base.blocks import entry_blocks
 from doccluster.clustering.k_means.sweep import SweepTable
 from doccluster.clustering.k_means.term_places import DOWN, TermPlaces, cells_of
@@ -21,8 +20,6 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments
 CANCELLED = 1e-9  # a sum this short beside the weight of its members is rounding: they have no direction together
 ENTRIES_AT_ONCE = 2**18
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
 
@@ -32,7 +29,7 @@ class SparseMeans:
     `lengths` of shape (n_clusters,): those of the sums that they were made of; 0 for given ones.
     """
 
-    def __init__(self, means: Any, places: TermPlaces, lengths: Floats | None = None) -> None:
+    def __init__(self, means: CsrArray, places: TermPlaces, lengths: Floats | None = None) -> None:
         self.means, self.places = sparse.csr_array(means, dtype=np.float32), places
         self.lengths = np.zeros(means.shape[0]) if lengths is None else lengths
         self._tables: dict[bool, SweepTable] = {}  # for documents with and without values below zero

@@ -7,30 +7,32 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import Floats, Integers, MatrixLike
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
-from doccluster.base.progress import silent
+from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
-from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot
+from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
-from doccluster.clustering.k_means.refinement import refine_start
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
-from doccluster.clustering.k_means.unit_documents import unit_documents
+from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_documents
 from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters
 from doccluster.errors import InputError, NothingUsable
-from doccluster.geometry.documents import as_documents
+from doccluster.geometry.criterion_moves import refine_by_moves
+from doccluster.geometry.documents import Documents, as_documents
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
 LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
+MOST_ROUNDS = 20  # of moves and batch steps in turn
 NORMALISED = "X has rows that are not of unit length; a normalised copy is used (the cosine ignores length)."
 
 
@@ -93,7 +95,7 @@ class SphericalParameters(SeededParameters):
     def _draws_seeds(self) -> bool:
         return isinstance(self.init, str) or callable(self.init)
 
-    def plan_for(self, frequencies: npt.NDArray[np.int64], n_documents: int) -> MemoryPlan:
+    def plan_for(self, frequencies: Integers, n_documents: int) -> MemoryPlan:
         """Plan the memory of a fit beyond its rows, from the document frequencies of their terms.
 
         Raises MemoryLimitError if the smallest plan does not fit; the message names the smallest `max_memory` that
@@ -137,11 +139,11 @@ class FitInterrupted(KeyboardInterrupt):
         self.so_far = so_far
 
 
-FitSpherical = Callable[[Any, SphericalParameters], SphericalFit]
+FitSpherical = Callable[[Documents, SphericalParameters], SphericalFit]
 
 
 def spherical_k_means(
-    rows: Any, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
+    rows: MatrixLike | Documents, parameters: SphericalParameters, *, sample_weight: npt.ArrayLike | None = None
 ) -> SphericalFit:
     """Return the best of the starts for `Documents`, or for a csr or dense matrix, which is checked.
 
@@ -206,6 +208,40 @@ def spherical_k_means(
         raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
 
 
+def refine_start(
+    documents: UnitDocuments,
+    start: Snapshot,
+    limits: Limits,
+    begin: Callable[..., LloydSteps],
+    *,
+    progress: Progress = silent,
+) -> Snapshot:
+    """Return a start whose objective is at least as high: moves until none gains, then batch steps, and again.
+
+    A batch assignment moves a document to the nearest centroid as it stands, and overlooks that the centroids follow.
+    With the exact gain of a move documents still move, above all in small clusters. Source: Dhillon, Guan and Kogan,
+    Iterative Clustering of High Dimensional Text Data Augmented by Local Search, ICDM 2002 (their first variation).
+    `begin` returns the steps that begin at means and `labels`.
+    """
+    matrix = documents.matrix
+    weighted = matrix.data * np.repeat(documents.weights, np.diff(matrix.indptr))  # I2 of these is the objective
+    rows = sparse.csr_array((weighted, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
+    rows.eliminate_zeros()
+    best = start
+    for number in range(MOST_ROUNDS):
+        n_clusters = best.means.shape[0]
+        labels = refine_by_moves("i2", rows, best.labels, n_clusters, rng=np.random.default_rng(number))
+        progress("refine", number + 1, None)
+        if np.array_equal(labels, best.labels):
+            break
+        steps = begin(best.means, labels=labels.astype(np.int32))
+        settled = run_start(steps, limits, resume_from=(best.n_iter, -np.inf))
+        if settled.objective <= best.objective:
+            break
+        best = settled
+    return best
+
+
 def fit_of(snapshot: Snapshot, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]) -> SphericalFit:
     """Return a fit from its best start, the weight of the documents that have terms, and all starts.
 
@@ -225,7 +261,7 @@ def fit_of(snapshot: Snapshot, weight: float, best: BestStart, n_clusters: int, 
     )
 
 
-def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> npt.NDArray[np.float64]:
+def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats:
     """Return one weight for each document, or raise InputError."""
     if sample_weight is None:
         return np.ones(n_documents)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from doccluster.base.arrays import Floats, MatrixLike, SingleFloats
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.plain_values import parse_size
 from doccluster.base.sparse_structure import document_frequencies
-from doccluster.clustering.centroid_estimator import check_columns
+from doccluster.clustering.centroid_estimator import MatrixEstimator, check_columns
 from doccluster.clustering.k_means.assign import centroid_similarities, nearest_centroids
 from doccluster.clustering.k_means.memory_plan import MemoryPlan
 from doccluster.clustering.k_means.spherical import (
@@ -29,7 +30,7 @@ from doccluster.geometry import Documents, as_documents
 
 @described_by(SphericalParameters)
 class SphericalKMeans(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SphericalParameters, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SphericalParameters, MatrixEstimator
 ):
     """Spherical k-means: unit documents, unit centroids, maximising the sum of cosines to the own centroid.
 
@@ -63,7 +64,7 @@ class SphericalKMeans(
     np.True_
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
 
         Raises
@@ -95,7 +96,7 @@ class SphericalKMeans(
             warnings.warn(note, DocclusterWarning, stacklevel=2)
         return self
 
-    def plan_memory(self, X: Any) -> MemoryPlan:
+    def plan_memory(self, X: MatrixLike) -> MemoryPlan:
         """Plan the memory of `fit` beyond `X`, and how it keeps within `max_memory`.
 
         Raises
@@ -118,7 +119,7 @@ class SphericalKMeans(
         self._n_features_out = self.centroids_.shape[0]
 
     @property
-    def cluster_centers_(self) -> npt.NDArray[np.float32]:
+    def cluster_centers_(self) -> SingleFloats:
         """The centroids as a dense array; refused above `max_memory`."""
         check_is_fitted(self, "centroids_")
         n_bytes = 4 * self.centroids_.shape[0] * self.centroids_.shape[1]
@@ -127,35 +128,31 @@ class SphericalKMeans(
                 (f"cluster_centers_ would take {n_bytes:,} bytes, above ", Argument("max_memory", self.max_memory)),
                 remedy="use centroids_, the same rows kept sparse",
             )
-        dense: npt.NDArray[np.float32] = self.centroids_.toarray()
-        return dense
+        return np.asarray(self.centroids_.toarray())
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: MatrixLike) -> npt.NDArray[np.int32]:
         """Return the nearest centroid of each row, lowest index on ties."""
         return nearest_centroids(self._checked(X), self.centroids_, n_threads=self.n_threads)
 
-    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+    def transform(self, X: MatrixLike) -> Floats:
         """Return 1 - cosine of each row to each centroid, array of shape (n_documents, n_clusters), 0..2."""
         return 1.0 - centroid_similarities(self._checked(X), self.centroids_, n_threads=self.n_threads)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> npt.NDArray[np.int32]:
+    def fit_predict(
+        self, X: MatrixLike, y: object = None, sample_weight: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.int32]:
         """Return the labels of `fit`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def score(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> float:
+    def score(self, X: MatrixLike, y: object = None, sample_weight: npt.ArrayLike | None = None) -> float:
         """Return the objective on `X`: the sum of weights times cosine to the nearest centroid."""
         X = self._checked(X)
         weights = check_weights(sample_weight, X.shape[0])
         nearest = centroid_similarities(X, self.centroids_, n_threads=self.n_threads).max(axis=1)
         return float(np.sum(weights * nearest))
 
-    def _checked(self, X: Any) -> Documents:
+    def _checked(self, X: MatrixLike) -> Documents:
         check_is_fitted(self, "centroids_")
         documents = as_documents(X)
         check_columns(self, X)
         return documents
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

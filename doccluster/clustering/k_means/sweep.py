@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Array, Floats, Integers, SingleFloats
 from doccluster.base.compiled import jit
 from doccluster.clustering.k_means.term_places import LINE, UP, TermPlaces, aligned_zeros, read_cell
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
@@ -37,21 +38,18 @@ MOST_CANDIDATES = 2**12  # clusters of open rows that are looked at together
 F32, F64, I32, I64, U64 = np.float32, np.float64, np.int32, np.int64, np.uint64
 LOWEST = np.int32(-(2**31))
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-
 
 class SweepTable(NamedTuple):
     """Clusters by term: a line of cells for each common term, a list of (cluster, value) for each rare one."""
 
-    cells: Any  # uint16 (n_head * n_lanes,), uint32 where values have signs
-    factors: Any  # float32 (n_lanes,): a sum of products times this is a cosine
+    cells: Array  # uint16 (n_head * n_lanes,), uint32 where values have signs
+    factors: SingleFloats  # (n_lanes,): a sum of products times this is a cosine
     # float32 (n_lanes,): what sums begin with, 0, or NOWHERE for a lane without a cluster; of rows without zeros
     # (n_rows * n_lanes,): the products of each row, which a library has multiplied already
-    initial_sums: Any
-    list_starts: Any  # uint64 (n_rare + 1,): where the list of each rare term begins
-    list_lanes: Any  # int32
-    list_values: Any  # float32
+    initial_sums: SingleFloats
+    list_starts: npt.NDArray[np.uint64]  # (n_rare + 1,): where the list of each rare term begins
+    list_lanes: npt.NDArray[np.int32]
+    list_values: SingleFloats
     cell_roundoff: Any  # float32: what cells are off by, as a share of a cosine
 
     @classmethod
@@ -71,10 +69,10 @@ class SweepTable(NamedTuple):
 class Bounds(NamedTuple):
     """What is known of each row; carried from iteration to iteration."""
 
-    labels: Any  # int32
-    lower: Any  # float32, at most the cosine to the own centroid
+    labels: npt.NDArray[np.int32]
+    lower: SingleFloats  # at most the cosine to the own centroid
     # float32 (n_groups or all clusters, n_rows), at least the cosine to every other centroid c of group c % n_groups
-    upper: Any
+    upper: SingleFloats
 
 
 @jit(inner=True)
@@ -170,11 +168,11 @@ def sweep(rows, table, row_numbers, bounds, scratch, candidates):
 class Moves(NamedTuple):
     """How far centroids moved, and with them what the bounds of a group of clusters may be off by; chords."""
 
-    moved: Any  # float32 (n_clusters,)
-    largest: Any  # float32 (n_groups,): the farthest of each group
+    moved: SingleFloats  # (n_clusters,)
+    largest: SingleFloats  # (n_groups,): the farthest of each group
     # bool (at least n_clusters,): whether a cluster is that one; None where each group is one cluster
     is_farthest: Any
-    second_largest: Any  # float32 (n_groups,): the farthest of the others
+    second_largest: Any  # (n_groups,): the farthest of the others
 
     @classmethod
     def of(cls, movements: Floats, n_groups: int) -> Moves:

@@ -7,11 +7,11 @@ of the memory of a line and, where clusters are many, time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Array, Integers, SingleFloats
 from doccluster.base.compiled import jit
 
 LINE = 16  # float32 lanes of a cache line
@@ -42,7 +42,7 @@ class TermPlaces:
     n_head: int
 
     @classmethod
-    def of(cls, frequencies: npt.NDArray[np.int64], n_clusters: int, n_head: int | None = None) -> TermPlaces:
+    def of(cls, frequencies: Integers, n_clusters: int, n_head: int | None = None) -> TermPlaces:
         """Return the places for some clusters; `n_head` terms have a line, `head_length` by default."""
         n_head = head_length(frequencies, n_clusters) if n_head is None else n_head
         # numpy sorts 16-bit integers by their digits; which of two very common terms comes first does not matter
@@ -68,7 +68,7 @@ def table_width(n_clusters: int) -> int:
     return LINE * max(1, -(-n_clusters // LINE))
 
 
-def head_length(frequencies: npt.NDArray[np.int64], n_clusters: int) -> int:
+def head_length(frequencies: Integers, n_clusters: int) -> int:
     """Return how many terms have a line: all if the table is small, else those whose list would cost more."""
     n_lanes = table_width(n_clusters)
     if frequencies.size * n_lanes <= MOST_CELLS:
@@ -90,7 +90,7 @@ def read_cell(cells, at):
     return np.uint32(np.uint32(cells[at]) << (CELL_SHIFT if cells.itemsize == 2 else np.uint32(0))).view(np.float32)
 
 
-def cells_of(values: npt.NDArray[np.float32], kind: Any) -> npt.NDArray[Any]:
+def cells_of(values: SingleFloats, kind: npt.DTypeLike) -> Array:
     """Return float32 values as cells of a type, as `write_cell` stores them."""
     bits = values.view(np.uint32)
     if np.dtype(kind).itemsize > 2:
@@ -99,7 +99,7 @@ def cells_of(values: npt.NDArray[np.float32], kind: Any) -> npt.NDArray[Any]:
     return np.where(cells >= SMALLEST_CELL, cells, 0).astype(np.uint16)
 
 
-def aligned_zeros(size: int, kind: Any) -> npt.NDArray[Any]:
+def aligned_zeros(size: int, kind: npt.DTypeLike) -> Array:
     """Return zeros that begin where a cache line does: a line of the table that lies across two costs two reads."""
     n_bytes = size * np.dtype(kind).itemsize
     store = np.zeros(n_bytes + LINE_BYTES, np.uint8)

@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Flags, Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
-from doccluster.geometry.documents import as_documents
+from doccluster.geometry.documents import Documents, as_documents
 
 BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
 BLOCKS_PER_THREAD, MIN_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
@@ -30,19 +31,16 @@ FINEST_WEIGHT = 2.0**-8  # sums stay exact where weights are multiples of it
 INTEGERS_OF_FLOAT64 = 2.0**53
 SLACK = 1.001  # what rounding of a sum of all documents may hide
 
-Integers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
 
 class SweepRows(NamedTuple):
     """Rows as kernels read them, in the order of the columns: terms with a line in the table, and rare terms."""
 
-    starts: Any  # uint64 (n_rows + 1,): where each row begins, and where all end
-    terms: Any  # uint32 (n_entries + 3,): the line of a term; sweeps read four at a time
-    values: Any  # float32 (n_entries + 3,), times UP
-    rare_starts: Any  # uint64 (n_rows + 1,)
-    rare_terms: Any  # uint32: the number among rare terms
-    rare_values: Any  # float32, times UP
+    starts: npt.NDArray[np.uint64]  # (n_rows + 1,): where each row begins, and where all end
+    terms: npt.NDArray[np.uint32]  # (n_entries + 3,): the line of a term; sweeps read four at a time
+    values: SingleFloats  # (n_entries + 3,), times UP
+    rare_starts: npt.NDArray[np.uint64]  # (n_rows + 1,)
+    rare_terms: npt.NDArray[np.uint32]  # the number among rare terms
+    rare_values: SingleFloats  # times UP
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class UnitDocuments:
     """Unit rows, their weights, and how many threads work on them; `unit_documents` makes them."""
 
     matrix: sparse.csr_array  # float32, of shape (n_documents, n_terms), the columns of each row ascending
-    weights: npt.NDArray[np.float64]  # of shape (n_documents,)
+    weights: Floats  # of shape (n_documents,)
     n_threads: int = 1
 
     @property
@@ -109,7 +107,7 @@ class UnitDocuments:
         return np.where(np.diff(starts) > 0, np.add.reduceat(mixed, starts[:-1]), np.uint64(0))
 
     @cached_property
-    def dense(self) -> npt.NDArray[np.float32] | None:
+    def dense(self) -> SingleFloats | None:
         """The values as a table of documents by terms, not copied; None where a row lacks a value, as in most text."""
         if self.n_entries != self.n_documents * self.n_terms:
             return None
@@ -202,7 +200,7 @@ class UnitDocuments:
 
 
 def unit_documents(
-    rows: Any, *, weights: npt.NDArray[np.float64] | None = None, n_threads: int = 1
+    rows: Matrix | Documents, *, weights: Floats | None = None, n_threads: int = 1
 ) -> tuple[UnitDocuments, bool]:
     """Return documents ready for the iterations, and whether rows had to be normalised; unit float32 csr rows are kept.
 
@@ -214,7 +212,7 @@ def unit_documents(
     return UnitDocuments(unit_rows_of(documents), weights, n_threads), scaled
 
 
-def unit_rows_of(documents: Any) -> sparse.csr_array:
+def unit_rows_of(documents: Documents) -> sparse.csr_array:
     """Return the unit rows of `Documents` as float32 (zero rows stay zero), csr; without a copy where they are that."""
     matrix = documents.in_range
     if not documents.is_sparse:

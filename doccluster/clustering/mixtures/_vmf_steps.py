@@ -7,13 +7,12 @@ depend on the number of threads: blocks have a size of their own, and threads sh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Matrix
+from doccluster.base.arrays import AnyIntegers, CsrArray, Flags, Floats, Integers, Matrix
 from doccluster.base.blocks import row_blocks
 from doccluster.clustering.k_means.spherical_k_means import SphericalKMeans
 from doccluster.clustering.mixtures.vmf_functions import concentration, log_normalizer
@@ -46,7 +45,7 @@ def check_mixture_init(init: object, n_documents: int, n_clusters: int) -> None:
 
 def seed_labels(
     rows: Matrix, n_clusters: int, init: object, generator: np.random.Generator, n_threads: int | None
-) -> npt.NDArray[np.int64]:
+) -> Integers:
     """Return one label per document to start from; fewer than `n_clusters` occur if there are fewer distinct rows."""
     if not isinstance(init, str):
         return np.asarray(init, dtype=np.int64)
@@ -105,12 +104,12 @@ class UnitRows:
     """A block of unit rows without stored zeros, csr array of float64, also by term, its places, and their type."""
 
     places: slice
-    rows: Any
-    by_term: Any
-    given_type: np.dtype[Any]
+    rows: CsrArray
+    by_term: CsrArray
+    given_type: npt.DTypeLike
 
     @property
-    def is_empty(self) -> npt.NDArray[np.bool_]:
+    def is_empty(self) -> Flags:
         """Whether each row has no value."""
         return np.asarray(np.diff(self.rows.indptr) == 0)
 
@@ -181,8 +180,8 @@ def _add(expectation: Expectation, block: UnitRows, shares: Floats, n_threads: i
 
 
 def _posteriors(
-    scores: Floats, kappas: Floats, offsets: Floats, is_empty: npt.NDArray[np.bool_], *, is_hard: bool
-) -> tuple[npt.NDArray[Any], ...]:
+    scores: Floats, kappas: Floats, offsets: Floats, is_empty: Flags, *, is_hard: bool
+) -> tuple[Floats, npt.NDArray[np.int32], Floats, Floats]:
     """Return posteriors, labels, log densities and entropies of some rows, from their products with the means."""
     scores *= kappas
     scores += offsets

@@ -35,7 +35,7 @@ class Multinomials:
     weights: Floats
     # csr array of shape (n_terms, n_clusters): log(theta_ct / (smoothing background_t)): 0, and not stored, for a term
     # that a cluster has not
-    odds: Any
+    odds: CsrArray
     # the share of the collection in theta_ct = (1 - smoothing) share of t in c + smoothing background_t
     smoothing: float
     max_length: float  # counts of longer documents are scaled to this sum
@@ -107,7 +107,7 @@ def settle_labels(
     def fit(shares: object) -> Multinomials:
         return maximize(rows, shares, background, smoothing, max_length)
 
-    def label(parameters: Multinomials) -> tuple[Labels, Any]:
+    def label(parameters: Multinomials) -> tuple[Labels, CsrArray]:
         return expect(rows, replace(parameters, max_length=np.inf), soft=soft, n_threads=n_threads)
 
     first_partition = np.asarray(labels, dtype=np.int64), one_hot(labels, n_clusters)
@@ -154,8 +154,8 @@ def most_probable(block: slice, counts: CsrArray, parameters: Multinomials) -> L
 
 def settle(
     fit: Callable[[Any], Multinomials],
-    label: Callable[[Multinomials], tuple[Labels, Any]],
-    first_partition: tuple[Labels, Any],
+    label: Callable[[Multinomials], tuple[Labels, CsrArray]],
+    first_partition: tuple[Labels, CsrArray],
     *,
     max_iter: int,
     tol: float,
@@ -177,7 +177,7 @@ def settle(
             return SettledMixture(parameters, now, number, settled)
 
 
-def maximize(rows: CsrArray, shares: Any, background: Floats, smoothing: float, max_length: float) -> Multinomials:
+def maximize(rows: CsrArray, shares: CsrArray, background: Floats, smoothing: float, max_length: float) -> Multinomials:
     """Return the parameters that fit the shares of the documents in the clusters.
 
     `rows`: csr array of shape (n_documents, n_terms), capped counts. `shares`: csr array of shape (n_documents,
@@ -201,10 +201,12 @@ def multinomials_of(
     return Multinomials(weights, odds, smoothing, max_length)
 
 
-def expect(rows: Matrix, parameters: Multinomials, *, soft: bool, n_threads: int | None = None) -> tuple[Labels, Any]:
+def expect(
+    rows: Matrix, parameters: Multinomials, *, soft: bool, n_threads: int | None = None
+) -> tuple[Labels, CsrArray]:
     """Return the most probable cluster of each document (the lowest on ties), and the shares that count next."""
 
-    def block(part: slice) -> tuple[Labels, Any]:
+    def block(part: slice) -> tuple[Labels, CsrArray]:
         if not soft:
             labels: Labels = parameters.scores(rows[part]).argmax(axis=1)
             return labels, one_hot(labels, parameters.n_clusters)

@@ -8,15 +8,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClusterMixin
 
-from doccluster.base.arrays import CsrArray, Floats, Matrix, MatrixLike
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, MatrixLike
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
-from doccluster.base.validation import MAX_STARTS, as_generator, check_matrix, check_n_clusters
-from doccluster.clustering.centroid_estimator import check_columns
+from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
+from doccluster.clustering.centroid_estimator import MatrixEstimator
 from doccluster.clustering.mixtures._vmf_steps import check_mixture_init, seed_labels
 from doccluster.clustering.mixtures.multinomial import BLOCK_ROWS, Multinomials, SettledMixture, settle_labels
 from doccluster.clustering.smoothed.document_spaces import shared_term_rows
@@ -68,7 +67,7 @@ class MultinomialParameters(SeededParameters):
 
 
 @described_by(MultinomialParameters)
-class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
+class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
     """Mixture of multinomials over the counts of terms, fitted by expectation maximisation.
 
     Attributes
@@ -114,8 +113,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
         DocclusterWarning
             If there are fewer distinct documents than clusters.
         """
-        matrix = check_matrix(X)
-        validate_data(self, X, skip_check_array=True)
+        matrix = self._matrix_to_fit(X)
         k = check_n_clusters(self.n_clusters, matrix.shape[0])
         check_parameters(self)
         check_mixture_init(self.init, matrix.shape[0], self.n_clusters)
@@ -166,16 +164,14 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
             largest: Floats = scores.max(axis=1)
             if self.assignment == "hard":
                 return largest
-            summed: Floats = largest + np.log(np.exp(scores - largest[:, None]).sum(axis=1))
-            return summed
+            return np.asarray(largest + np.log(np.exp(scores - largest[:, None]).sum(axis=1)))
 
         parts = map_blocks(block, row_blocks(counts.shape[0], BLOCK_ROWS), n_threads=self.n_threads)
-        likelihoods: Floats = np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing)
-        return likelihoods
+        return np.asarray(np.concatenate(list(parts)) + lengths * np.log(parameters.smoothing))
 
-    def predict(self, X: MatrixLike) -> npt.NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> Integers:
         """Return the most probable cluster of each document, the lowest on ties."""
-        counts = self._checked(X)
+        counts = _non_negative(self._new_matrix(X))
         parts = map_blocks(
             lambda part: self.mixture_.scores(counts[part]).argmax(axis=1),
             row_blocks(counts.shape[0], BLOCK_ROWS),
@@ -185,24 +181,15 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, BaseEstimator):
 
     def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each cluster for each document, array of shape (n_documents, n_clusters)."""
-        counts = self._checked(X)
-        shares: Floats = self.mixture_.posteriors(counts)
-        return shares
+        return np.asarray(self.mixture_.posteriors(_non_negative(self._new_matrix(X))))
 
     def score(self, X: MatrixLike, y: object = None) -> float:
         """Return the mean log-likelihood of the documents over that of the collection's distribution, in nats."""
-        counts = self._checked(X)
+        counts = _non_negative(self._new_matrix(X))
         return float(self._of_documents(counts, self.mixture_).mean())
-
-    def _checked(self, X: MatrixLike) -> Any:
-        check_is_fitted(self, "mixture_")
-        matrix = check_matrix(X)
-        check_columns(self, X)
-        return _non_negative(matrix)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
 

@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
-from doccluster.base.arrays import Floats, Matrix, MatrixLike
+from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, MatrixLike, Reals
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
 from doccluster.base.progress import silent
@@ -24,12 +24,11 @@ from doccluster.base.validation import (
     MAX_STARTS,
     RandomState,
     as_generator,
-    check_matrix,
     check_n_clusters,
     check_positive_int,
     unit_rows,
 )
-from doccluster.clustering.centroid_estimator import check_columns
+from doccluster.clustering.centroid_estimator import MatrixEstimator
 from doccluster.clustering.mixtures._vmf_steps import (
     Expectation,
     MixtureParameters,
@@ -41,8 +40,7 @@ from doccluster.clustering.mixtures._vmf_steps import (
     seed_labels,
     unit_blocks,
 )
-from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
-from doccluster.clustering.mixtures.vmf_sampling import VmfRows, spawn_entropy
+from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, VmfRows, spawn_entropy
 from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
 
@@ -96,7 +94,7 @@ class VmfParameters(SeededParameters):
 
 
 @described_by(VmfParameters)
-class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
+class VonMisesFisherMixture(ClusterMixin, VmfParameters, MatrixEstimator):
     """Mixture of von Mises-Fisher distributions on the unit sphere, fitted by expectation maximisation.
 
     Attributes
@@ -146,15 +144,14 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         DocclusterWarning
             If rows were normalised, a concentration ran to its bound, or a cluster lost all its documents.
         """
-        original, X = X, check_matrix(X)
-        validate_data(self, original, skip_check_array=True)
-        n_clusters = check_n_clusters(self.n_clusters, X.shape[0])
-        self._check_parameters(X)
-        rows = unit_rows(X)
+        matrix = self._matrix_to_fit(X)
+        n_clusters = check_n_clusters(self.n_clusters, matrix.shape[0])
+        self._check_parameters(matrix)
+        rows = unit_rows(matrix)
         documents = unit_blocks(rows, n_clusters)
         if all(block.is_empty.all() for block in documents):
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")
-        self._store(self._best_start(rows, documents, n_clusters), X)
+        self._store(self._best_start(rows, documents, n_clusters), matrix)
         return self
 
     def _check_parameters(self, X: Matrix) -> None:
@@ -177,7 +174,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         assert best is not None
         return best
 
-    def _run(self, documents: list[UnitRows], labels: npt.NDArray[Any], n_clusters: int, stage: str) -> MixtureFit:
+    def _run(self, documents: list[UnitRows], labels: AnyIntegers, n_clusters: int, stage: str) -> MixtureFit:
         """Return the end of one start: maximise, expect, until the gain is below `tol`."""
         report, threads = self.progress or silent, resolve_threads(self.n_threads)
         steps: dict[str, Any] = {
@@ -280,7 +277,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         """Return the entropy of the cluster probabilities of each row, in nats; nan for rows without values."""
         return self._expected(X).entropies
 
-    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> tuple[npt.NDArray[Any], Any]:
+    def sample(self, n_samples: int = 1, random_state: RandomState = None) -> tuple[Reals, Integers]:
         """Return rows drawn from the fitted mixture, dense, and the cluster of each.
 
         The rows are directions of the sphere, with negative numbers: they are not texts.
@@ -299,21 +296,13 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, BaseEstimator):
         return rows.draw(n_threads=self.n_threads), labels
 
     def _documents(self, X: MatrixLike) -> list[UnitRows]:
-        check_is_fitted(self, "means_")
-        matrix = check_matrix(X)
-        check_columns(self, X)
-        return unit_blocks(unit_rows(matrix, warn=False), self.weights_.size)
+        return unit_blocks(unit_rows(self._new_matrix(X), warn=False), self.weights_.size)
 
     def _expected(self, X: MatrixLike) -> Expectation:
         return expect(self._documents(X), self._parameters, with_sums=False, n_threads=resolve_threads(self.n_threads))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
-
-def _named(chosen: npt.NDArray[np.bool_]) -> str:
+def _named(chosen: Flags) -> str:
     numbers = np.flatnonzero(chosen).tolist()
     shown = ", ".join(map(str, numbers[:5])) + (", ..." if len(numbers) > 5 else "")
     return f"cluster {shown}" if len(numbers) == 1 else f"{len(numbers)} clusters ({shown})"

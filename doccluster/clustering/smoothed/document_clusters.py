@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Integers, Matrix
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.place import Place
 from doccluster.base.plain_values import parse_size
@@ -82,7 +82,7 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
     )
 
 
-Labels = npt.NDArray[np.int64]
+Labels = Integers
 NOT_SETTLED = "The counts of terms were left aside: the matrix holds none."
 COUNTING_MIXING = 0.5  # how far one step moves rows among which clusters are counted
 LETTER_COMPONENTS = 50  # dimensions of latent semantic analysis of letters
@@ -141,22 +141,22 @@ class DocumentFit:
     labels: Labels  # of shape (n_documents,): of 0..n_clusters-1; a number may be that of no document
     mixture: Multinomials | None  # what settled them; None where there were no counts
     # of shape (n_documents,): the labels of the starts of spherical k-means before settling, the best first
-    starts: tuple[npt.NDArray[np.integer[Any]], ...]
+    starts: tuple[AnyIntegers, ...]
     n_iter: int  # iterations of the best start of spherical k-means
     left_out: tuple[str, ...]  # which steps were not done, and why
     notes: tuple[str, ...]  # what else the caller should know
     interrupted: bool = False  # whether a person stopped the work, and these are the best labels until then
-    points: Any = None  # the rows, or what stands for them, that spherical k-means was given
+    points: Matrix | None = None  # the rows, or what stands for them, that spherical k-means was given
 
 
 def smooth_documents(
-    rows: Any,
-    counts: Any | None,
+    rows: Matrix,
+    counts: CsrArray | None,
     parameters: DocumentParameters,
     *,
     meaning: Meaning | None = None,
     letters: Letters | None = None,
-    term_factors: npt.NDArray[np.float64] | None = None,
+    term_factors: Floats | None = None,
     place: Place | None = None,
 ) -> SmoothedRows | None:
     """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
@@ -169,15 +169,15 @@ def smooth_documents(
 
 
 def cluster_documents(
-    rows: Any,
-    counts: Any | None,
+    rows: Matrix,
+    counts: CsrArray | None,
     parameters: DocumentParameters,
     *,
     meaning: Meaning | None = None,
     letters: Letters | None = None,
     smoothed: SmoothedRows | None = None,
     start: Labels | None = None,
-    term_factors: npt.NDArray[np.float64] | None = None,
+    term_factors: Floats | None = None,
     place: Place | None = None,
     fit_spherical: FitSpherical | None = None,
 ) -> DocumentFit:
@@ -210,7 +210,7 @@ class DocumentWork:
     def __init__(
         self,
         rows: Any,
-        counts: Any | None,
+        counts: CsrArray | None,
         parameters: DocumentParameters,
         meaning: Meaning | None,
         letters: Letters | None = None,
@@ -230,7 +230,7 @@ class DocumentWork:
         self.n_iter = 1
         self.smoothed_rows: SmoothedRows | None = None
         self.start: Labels | None = None
-        self.term_factors: npt.NDArray[np.float64] | None = None
+        self.term_factors: Floats | None = None
 
     def run(self) -> DocumentFit:
         """Return the labels, settled."""
@@ -274,7 +274,7 @@ class DocumentWork:
             return "the rows have negative values"
         return None
 
-    def _points(self, refused: str | None) -> Any:
+    def _points(self, refused: str | None) -> Matrix:
         """Return the rows that spherical k-means is given: smoothed ones where that is asked for and can be."""
         parameters = self.parameters
         if parameters.quality != "fast" and not refused and parameters.n_clusters > 1:
@@ -286,7 +286,7 @@ class DocumentWork:
             )
         return self.rows if self.meaning is None else self.meaning.beside(self.rows, self.place)
 
-    def _means_to_start_from(self, points: Any) -> Any:
+    def _means_to_start_from(self, points: Matrix) -> Matrix:
         """Return the directions of the sums of the clusters to start from; None where there are none."""
         if self.start is None:
             return None
@@ -299,7 +299,7 @@ class DocumentWork:
 
         A logarithm keeps the few words that a document repeats from choosing its neighbours alone.
         """
-        parameters, spaces = self.parameters, list[Any]()
+        parameters, spaces = self.parameters, list[Matrix]()
         graph: Graph
         if not self.is_sparse:
             graph, spaces = neighbour_graph(self.rows, parameters.n_neighbors, **self._how), [self.rows]
@@ -326,14 +326,14 @@ class DocumentWork:
         cells = cells_of(rows, self.rng, n_threads, self.place, exact_up_to=LETTERS_EXACT_UP_TO)
         return joined_graph(graph, rows, weight=second.weight, cells=cells, n_threads=n_threads, place=self.place)
 
-    def _graph(self, rows: Any) -> NeighbourGraph:
+    def _graph(self, rows: Matrix) -> NeighbourGraph:
         parameters = self.parameters
         if parameters.max_memory is not None and not self.place.is_on_disk:
             limit, letters = parse_size(parameters.max_memory), self.letters
             check_memory(rows, parameters.n_components, parameters.n_neighbors, limit, letters and letters.rows)
         return neighbour_graph(rows, parameters.n_neighbors, **self._how)
 
-    def _moved(self, spaces: list[Any], graph: Graph, edges: Any, **how: Any) -> Any:
+    def _moved(self, spaces: list[Matrix], graph: Graph, edges: Any, **how: Any) -> Matrix:
         """Return rows of all spaces, each moved towards its neighbours, side by side; then those of the meaning."""
         with self.place.for_a_while() as inner:
             moved = [moved_rows(rows, graph, edges, inner, **how) for rows in spaces]
@@ -352,7 +352,7 @@ class DocumentWork:
         parameters = self.parameters
         return {"rng": self.rng, "n_threads": parameters.n_threads, "progress": self.progress, "place": self.place}
 
-    def _spherical(self, points: Any, *, init: Init | None = None) -> SphericalFit:
+    def _spherical(self, points: Matrix, *, init: Init | None = None) -> SphericalFit:
         """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""
         asked_parameters = self.parameters
         parameters = SphericalParameters(
@@ -402,7 +402,7 @@ class DocumentWork:
         counts = self.counts
         return float(counts.data.sum(dtype=np.float64)) < SETTLED_FROM * int(counts.shape[0])
 
-    def _weighted(self, term: TermPart) -> Any:
+    def _weighted(self, term: TermPart) -> Matrix:
         """Return the rows of the counts, weighted anew."""
         assert self.counts is not None
         parameters = self.parameters

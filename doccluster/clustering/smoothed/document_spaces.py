@@ -12,10 +12,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import row_blocks
 from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import format_size
@@ -50,7 +50,7 @@ Graph = NeighbourGraph | JoinedGraph
 
 
 def neighbour_graph(
-    rows: Any,
+    rows: Matrix,
     n_neighbors: int,
     *,
     rng: np.random.Generator,
@@ -82,14 +82,14 @@ def cells_of(
 
 
 def reduced_rows(
-    rows: Any,
+    rows: Matrix,
     n_components: int,
     *,
     rng: np.random.Generator,
     n_threads: int | None,
     progress: Progress,
     place: Place | None = None,
-) -> Any:
+) -> Matrix:
     """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
     progress("project", 0)
     documents = Documents(rows)
@@ -104,7 +104,7 @@ def reduced_rows(
     return space.project(documents, n_threads=n_threads, place=place)
 
 
-def moved_rows(rows: Any, graph: Graph, edges: Any, place: Place, *, mixing: float, n_steps: int = 3) -> Any:
+def moved_rows(rows: Matrix, graph: Graph, edges: Any, place: Place, *, mixing: float, n_steps: int = 3) -> Matrix:
     """Return dense unit rows, each moved towards its neighbours in a graph, a float32 table; copies share one place.
 
     `edges` are the weights of the graph, where `place` keeps them.
@@ -119,7 +119,9 @@ def moved_rows(rows: Any, graph: Graph, edges: Any, place: Place, *, mixing: flo
         return place.table(taken_rows, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, moved, families)
 
 
-def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, letters: Any | None = None) -> None:
+def check_memory(
+    rows: CsrArray, n_components: int, n_neighbors: int, limit: int, letters: CsrArray | None = None
+) -> None:
     """Raise MemoryLimitError if the graph and the space of `rows` (csr), and of letters, need more than `limit`."""
     needed = FIT_BYTES
     for matrix in (rows,) if letters is None else (rows, letters):
@@ -139,7 +141,7 @@ def check_memory(rows: Any, n_components: int, n_neighbors: int, limit: int, let
         )
 
 
-def side_by_side(place: Place, *tables: Any, second: Meaning | Letters | None = None) -> Any:
+def side_by_side(place: Place, *tables: Matrix, second: Meaning | Letters | None = None) -> Matrix:
     """Return the unit rows of tables of the same documents, one beside the other, and those of a second view."""
     shapes = [table.shape for table in tables]
     rows, weight = (None, 0.0) if second is None else (second.rows, second.weight)
@@ -148,7 +150,7 @@ def side_by_side(place: Place, *tables: Any, second: Meaning | Letters | None = 
     return place.table(block_side_by_side, blocks, width, np.float32, rows, weight, *tables)
 
 
-def block_side_by_side(block: slice, second: Any, weight: float, *tables: Any) -> Any:
+def block_side_by_side(block: slice, second: Matrix, weight: float, *tables: Matrix) -> Matrix:
     """Return some rows of the tables beside one another."""
     words = unit(np.hstack([table[block] for table in tables])).astype(np.float32)
     return words if second is None else beside(words, second[block], weight)
@@ -163,19 +165,19 @@ def holds_counts(matrix: Any) -> bool:
 class WeighedRows(NamedTuple):
     """Unit rows, the factor of each term (None where they are not of counts), and whether single terms kept theirs."""
 
-    rows: Any
-    factors: npt.NDArray[np.float32] | None
+    rows: Matrix
+    factors: SingleFloats | None
     keeps_single: bool
 
 
 def shared_term_rows(
-    counts: Any,
+    counts: CsrArray,
     n_clusters: int,
     *,
     weighting: Weighting | None = None,
     n_threads: int | None = None,
     place: Place | None = None,
-    term_factors: npt.NDArray[np.float64] | None = None,
+    term_factors: Floats | None = None,
 ) -> WeighedRows:
     """Return the unit rows of counts as `weighted_rows` has them, where `place` keeps them.
 
@@ -204,7 +206,7 @@ def shared_term_rows(
     return WeighedRows(place.rows(weighted_block, blocks, counts, factors, *how), factors, keeps_single=True)
 
 
-def counted_terms(block: slice, counts: Any) -> tuple[npt.NDArray[np.int64], float]:
+def counted_terms(block: slice, counts: CsrArray) -> tuple[Integers, float]:
     """Return in how many of some rows each term occurs, and the sum of the counts."""
     rows = counts[block]
     return np.bincount(rows.indices[rows.data > 0], minlength=rows.shape[1]), float(rows.data.sum(dtype=np.float64))
@@ -229,7 +231,7 @@ def has_as_many_rows(points: Any, number: int) -> bool:
     return False
 
 
-def _entries(points: Any, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _entries(points: Any, row: int) -> tuple[Any, Any]:
     """Return the columns and the values of a row."""
     if not sparse.issparse(points):
         return np.arange(points.shape[1]), points[row]
@@ -237,23 +239,21 @@ def _entries(points: Any, row: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]
     return points.indices[entries], points.data[entries]
 
 
-def weighted_rows(
-    counts: Any, factors: npt.NDArray[np.float32], *, weighting: Weighting | None = None, n_threads: int | None = None
-) -> Any:
+def weighted_rows(counts: CsrArray, factors: SingleFloats, *, n_threads: int | None = None) -> Matrix:
     """Return the unit rows of counts, float32 csr array: the part of the document times the factor of each term."""
     mean_length = max(float(counts.data.sum(dtype=np.float64)) / counts.shape[0], 1.0)
     every = slice(0, counts.shape[0])
-    return weighted_block(every, counts, factors, weighting or parse_weighting("tfidf"), mean_length, n_threads)
+    return weighted_block(every, counts, factors, parse_weighting("tfidf"), mean_length, n_threads)
 
 
 def weighted_block(
     block: slice,
-    counts: Any,
-    factors: npt.NDArray[np.float32],
+    counts: CsrArray,
+    factors: SingleFloats,
     weighting: Weighting,
     mean_length: float,
     n_threads: int | None = 1,
-) -> Any:
+) -> Matrix:
     """Return the unit rows of some documents; `mean_length` is that of all."""
     rows = sparse.csr_array(counts[block], dtype=np.float32, copy=True)
     rows.eliminate_zeros()  # a logarithm has no value there
@@ -302,7 +302,7 @@ def search_cells(
     return Cells(probes[:, 0].astype(np.int64), probes)
 
 
-def nearest_centroids(block: slice, rows: Any, centroids: Any, n_probes: int) -> npt.NDArray[np.int64]:
+def nearest_centroids(block: slice, rows: Matrix, centroids: Matrix, n_probes: int) -> Integers:
     """Return the cells nearest to each of some rows, nearest first."""
     if sparse.issparse(rows):
         similarity = centroid_similarities(rows[block], centroids, n_threads=1)
@@ -324,12 +324,11 @@ def number_of_cells(n_documents: int) -> int:
     return max(1, round(math.sqrt(n_documents)))
 
 
-def _largest(values: npt.NDArray[np.float64], k: int) -> npt.NDArray[np.int64]:
+def _largest(values: Floats, k: int) -> Integers:
     """Return the columns of the k largest values of each row, largest first."""
     if k < values.shape[1]:
         columns = np.sort(np.argpartition(-values, k - 1, axis=1)[:, :k], axis=1)
     else:
         columns = np.broadcast_to(np.arange(k), values.shape)
     order = np.argsort(-np.take_along_axis(values, columns, axis=1), axis=1, kind="stable")
-    largest: npt.NDArray[np.int64] = np.take_along_axis(columns, order, axis=1)
-    return largest
+    return np.asarray(np.take_along_axis(columns, order, axis=1))
