@@ -16,9 +16,11 @@ Reals: TypeAlias = npt.NDArray[np.floating[Any]]  # float32 or float64
 Integers: TypeAlias = npt.NDArray[np.int64]
 AnyIntegers: TypeAlias = npt.NDArray[np.integer[Any]]  # of any width: labels as they come
 Array: TypeAlias = npt.NDArray[np.generic]  # of any kind
+AnyArray: TypeAlias = npt.NDArray[Any]  # of a kind that only its file or its maker says, to compute with
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Labels: TypeAlias = npt.NDArray[np.int64]  # the number of the cluster of each document
 
+DType: TypeAlias = np.dtype[Any]
 CsrArray: TypeAlias = "sparse.csr_array"  # by rows: a document, or a cluster, in each
 CscArray: TypeAlias = "sparse.csc_array"  # by columns
 Matrix: TypeAlias = "CsrArray | Reals"  # rows, sparse or dense

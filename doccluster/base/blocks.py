@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import AnyIntegers, Array
+from doccluster.base.arrays import AnyArray, AnyIntegers, Array
 from doccluster.base.progress import LOOPS
 from doccluster.errors import InputError
 
@@ -139,7 +139,7 @@ SPARE_FILES = 512  # open besides: libraries, connections, files that are read
 _one_header_at_a_time = threading.Lock()
 
 
-def open_array(path: Path) -> npt.NDArray[Any]:
+def open_array(path: Path) -> AnyArray:
     """Return an array that is mapped from its file; one without entries is read."""
     try:
         with _one_header_at_a_time:
@@ -166,10 +166,7 @@ def allow_open_files(n_more: int) -> None:
 
 
 def write_arrays(folder: Path, arrays: Mapping[str, Array]) -> None:
-    """Write arrays as the files of a folder that appears whole or not at all.
-
-    Raises InputError if there is no room, or no right to write.
-    """
+    """Write arrays as the files of a folder that appears whole or not at all. Raises InputError if it cannot."""
     partial = folder.with_name(f".{folder.name}-{uuid.uuid4().hex}")
     try:
         partial.mkdir(parents=True)

@@ -12,8 +12,8 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -81,11 +81,7 @@ def _is_own_group(number: int) -> bool:
 
 
 class CheckedFolder:
-    """numba's files in one folder and their checksums.
-
-    A file may have several checksums, of which one has to fit: of two processes that compile a kernel at the same time,
-    each notes what it finds.
-    """
+    """numba's files in one folder, and their checksums, of which one has to fit where several processes noted one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -202,7 +198,7 @@ def _not_kept(function: Callable[..., object], settings: Mapping[str, object]) -
         return kernel
     compile_for = kernel.compile
 
-    def compile_and_warn(signature: object) -> Any:
+    def compile_and_warn(signature: object) -> object:
         CLOCK.warn_not_kept()
         with collector_paused():
             return compile_for(signature)
@@ -232,25 +228,18 @@ def _cached_with_user(function: Callable[..., object], settings: Mapping[str, ob
     folder = users_folder()
     if folder is None or not make_folder(folder):
         return None
-    with _numba_caches_in(folder):
-        return _cached(function, settings)
-
-
-@contextmanager
-def _numba_caches_in(folder: Path) -> Iterator[None]:
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        yield
+        return _cached(function, settings)
     finally:
         numba.config.CACHE_DIR = before
 
 
-def _noting(kernel: Any, folder: CheckedFolder, name: str) -> Callable[[Any], Any]:
+def _noting(kernel: Any, folder: CheckedFolder, name: str) -> Callable[[object], object]:
     """Return the compiler of a kernel, which notes the files that it writes, and outlives a full disk."""
     compile_or_load = kernel.compile
 
-    def compile_and_note(signature: Any) -> Any:
+    def compile_and_note(signature: object) -> object:
         with global_compiler_lock, collector_paused():
             misses = kernel.stats.cache_misses.total()
             for _ in range(2):

@@ -9,9 +9,7 @@ from typing import Any
 
 
 def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names live in these modules, ``module`` or
-    ``module:name``.
-    """
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names live in modules (``module:name`` for another)."""
 
     def get(name: str) -> Any:
         if name not in homes:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from doccluster.errors import Argument, DocclusterError
 
@@ -188,7 +188,7 @@ def _raise_told(report: dict[str, Any], allowance: Allowance) -> None:
         raise kind(tuple(word if isinstance(word, str) else Argument(*word) for word in report["words"]))
 
 
-def _send(stream: Any, value: Any, body: bytes = b"") -> None:
+def _send(stream: IO[bytes], value: object, body: bytes = b"") -> None:
     text = json.dumps(value, default=str).encode("ascii")
     stream.write(_LENGTHS.pack(len(text), len(body)) + text)
     stream.write(body)
@@ -214,7 +214,7 @@ def serve() -> None:
         _send(target, _done(target, *request))
 
 
-def _done(target: Any, task: dict[str, Any], body: bytes) -> dict[str, object]:
+def _done(target: IO[bytes], task: dict[str, Any], body: bytes) -> dict[str, object]:
     """Do a piece of work, and return how it ended."""
     module, _, name = task["function"].partition(":")
     try:

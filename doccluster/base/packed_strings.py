@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import AnyIntegers, Array
+from doccluster.base.arrays import AnyIntegers, Array, Integers
 from doccluster.errors import SchemaError
 
 Item = TypeVar("Item")
@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 AT_A_TIME = 20_000  # strings that are made together
 
 
-def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], Integers]:
     """Return the strings one after the other in UTF-8, uint8, and where each ends, int64 of shape (n_strings,).
 
     >>> pack_strings(["ab", "", "é"])
@@ -31,7 +31,7 @@ def pack_strings(strings: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDA
     return np.frombuffer(bytearray().join(pieces), dtype=np.uint8), np.cumsum(np.concatenate(sizes), dtype=np.int64)
 
 
-def unpack_strings(characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> list[str]:
+def unpack_strings(characters: npt.NDArray[np.uint8], ends: Integers) -> list[str]:
     """Return the strings that `pack_strings` packed.
 
     >>> unpack_strings(*pack_strings(["ab", "", "é"]))
@@ -72,7 +72,7 @@ class MadeItems(Sequence[Item]):
     def _item(self, place: int, /) -> Item:
         """Return the item at a place from 0 on."""
 
-    def _items(self, places: npt.NDArray[np.int64]) -> list[Item]:
+    def _items(self, places: Integers) -> list[Item]:
         return [self._item(place) for place in places.tolist()]
 
 
@@ -86,7 +86,7 @@ class PackedStrings(MadeItems[str]):
 
     __hash__ = None  # type: ignore[assignment]  # like a list, it is equal to what has the same items
 
-    def __init__(self, characters: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]) -> None:
+    def __init__(self, characters: npt.NDArray[np.uint8], ends: Integers) -> None:
         self.characters, self.ends = characters, ends
 
     @classmethod

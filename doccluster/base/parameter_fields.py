@@ -143,9 +143,7 @@ def check_names(typed: Iterable[str], names_known: Iterable[str], what: str) -> 
 
 
 def at_the_door(function: F, name: str | None = None) -> F:
-    """Return the function with errors in a sentence: a wrong call is answered with the right one, under a public
-    name.
-    """
+    """Return the function, under a public name, with a wrong call answered by the right one."""
     signature, called = inspect.signature(function), name or function.__qualname__.removesuffix(".__init__")
     parameters = {name: parameter for name, parameter in signature.parameters.items() if name != "self"}
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

@@ -268,9 +268,7 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Yield an empty folder to fill; on success it takes the name `folder`, on any error what was there is still
-    there.
-    """
+    """Yield an empty folder to fill; on success it takes the name `folder`, else what was there stays."""
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()
     refusals = _refused(f"the output {folder} cannot be written", "nothing was changed there")

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, Integers
+from doccluster.base.arrays import AnyArray, Array, CsrArray, DType, Integers, Matrix
 from doccluster.base.blocks import (
     map_blocks,
     open_array,
@@ -46,6 +46,14 @@ FAN_IN = 8  # results that are combined at a time in a tree
 TAKEN_ROWS = 2**13  # rows that are laid out in another order at a time
 
 
+@dataclass
+class Traffic:
+    """The bytes that went to workers and came back."""
+
+    sent: int = 0
+    received: int = 0
+
+
 class Place:
     """This process: tables are arrays, and made by its threads.
 
@@ -57,21 +65,12 @@ class Place:
 
     def __init__(self, n_threads: int | None = None) -> None:
         self._n_threads = resolve_threads(n_threads)
+        self.traffic = Traffic()  # stays at nothing where nothing travels
 
     @property
     def n_workers(self) -> int:
         """How many items are worked on at a time."""
         return self._n_threads
-
-    @property
-    def bytes_sent(self) -> int:
-        """What went to workers so far."""
-        return 0
-
-    @property
-    def bytes_received(self) -> int:
-        """What came back from workers so far."""
-        return 0
 
     def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
@@ -101,7 +100,9 @@ class Place:
         """Return the sum of all ``function(item, *shared)``, whole numbers, which add up in any order."""
         return self.reduce(function, added, items, *shared)
 
-    def _as_called(self, function: Callable[..., Any], shared: tuple[object, ...]) -> tuple[Callable[..., Any], Any]:
+    def _as_called(
+        self, function: Callable[..., Result], shared: tuple[object, ...]
+    ) -> tuple[Callable[..., Result], tuple[object, ...]]:
         """Return a function as workers call it, and what it is handed besides an item."""
         return function, shared
 
@@ -110,8 +111,13 @@ class Place:
         function(*values)
 
     def table(
-        self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: npt.DTypeLike, *shared: object
-    ) -> Any:
+        self,
+        function: Callable[..., Matrix],
+        blocks: Sequence[slice],
+        width: int,
+        dtype: npt.DTypeLike,
+        *shared: object,
+    ) -> AnyArray:
         """Return the table whose rows of each block are ``function(block, *shared)``."""
         whole = np.empty((blocks[-1].stop if blocks else 0, width), dtype)
 
@@ -121,7 +127,7 @@ class Place:
         share_blocks(fill, blocks, n_threads=self._n_threads)
         return whole
 
-    def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: object) -> Any:
+    def rows(self, function: Callable[..., CsrArray], blocks: Sequence[slice], *shared: object) -> CsrArray:
         """Return the csr array whose rows of each block are ``function(block, *shared)``."""
         return function(slice(0, blocks[-1].stop if blocks else 0), *shared)  # those of all blocks at once
 
@@ -161,13 +167,13 @@ class CsrFiles:
     n_columns: int
     values: str = "data"  # the name of the values; others may stand in the places of the same entries
 
-    def open(self) -> Any:
+    def open(self) -> CsrArray:
         """Return the rows as a csr array over the files."""
         data, indices, starts = self.arrays
         return csr_over(data, indices, starts, (starts.size - 1, self.n_columns))
 
     @property
-    def arrays(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    def arrays(self) -> tuple[AnyArray, AnyArray, AnyArray]:
         """The values, the columns and the starts, mapped from their files."""
         folder = Path(self.folder)
         return tuple(open_array(folder / f"{name}.npy") for name in (self.values, "indices", "starts"))  # type: ignore[return-value]
@@ -198,8 +204,13 @@ class FilePlace(Place):
         self.folder = self._root = Path(folder)
 
     def table(
-        self, function: Callable[..., Any], blocks: Sequence[slice], width: int, dtype: npt.DTypeLike, *shared: object
-    ) -> Any:
+        self,
+        function: Callable[..., Matrix],
+        blocks: Sequence[slice],
+        width: int,
+        dtype: npt.DTypeLike,
+        *shared: object,
+    ) -> AnyArray:
         """Return the table whose rows of each block are ``function(block, *shared)``, mapped from its file."""
         whole = self.empty_table(blocks[-1].stop if blocks else 0, width, dtype)
         for _ in self.map(fill_rows, blocks, whole.path, np.dtype(dtype), width, function, *shared):
@@ -212,7 +223,7 @@ class FilePlace(Place):
         reserve_table(path, (n_rows, width), dtype)
         return ArrayFile(str(path))
 
-    def rows(self, function: Callable[..., Any], blocks: Sequence[slice], *shared: object) -> Any:
+    def rows(self, function: Callable[..., CsrArray], blocks: Sequence[slice], *shared: object) -> CsrArray:
         """Return the csr array whose rows of each block are ``function(block, *shared)``, mapped from its files."""
         with self.for_a_while() as inner:
             pieces = list(self.map(write_piece, blocks, str(inner.folder), function, *shared))
@@ -250,7 +261,9 @@ class FilePlace(Place):
     def _new(self, ending: str) -> Path:
         return self.folder / f"table-{uuid.uuid4().hex[:12]}{ending}"
 
-    def _as_called(self, function: Callable[..., Any], shared: tuple[object, ...]) -> tuple[Callable[..., Any], Any]:
+    def _as_called(
+        self, function: Callable[..., Result], shared: tuple[object, ...]
+    ) -> tuple[Callable[..., Result], tuple[object, ...]]:
         return call_opened, (function, *map(self.files_of, shared))
 
     def files_of(self, value: Any) -> Any:
@@ -278,7 +291,7 @@ class FilePlace(Place):
         return self._root / path.relative_to(root) if path.is_relative_to(root) else None
 
 
-def call_opened(item: Any, function: Callable[..., Result], *shared: Any) -> Result:
+def call_opened(item: object, function: Callable[..., Result], *shared: object) -> Result:
     """Call a function with arrays in place of their files, and return its result."""
     opened = (value.open() if isinstance(value, ArrayFile | CsrFiles) else value for value in shared)
     return function(item, *opened)
@@ -290,21 +303,21 @@ def added(parts: list[Any]) -> Any:
 
 
 def fill_rows(
-    block: slice, path: str, dtype: np.dtype[Any], width: int, function: Callable[..., Any], *shared: Any
+    block: slice, path: str, dtype: DType, width: int, function: Callable[..., Matrix], *shared: object
 ) -> None:
     """Write some rows of a table into their place in its file."""
     rows = np.ascontiguousarray(function(block, *shared), dtype)
     write_rows(Path(path), block.start, rows.reshape(block.stop - block.start, width))
 
 
-def write_piece(block: slice, folder: str, function: Callable[..., Any], *shared: Any) -> CsrFiles:
+def write_piece(block: slice, folder: str, function: Callable[..., CsrArray], *shared: object) -> CsrFiles:
     """Write the rows of a csr array that a function returns for a block."""
     rows, target = function(block, *shared), Path(folder) / f"rows-{block.start}"
     write_arrays(target, {"data.npy": rows.data, "indices.npy": rows.indices, "starts.npy": rows.indptr})
     return CsrFiles(str(target), rows.shape[1])
 
 
-def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:
+def join_rows(folder: Path, parts: Callable[[], Iterable[CsrArray]]) -> CsrFiles:
     """Write csr arrays, one below the other, as one to a folder; `parts` is called for each of its files."""
     folder.mkdir(exist_ok=True)
     starts, shape, dtype = [np.zeros(1, np.int64)], (0, 0), np.dtype(np.float32)
@@ -319,7 +332,7 @@ def join_rows(folder: Path, parts: Callable[[], Iterable[Any]]) -> CsrFiles:
     return CsrFiles(str(folder), shape[1])
 
 
-def csr_over(data: Any, indices: Any, starts: Any, shape: tuple[int, int]) -> Any:
+def csr_over(data: Array, indices: Array, starts: Array, shape: tuple[int, int]) -> CsrArray:
     """Return a csr array over arrays that are mapped from disk; the columns of each row ascend."""
     # of one type, else scipy would copy the columns
     matrix = sparse.csr_array((data, indices, starts.astype(indices.dtype, copy=False)), shape=shape)

@@ -9,13 +9,13 @@ As in scipy, the columns and values may be longer than the last row start says; 
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Matrix, is_sparse
+from doccluster.base.arrays import AnyArray, AnyIntegers, Array, CsrArray, Matrix, is_sparse
 from doccluster.errors import InputError, MemoryLimitError
 
 MOST_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
@@ -23,8 +23,6 @@ FREE_LINES = 2**23  # rows or columns that a matrix may have however few its val
 LINES_PER_VALUE = 1000  # ... and 1,000 more for each value
 BYTES_PER_COLUMN = 32  # what counting, ordering and renumbering columns takes
 _AT_ONCE = 1 << 20
-
-Integers = npt.NDArray[np.integer[Any]]
 
 
 class Csr(NamedTuple):
@@ -36,7 +34,7 @@ class Csr(NamedTuple):
 
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
-    data: npt.NDArray[Any]
+    data: AnyArray
 
     @classmethod
     def of(cls, matrix: CsrArray) -> Csr:
@@ -181,7 +179,7 @@ def _check_lines(matrix: CsrArray, name: str) -> bool:
     return True
 
 
-def _check_starts(value: object, n_lines: int, n_indices: int, lines: str, name: str) -> Integers:
+def _check_starts(value: object, n_lines: int, n_indices: int, lines: str, name: str) -> AnyIntegers:
     starts = _integers(value, f"the {lines} starts of {name}")
     if starts.size != n_lines + 1:
         raise InputError(
@@ -192,7 +190,7 @@ def _check_starts(value: object, n_lines: int, n_indices: int, lines: str, name:
     return starts
 
 
-def _ascends(indices: Integers, starts: Integers) -> bool:
+def _ascends(indices: AnyIntegers, starts: AnyIntegers) -> bool:
     """Return whether each index is above the one before it, except at the start of a line."""
     for begin in range(0, max(indices.size - 1, 0), _AT_ONCE):
         part = indices[begin : begin + _AT_ONCE + 1]
@@ -204,7 +202,7 @@ def _ascends(indices: Integers, starts: Integers) -> bool:
     return True
 
 
-def _check_range(indices: Integers, width: int, cross: str, name: str) -> None:
+def _check_range(indices: AnyIntegers, width: int, cross: str, name: str) -> None:
     if indices.size == 0:
         return
     least, greatest = int(indices.min()), int(indices.max())
@@ -232,7 +230,7 @@ def _check_lists(matrix: CsrArray, name: str) -> None:
         )
 
 
-def _integers(value: object, what: str) -> Integers:
+def _integers(value: object, what: str) -> AnyIntegers:
     array = np.asarray(value)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(f"{what} are {array.dtype} of {array.ndim} dimension(s), expected a vector of integers.")

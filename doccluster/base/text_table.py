@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, SURROGATES
 from doccluster.base.validation import is_missing
@@ -242,10 +242,7 @@ def html_table(
     caption: str = "",
     bar: str | None = None,
 ) -> str:
-    """Return a table as a piece of HTML that a notebook shows: no script, no style but its own, all text escaped.
-
-    Numbers are aligned right. `bar`: the column of numbers behind each of which a bar is drawn.
-    """
+    """Return a table as HTML for a notebook: no script, all text escaped; behind numbers of the column `bar`, bars."""
     lines = [list(row) for row in rows]
     place = None if bar is None else list(columns).index(bar)
     largest = max((float(row[place] or 0) for row in lines), default=0.0) if place is not None else 0.0
@@ -277,7 +274,7 @@ _FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
 _UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
 
 
-def safe_cell(value: object) -> Any:
+def safe_cell(value: object) -> object:
     """Return a text without control characters, and with ``'`` before it where a spreadsheet would run it.
 
     >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
@@ -312,11 +309,8 @@ def csv_text(table: Mapping[str, Sequence[object]] | pd.DataFrame) -> str:
 
 def _write(names: Sequence[str], rows: Iterable[Sequence[object]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([_csv_cell(value) for value in row] for row in itertools.chain([names], rows))
-
-
-def _csv_cell(value: object) -> Any:
-    return safe_cell(value) if isinstance(value, str) or not is_missing(value) else ""
+    for row in itertools.chain([names], rows):
+        writer.writerow([safe_cell(value) if isinstance(value, str) or not is_missing(value) else "" for value in row])
 
 
 def write_csv(table: Mapping[str, Sequence[object]] | pd.DataFrame, path: Path) -> None:
@@ -324,7 +318,7 @@ def write_csv(table: Mapping[str, Sequence[object]] | pd.DataFrame, path: Path) 
     write_csv_parts([table], path)
 
 
-def write_csv_parts(tables: Iterable[Mapping[str, Sequence[Any]] | pd.DataFrame], path: Path) -> None:
+def write_csv_parts(tables: Iterable[Mapping[str, Sequence[object]] | pd.DataFrame], path: Path) -> None:
     """Write tables of the same columns one below the other to a csv file; only one of them is held at a time."""
     with path.open("w", encoding="utf-8", newline="") as file:
         for number, table in enumerate(tables):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, Matrix, MatrixLike, is_sparse
+from doccluster.base.arrays import Array, DType, Floats, Matrix, MatrixLike, is_sparse
 from doccluster.base.blocks import BLOCK_ENTRIES, entry_blocks
 from doccluster.base.sparse_structure import checked_csr, masked, wrong_dimensions
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
@@ -53,7 +53,7 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
     )
 
 
-def check_matrix(matrix: MatrixLike, *, dtype: npt.DTypeLike | None = None, name: str = "X") -> Any:
+def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
     """Return `matrix` as a csr array in canonical form or as a dense 2-D array, float32 or float64, all values finite.
 
     The caller's arrays are never changed: what has to be converted is copied. Raises InputError or NothingUsable.
@@ -65,7 +65,7 @@ def check_matrix(matrix: MatrixLike, *, dtype: npt.DTypeLike | None = None, name
         result, is_canonical = checked_csr(matrix, name=name)
     else:
         result = _dense(matrix, name)
-    result = _as_float(result, dtype, name)
+    result = _as_float(result, name)
     n_rows, n_columns = result.shape
     if n_rows == 0 or n_columns == 0:
         raise NothingUsable(
@@ -99,10 +99,10 @@ def _check_finite(matrix: Matrix, name: str) -> None:
         raise InputError("contains NaN or infinity", argument=name, remedy="remove or replace those values")
 
 
-def _as_float(matrix: Matrix, dtype: npt.DTypeLike | None, name: str) -> Any:
+def _as_float(matrix: Matrix, name: str) -> Any:
     if matrix.dtype.kind == "c":
         raise InputError(f"{name} is complex. Complex data not supported: give real numbers.")
-    target = dtype if dtype is not None else (matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64)
+    target = matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64
     try:
         with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
             return matrix.astype(target, copy=False)
@@ -122,15 +122,15 @@ def compact_indices(matrix: Matrix) -> Matrix:
     return compact
 
 
-def row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
+def row_norms(matrix: Matrix) -> Floats:
     """Return the Euclidean length of each row, accumulated in float64."""
     return np.sqrt(squared_row_norms(matrix))
 
 
-def squared_row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
+def squared_row_norms(matrix: Matrix) -> Floats:
     """Return the squared Euclidean length of each row, accumulated in float64."""
     if not is_sparse(matrix):
-        norms: npt.NDArray[np.float64] = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
+        norms: Floats = np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)
         return norms
     sums = np.zeros(matrix.shape[0])
     for rows in entry_blocks(matrix.indptr):  # the squares of all entries would take twice the matrix
@@ -143,10 +143,7 @@ def squared_row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
 
 
 def within_range(matrix: Matrix) -> Any:
-    """Return a checked matrix with rows whose squares could overflow or vanish scaled to a largest value of about one.
-
-    Only for what ignores the length of rows. The factors are powers of two, so no digit changes.
-    """
+    """Return a checked matrix, rows whose squares would overflow or vanish scaled by powers of two to about one."""
     if matrix.dtype != np.float64:
         return matrix
     exponents = np.frexp(_largest_values(matrix))[1]
@@ -159,7 +156,7 @@ def within_range(matrix: Matrix) -> Any:
     return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _largest_values(matrix: Matrix) -> npt.NDArray[np.float64]:
+def _largest_values(matrix: Matrix) -> Floats:
     """Return the largest absolute value of each row."""
     largest = np.zeros(matrix.shape[0])
     if not is_sparse(matrix):
@@ -174,7 +171,7 @@ def _largest_values(matrix: Matrix) -> npt.NDArray[np.float64]:
     return largest
 
 
-def unit_rows(matrix: Matrix, *, warn: bool = True, name: str = "X") -> Any:
+def unit_rows(matrix: Matrix, *, warn: bool = True) -> Any:
     """Return `matrix` with rows of length one (zero rows stay zero); a copy, with one warning, if they were not."""
     original, matrix = matrix, within_range(matrix)
     norms = row_norms(matrix)
@@ -183,7 +180,7 @@ def unit_rows(matrix: Matrix, *, warn: bool = True, name: str = "X") -> Any:
         return matrix
     if warn:
         warnings.warn(
-            f"{name} has rows that are not of unit length; a normalised copy is used (the cosine ignores length).",
+            "X has rows that are not of unit length; a normalised copy is used (the cosine ignores length).",
             DocclusterWarning,
             stacklevel=3,
         )
@@ -202,10 +199,10 @@ def check_choice(value: object, choices: Iterable[str], name: str) -> str:
     return str(value)
 
 
-def check_float_type(dtype: npt.DTypeLike) -> np.dtype[Any]:
+def check_float_type(dtype: npt.DTypeLike) -> DType:
     """Return float32 or float64 as a dtype, or raise InputError."""
     try:
-        result: np.dtype[Any] = np.dtype(dtype)
+        result: DType = np.dtype(dtype)
     except TypeError as error:
         raise InputError("is not a type", argument="dtype", received=dtype, expected="float32 or float64") from error
     if result not in (np.dtype(np.float32), np.dtype(np.float64)):

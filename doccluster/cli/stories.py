@@ -36,8 +36,8 @@ from doccluster.streams.store.database import back_up, changing, reading
 from doccluster.streams.store.tables import changes, check_export, records, write_export
 
 if TYPE_CHECKING:
+    from doccluster.streams.article import Replayed
     from doccluster.streams.polling.poller import Polled
-    from doccluster.streams.replay import Replayed
 
 MAX_FAILURES = 20
 MAX_FINDINGS = 20
@@ -297,7 +297,7 @@ def check_command(store: str, as_json: bool) -> None:
     Exit code 0 if it is, 1 if not.
     """
     from doccluster.streams.store.check import check_store
-    from doccluster.streams.store.schema import VERSION
+    from doccluster.streams.store.database import VERSION
 
     with stage_shown("check", quiet=as_json), reading(Path(store)) as connection:
         findings = check_store(connection)
@@ -323,7 +323,7 @@ def upgrade_command(store: str, as_json: bool) -> None:
     A copy of the store is made first, beside it. Until this is done, no other verb reads or writes the store; after it
     older versions of doccluster do not.
     """
-    from doccluster.streams.store.upgrading import needs_of, upgrade
+    from doccluster.streams.store.upkeep import needs_of, upgrade
 
     path = Path(store)
     needs = needs_of(path)
@@ -358,7 +358,7 @@ def rebuild_command(store: str, write: bool, as_json: bool) -> None:
     """
     from doccluster.cli.compare_command import print_difference
     from doccluster.streams.store.diff import compare_sides, side_of
-    from doccluster.streams.store.rebuilding import rebuilt
+    from doccluster.streams.store.upkeep import rebuilt
 
     opened = changing(Path(store)) if write else reading(Path(store))
     with stage_shown("rebuild", quiet=as_json), opened as connection, rebuilt(connection) as (copy, lost):
@@ -395,7 +395,7 @@ def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> Non
     its documents and its lineage. The file becomes as small as what is left (VACUUM).
     """
     from doccluster.streams.store.batches import last_batch
-    from doccluster.streams.store.retention import keep_for, prune
+    from doccluster.streams.store.upkeep import keep_for, prune
 
     with stage_shown("prune", quiet=as_json), changing(Path(store)) as connection:
         seconds = parse_duration(older_than)

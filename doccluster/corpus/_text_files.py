@@ -71,10 +71,7 @@ def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 
 
 def main_article(markup: str) -> str:
-    """Return the main text of a page without menus and footers, "" when none is found.
-
-    Raises MissingDependency if trafilatura is not installed, or cannot be imported.
-    """
+    """Return the main text of a page without menus and footers, "" when none is found; it needs trafilatura."""
     with importing((Argument("html", "article"), " needs"), "trafilatura", install="doccluster[html]"):
         import trafilatura
     return trafilatura.extract(markup, include_comments=False) or ""
@@ -144,10 +141,7 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
 def read_reuters(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return the documents of one SGML file: title and body as text, five kinds of topics as labels.
-
-    The metadata column ``split`` is the ModApte split (README, section VIII.B): train, test or unused.
-    """
+    """Return the documents of one SGML file: title and body, five kinds of topics as labels, the ModApte split."""
     content = file.text(declared="cp1252" if file.encoding is None else file.encoding)
     begins = list(_BEGIN.finditer(content))
     if not begins:

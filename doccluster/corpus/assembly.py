@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import Integers
 from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.base.plain_values import CONTROLS, SURROGATES, without_invisible
-from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
+from doccluster.corpus.dates import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.reader import Draft, InputFile
 from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
@@ -187,10 +187,7 @@ def joined_columns(parts: Sequence[tuple[int, Mapping[str, Any]]], missing: obje
 
 
 class CorpusBuilder:
-    """Collects documents in reading order; `build` makes the value.
-
-    With a `writer` texts go to disk, and rows into arrays.
-    """
+    """Collects documents in reading order; `build` makes the value. With a `writer` texts go to disk."""
 
     def __init__(self, *, max_length: int, writer: TextWriter | None = None) -> None:
         self._max_length, self._writer = max_length, writer
@@ -383,7 +380,7 @@ def _cut(text: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
 
 
-def _pick(values: Any, rows: npt.NDArray[np.int64] | None) -> Sequence[Any]:
+def _pick(values: Any, rows: Integers | None) -> Sequence[Any]:
     if isinstance(values, CodedColumn):
         return values if rows is None else values.take(rows)
     return tuple(values) if rows is None else tuple(values[number] for number in rows.tolist())

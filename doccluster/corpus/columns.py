@@ -224,6 +224,7 @@ _DATE = (
 )
 _LINK = ("link", "url", "uri", "permalink")
 _SOURCE = ("source", "publisher", "publication", "outlet", "feed")
+_USUAL = {"id": ID_COLUMNS, "title": _TITLE, "date": _DATE, "link": _LINK, "source": _SOURCE}
 _LABELS = (
     *("class", "label", "labels", "category", "categories", "topic", "topics", "target", "tag", "tags"),
     *("section", "newsgroup", "story", "genre"),
@@ -257,33 +258,22 @@ def choose_columns(
     options: ReadOptions,
     *,
     table: str,
-    first_rows: Callable[[], Iterable[Mapping[str, Any]]],
+    first_rows: Callable[[], Iterable[Mapping[str, object]]],
     classes: Sequence[str] = (),
 ) -> Columns:
-    """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows.
-
-    `classes`: the label columns that the table itself names, if the user names none.
-    """
-    chosen_columns = [
-        options.id_column,
-        options.title_column,
-        options.date_column,
-        options.link_column,
-        options.source_column,
-    ]
+    """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows."""
+    named = {role: getattr(options, f"{role}_column") for role in _USUAL}
     labels = options.label_names if options.label_names is not None else ()
-    names_chosen = [
-        name for name in (*options.text_columns, *chosen_columns, *labels, *options.kept_columns) if name is not None
-    ]
+    names_chosen = (*options.text_columns, *named.values(), *labels, *options.kept_columns)
     rows = list(itertools.islice(first_rows(), SAMPLED_ROWS))
     leaves = leaf_names(names, rows)
     for name in names_chosen:
-        if name not in names and all(value_at(row, name) is None for row in rows):
+        if name is not None and name not in names and all(value_at(row, name) is None for row in rows):
             raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(leaves)}")
     by_name = {plain_name(name): name for name in reversed(names)}
-    usual_columns = [_first(usual, by_name) for usual in (ID_COLUMNS, _DATE, _LINK, _SOURCE)]
+    usual_columns = [_first(_USUAL[role], by_name) for role in _USUAL if role != "title"]
     authors = (by_name.get(name) for name in _AUTHORS)
-    unavailable = frozenset(filter(None, [*chosen_columns, *labels, *usual_columns, *authors]))
+    unavailable = frozenset(filter(None, [*named.values(), *labels, *usual_columns, *authors]))
     text = options.text_columns or choose_text(names, rows, unavailable)
     if not text:
         raise UnknownColumn(
@@ -293,17 +283,10 @@ def choose_columns(
     beside = f"{above(text[-1])}."  # the fields beside a text that lies in an object
     by_name = {plain_name(name.removeprefix(beside)): name for name in leaves if name.startswith(beside)} | by_name
     usual_labels = (by_name[name] for name in _LABELS if by_name.get(name) not in (None, *options.dropped_columns))
-    columns = Columns(
-        text=text,
-        id=options.id_column or _first(ID_COLUMNS, by_name),
-        title=options.title_column or _first(_TITLE, by_name),
-        date=options.date_column or _first(_DATE, by_name),
-        link=options.link_column or _first(_LINK, by_name),
-        source=options.source_column or _first(_SOURCE, by_name),
-        labels=labels
-        if options.label_names is not None
-        else tuple(name for name in dict.fromkeys([*classes, *usual_labels]) if name not in text),
-    )
+    if options.label_names is None:
+        labels = tuple(name for name in dict.fromkeys([*classes, *usual_labels]) if name not in text)
+    roles: dict[str, Any] = {role: named[role] or _first(usual, by_name) for role, usual in _USUAL.items()}
+    columns = replace(Columns(text, labels=labels), **roles)
     return replace(columns, keep=_kept_columns(leaves, rows, columns.needed, options))
 
 
@@ -339,12 +322,9 @@ def looks_like_header(names: Sequence[str], options: ReadOptions) -> bool:
 
 def has_text_column(names: Iterable[str], options: ReadOptions) -> bool:
     """Say whether a record with these keys holds a text: one that was named, else one of the usual names."""
-    text_columns = set(options.text_columns)
-    return (
-        bool(text_columns.intersection(names))
-        if text_columns
-        else any(plain_name(name) in TEXT_NAMES for name in names)
-    )
+    if options.text_columns:
+        return not set(options.text_columns).isdisjoint(names)
+    return any(plain_name(name) in TEXT_NAMES for name in names)
 
 
 def _first(candidates: Sequence[str], by_name: Mapping[str, str]) -> str | None:
@@ -361,10 +341,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def row_draft(row: Mapping[str, object], columns: Columns, options: ReadOptions, where: str) -> Draft:
-    """Return one row as a document; missing cells are empty, never the word nan, and an object is not a text.
-
-    Raises ReadFailure if its text is an object, and no field in it is named like a text.
-    """
+    """Return one row as a document; missing cells are empty, never the word nan, and an object is not a text."""
     parts, title = [_text(row, name) for name in columns.text], _cell(row, columns.title)
     date = _value(row, columns.date) if columns.date else None
     if options.strip_html:

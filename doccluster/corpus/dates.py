@@ -3,7 +3,7 @@
 The dates of all readers come here. A text is brought into a plain form: names of months, halves of a day and zones
 become signs, words that say nothing ("of", "alle") go, and any other word means that it is no date. What is left has to
 be one of the layouts in ``dates.toml`` from its first sign to its last. dateutil does not serve: it completes what is
-missing from today's date, and of a time that comes twice it takes the last. `date_columns` reads what is open.
+missing from today's date, and of a time that comes twice it takes the last. Open dates go as others of their column.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import math
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from zoneinfo import ZoneInfo
@@ -118,10 +119,7 @@ def date_value(value: object) -> object:
 
 
 def read_date(value: object, *, first: str = "", languages: Collection[str] = ()) -> DateReading:
-    """Return the reading of a date.
-
-    `first`: DAY or MONTH, for one that can begin with either. `languages` decide then on names that mean two months.
-    """
+    """Return the reading of a date; `first` (DAY or MONTH) and `languages` decide where it is open."""
     value = date_value(value)
     if isinstance(value, dt.datetime):
         return DateReading(_of_moment(value))
@@ -279,10 +277,7 @@ def _table() -> _Table:
 
 
 def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: bool) -> str:
-    """Return a date as numbers, signs, m11 for a month, am, pm, and z+02:00 for a zone.
-
-    Raises _OpenDate for a name that means two months, unless `is_settled`, KeyError for a word that is of no date.
-    """
+    """Return a date as numbers, signs, m11 for a month, am, pm, and z+02:00 for a zone."""
     text = unicodedata.normalize("NFKC", text).casefold()
     signs = frozenset(text)
     for needs, pattern, by in table.steps:
@@ -307,3 +302,140 @@ def _plain(text: str, table: _Table, languages: Collection[str], *, is_settled: 
         if not is_month[0] or sum(is_month) > 1:
             text = text[len(words[0]) :]
     return _HALF_FIRST.sub(r"\2 \1", " ".join(_WORD.sub(plain, text).split()).lstrip(" ,.-"))
+
+
+N_EXAMPLES = 3
+LONGEST_EXAMPLE = 40  # characters
+_MARK = "?"  # before a date that is open; none in ISO 8601 begins so
+
+
+@dataclass(frozen=True)
+class DateCounts:
+    """How many dates of a collection were read, and how many could not be."""
+
+    n_read: int = 0
+    n_unread: int = 0
+    # of those read: where neither the column nor a language says which number is the day, or the year
+    n_guessed: int = 0
+    guess: str = ""  # how these were read, in words
+    unread: tuple[str, ...] = ()  # some that could not be read
+
+    @property
+    def doubts(self) -> str:
+        """The counts as a sentence, "" where all dates were read for certain."""
+        return self.in_words() if self.n_unread or self.n_guessed else ""
+
+    def in_words(self) -> str:
+        """Return the counts as a sentence, "" where there are no dates.
+
+        >>> DateCounts(2, 1, unread=("soon",)).in_words()
+        '2 of 3 dates were read, 1 could not be read ("soon").'
+        """
+        total = self.n_read + self.n_unread
+        if not total:
+            return ""
+        sentence = f"{self.n_read:,} of {total:,} {'date was' if total == 1 else 'dates were'} read"
+        if self.n_unread:
+            shown = [f'"{text}"' for text in self.unread] + ["..."] * (self.n_unread > len(self.unread))
+            sentence += f", {self.n_unread:,} could not be read ({', '.join(shown)})"
+        if self.n_guessed:
+            sentence += f"; {self.n_guessed:,} {'is a guess' if self.n_guessed == 1 else 'are guesses'}, {self.guess}"
+        return f"{sentence}."
+
+
+@dataclass
+class DateTally:
+    """What is known of dates while documents come in; small, and added up where they are read in parts.
+
+    `counts`: how many were "read" and "unread", and have a "short" year that could be the day. `orders`: for each
+    column how many dates can only begin with the day, only with the month, or with either.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    orders: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    unread: list[str] = field(default_factory=list)
+
+    def take(self, value: object, column: str) -> str:
+        """Return a date as ISO 8601 text, behind a mark if it is open, "" where it cannot be read."""
+        value = date_value(value)
+        reading = read_date(value)
+        if reading.order:
+            self.orders[column][reading.order] += 1
+        if reading.iso or reading.order == OPEN:
+            self.counts["read"] += 1
+            self.counts["short"] += reading.has_short_year
+            return reading.iso or f"{_MARK}{value}"
+        if value is not None:
+            self.miss(str(value))
+        return ""
+
+    def miss(self, text: str) -> None:
+        """Count a date that cannot be read."""
+        self.counts["unread"] += 1
+        text = " ".join(text[:LONGEST_DATE].split())
+        if len(self.unread) < N_EXAMPLES and text not in self.unread:
+            self.unread.append(text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}...")
+
+    @classmethod
+    def joined(cls, tallies: Iterable[DateTally]) -> DateTally:
+        """Return the sums of several."""
+        total = cls()
+        for tally in tallies:
+            total.counts += tally.counts
+            total.unread = list(dict.fromkeys(total.unread + tally.unread))[:N_EXAMPLES]
+            for column, orders in tally.orders.items():
+                total.orders[column] += orders
+        return total
+
+    @property
+    def needs_languages(self) -> bool:
+        """Whether some dates need more than themselves to be read."""
+        return self.counts["short"] > 0 or any(orders[OPEN] for orders in self.orders.values())
+
+
+class DateColumns:
+    """Reads the open dates of a collection, of which everything is counted by now.
+
+    The open ones of a column are read as the others are: the day first where some begin with 13 to 31. A column without
+    any goes with the whole collection, else the language decides; what is left is a guess, the month first at last.
+    """
+
+    def __init__(self, tally: DateTally, languages: Sequence[str]) -> None:
+        """`tally` counts on; `languages`: of the texts, the commonest first."""
+        self._tally, self._languages = tally, languages
+        self._by_language = DAY if languages and languages[0] != "english" else ""
+        self._of_all: Counter[str] = sum(tally.orders.values(), Counter())
+        self._guessed: Counter[str] = Counter()
+        if tally.counts["short"] and not languages:
+            self._guessed["read with the year last"] = tally.counts["short"]
+
+    def settled(self, dates: Iterable[str], columns: Iterable[str]) -> list[str]:
+        """Return dates in ISO 8601, "" where there is none; `columns`: which each belongs to."""
+        pairs = zip(dates, columns, strict=True)
+        return [self._read(date[1:], column) if date.startswith(_MARK) else date for date, column in pairs]
+
+    def _read(self, text: str, column: str) -> str:
+        first, is_guess = self._first_of(self._tally.orders[column])
+        reading = read_date(text, first=first, languages=self._languages)
+        if not reading.iso:  # the name of a month in a language that is not found
+            self._tally.counts["read"] -= 1
+            self._tally.miss(text)
+        elif reading.order == OPEN and is_guess:
+            self._guessed[f"read with the {first} first"] += 1
+        return reading.iso
+
+    def _first_of(self, orders: Counter[str]) -> tuple[str, bool]:
+        """Return DAY or MONTH for the open dates of a column, and whether that is a guess."""
+        if orders[DAY] and orders[MONTH]:
+            return (DAY if orders[DAY] > orders[MONTH] else MONTH), True
+        for counts in (orders, self._of_all):
+            if bool(counts[DAY]) != bool(counts[MONTH]):
+                return (DAY if counts[DAY] else MONTH), False
+        return self._by_language or MONTH, not self._by_language
+
+    def counts(self) -> DateCounts:
+        """Return how many dates were read, once all are."""
+        n_read, n_unread = self._tally.counts["read"], self._tally.counts["unread"]
+        return DateCounts(
+            n_read, n_unread, self._guessed.total(), " or ".join(self._guessed), tuple(self._tally.unread)
+        )

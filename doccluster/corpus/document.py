@@ -15,7 +15,7 @@ from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import cut, listed, short
 from doccluster.base.text_table import html_table
-from doccluster.corpus.date_columns import DateCounts
+from doccluster.corpus.dates import DateCounts
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from doccluster.base.arrays import Flags, Floats, Integers
 from doccluster.base.blocks import entry_blocks, row_blocks
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import check_positive_int
@@ -33,7 +34,6 @@ from doccluster.text.tokens import plain_words, word_codes
 Groups = tuple[tuple[int, ...], ...]
 Shingles = npt.NDArray[np.uint64]
 Hashes = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int64]
 
 TEXTS_AT_ONCE = 1 << 12  # whose shingles are made together
 PAIRS_AT_ONCE = 1 << 20  # that share an item
@@ -117,10 +117,7 @@ def _shingle_sets(texts: Iterable[str], n_words: int) -> sparse.csr_array:
 
 
 def similar_sets(sets: sparse.csr_array, threshold: float) -> Groups:
-    """Return the groups of rows linked by a Jaccard index >= threshold of their sets of columns.
-
-    `sets`: array of shape (n_sets, n_items), a 1 where a set has an item. An empty set is in no group.
-    """
+    """Return the groups of rows linked by a Jaccard index >= threshold of their sets of columns, which are 1."""
     firsts, copies = _first_rows(sets)
     distinct = sparse.csr_array(sets[firsts])
     prefixes = _prefixes(distinct, threshold)
@@ -144,7 +141,7 @@ def similar_sets(sets: sparse.csr_array, threshold: float) -> Groups:
     return tuple(sorted(tuple(group.tolist()) for group in groups if group.size > 1))
 
 
-def _first_rows(sets: sparse.csr_array) -> tuple[Rows, Rows]:
+def _first_rows(sets: sparse.csr_array) -> tuple[Integers, Integers]:
     """Return the first row of each distinct set, and for each row which of them it repeats."""
     sets.sort_indices()
     numbers: dict[bytes, int] = {}
@@ -158,10 +155,7 @@ def _first_rows(sets: sparse.csr_array) -> tuple[Rows, Rows]:
 
 
 def _prefixes(sets: sparse.csr_array, threshold: float) -> sparse.csr_array:
-    """Return the sets cut to the items of which two similar sets have one in common, the rarest ones.
-
-    Of a set with n items these are n - ceil(t n) + 1; items of one set alone make no pair.
-    """
+    """Return the sets cut to the n - ceil(t n) + 1 rarest items, of which two similar sets have one in common."""
     n_sets_with = np.bincount(sets.indices, minlength=sets.shape[1])
     rank = np.empty_like(n_sets_with)
     rank[np.argsort(n_sets_with, kind="stable")] = np.arange(rank.size)
@@ -175,7 +169,7 @@ def _prefixes(sets: sparse.csr_array, threshold: float) -> sparse.csr_array:
     return sparse.csr_array((np.ones(starts[-1], np.int32), ordered.indices[is_in], starts), shape=sets.shape)
 
 
-def jaccard(first: sparse.csr_array, second: sparse.csr_array) -> npt.NDArray[np.float64]:
+def jaccard(first: sparse.csr_array, second: sparse.csr_array) -> Floats:
     """Return the Jaccard index of the set of columns of each row of one matrix and the same row of another."""
     shared = np.asarray(first.multiply(second).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(shared / (np.diff(first.indptr) + np.diff(second.indptr) - shared))
@@ -209,7 +203,7 @@ def mix_shingles(codes: Shingles, n_words: int) -> Shingles:
     return np.unique(_mixed(codes, np.arange(codes.size - size + 1), size))
 
 
-def _mixed(codes: Shingles, places: Rows, n_words: int) -> Shingles:
+def _mixed(codes: Shingles, places: Integers, n_words: int) -> Shingles:
     """Return the number of the shingle of n words that begins at each place."""
     mixed = np.full(places.size, np.uint64(n_words), dtype=np.uint64)
     for word in range(n_words):
@@ -223,7 +217,7 @@ def find_near_copies(
     texts: Sequence[str] | None = None,
     *,
     threshold: float = THRESHOLD,
-    candidates: Rows | None = None,
+    candidates: Integers | None = None,
 ) -> Groups:
     """Return groups of documents that are near-copies of one another.
 
@@ -262,10 +256,7 @@ def find_near_copies(
 
 
 def band_signatures(matrix: sparse.csr_array) -> Hashes:
-    """Return a hash of the terms of each row in each band, array of shape (N_BANDS, n_rows); 0 without terms.
-
-    The rows may be those of one block of a collection.
-    """
+    """Return a hash of the terms of each row in each band, array of shape (N_BANDS, n_rows); 0 without terms."""
     random = np.random.default_rng(1)  # fixed: the same documents have the same near-copies everywhere
     factors = random.integers(1 << 62, 1 << 63, (N_BANDS, BAND_SIZE), dtype=np.uint64) | np.uint64(1)
     filled = np.flatnonzero(np.diff(matrix.indptr))
@@ -277,7 +268,7 @@ def band_signatures(matrix: sparse.csr_array) -> Hashes:
     return table
 
 
-def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
+def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Integers:
     """Return the rows that have a band and many terms in common with another row, ascending.
 
     Many share a band with one that is nothing like them, so the sets of terms are compared: of each with the next
@@ -291,12 +282,9 @@ def alike_in_a_band(matrix: sparse.csr_array, signatures: Hashes) -> Rows:
 
 
 def mark_alike(
-    terms_of: Callable[[Rows], sparse.csr_array], band: Hashes, next_band: Hashes, is_alike: npt.NDArray[np.bool_]
+    terms_of: Callable[[Integers], sparse.csr_array], band: Hashes, next_band: Hashes, is_alike: Flags
 ) -> None:
-    """Set `is_alike` for the rows that `alike_in_a_band` finds by one band; pairs that were found are not compared.
-
-    `terms_of` returns some rows with a 1 in place of each value.
-    """
+    """Set `is_alike` for rows alike by one band; `terms_of` returns rows with a 1 in place of each value."""
     order = np.lexsort((next_band, band))
     starts = np.flatnonzero(np.diff(band[order], prepend=np.uint64(0)))  # of runs; rows without terms have a 0
     sizes = np.diff(starts, append=order.size)

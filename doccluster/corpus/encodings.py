@@ -106,10 +106,7 @@ def is_binary(head: bytes) -> bool:
 
 
 def decode(data: bytes, *, declared: str | None = None) -> Decoded:
-    """Return `data` as text: by its BOM, else as declared, else utf-8, else as detected, else cp1252.
-
-    What a file declares is ignored when no codec has that name or the bytes contradict it.
-    """
+    """Return `data` as text: by its BOM, else as declared, else utf-8, else as detected, else cp1252."""
     return _decoded(data, declared).without_nuls()
 
 

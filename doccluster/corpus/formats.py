@@ -167,7 +167,7 @@ def query_apart(kind: str, path: Path, query: str, options: ReadOptions) -> Iter
         raise InputError(f"{path.name} cannot be queried: it {error}", remedy=remedy) from error
 
 
-def _found_apart(function: str, task: Any, body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:
+def _found_apart(function: str, task: dict[str, Any], body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:
     """Yield the documents that a function of this module reads in the process, within bounds set by a size in bytes."""
     allowance = options.allowance
     task |= {"options": asdict(replace(options, labels_file=None))}
@@ -220,6 +220,6 @@ def _some_at_a_time(items: Iterator[Found]) -> Iterator[Piece]:
         yield [{field.name: _as_json(getattr(item, field.name)) for field in fields(item)} for item in batch], b""
 
 
-def _as_json(value: object) -> Any:
+def _as_json(value: object) -> object:
     """Return the value of a field of a document; a moment is written as a date."""
     return value if isinstance(value, str | int | float | dict | tuple) else iso_date(value)

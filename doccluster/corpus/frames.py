@@ -67,7 +67,8 @@ def _table(source: Any) -> Records | None:
     if hasattr(source, "iloc"):  # pandas
         return _of_frame(source if hasattr(source, "columns") else source.to_frame("text"))
     if hasattr(source, "fetchall"):  # a relation of DuckDB, or the cursor of any database
-        return _of_cursor(source)
+        names, rows = [str(column[0]) for column in source.description], source.fetchall()
+        return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in rows))
     if hasattr(source, "collect") and hasattr(source, "collect_schema"):  # a LazyFrame of polars
         names = source.collect_schema().names()
         return Records(
@@ -104,11 +105,6 @@ def _batched(source: Any, needed: list[str]) -> Rows:
     batches = source.select(needed).to_batches() if hasattr(source, "column_names") else source.to_batches(needed)
     parts = (batch.slice(start, _BATCH) for batch in batches for start in range(0, batch.num_rows, _BATCH))
     return (row for part in parts for row in part.to_pylist())
-
-
-def _of_cursor(cursor: Any) -> Records:
-    names, rows = [str(column[0]) for column in cursor.description], cursor.fetchall()
-    return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in rows))
 
 
 def _checked(kind: str, path: Path, query: str) -> tuple[str, Path, str]:
@@ -149,7 +145,7 @@ def rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> It
         raise InputError(f"{path.name} cannot be queried: {error}", remedy=remedy) from error
 
 
-def _of_mapping(source: Mapping[Any, Any]) -> Records | None:
+def _of_mapping(source: Mapping[str, Any]) -> Records | None:
     """Return a mapping of columns, or scikit-learn's Bunch of texts and targets; None for one of ids to texts."""
     parts = [name for name, part in source.items() if hasattr(part, "column_names")]
     if parts:

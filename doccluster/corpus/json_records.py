@@ -32,7 +32,7 @@ def read_json_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
     yield from _drafts(_line_values(file, options), file, options)
 
 
-def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, Any] | Skipped]:
+def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, object] | Skipped]:
     """Return the value of each line and where it is, and the lines that hold none."""
     for number, line in enumerate(file.lines(options.document_bytes), 1):
         where = f"{file.name}:{number}"
@@ -72,7 +72,7 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 
 def _drafts(
-    values: Iterator[tuple[str, Any] | Skipped], file: InputFile, options: ReadOptions
+    values: Iterator[tuple[str, object] | Skipped], file: InputFile, options: ReadOptions
 ) -> Iterator[Draft | Skipped]:
     """Return records as documents; the columns are chosen from the keys of the first records together."""
     first = list(itertools.islice(values, _FIRST_RECORDS))
@@ -217,7 +217,7 @@ def _holds_records(value: object, options: ReadOptions, levels: int) -> bool:
     return inner or has_text_column(value, options)
 
 
-def _with_keys(value: object, keys: tuple[str, ...], *, is_named: bool = True) -> Any:
+def _with_keys(value: object, keys: tuple[str, ...], *, is_named: bool = True) -> object:
     """Return a record with the keys above it as columns; the keys are its id unless it shares them with others."""
     if not keys or not isinstance(value, Mapping):
         return value

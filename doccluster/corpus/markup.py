@@ -199,10 +199,7 @@ def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
 
 
 def without_markup(rows_read: Iterable[_Row], note: Callable[[bool], None]) -> Iterator[_Row]:
-    """Hand over the rows of a table as plain text, where most of the first texts are HTML, or are escaped as in HTML.
-
-    `note` is called where something is taken out: with True for markup, with False for references alone.
-    """
+    """Hand over rows of a table as plain text, where most are HTML, or escaped; `note` is called with which."""
     rows = iter(rows_read)
     first: list[_Row] = []
     failure: ReadFailure | None = None

@@ -81,12 +81,6 @@ def find_files(address: str) -> list[FoundFile]:
     return files
 
 
-def open_address(address: str) -> Any:
-    """Return an open binary file; see `find_files` for the errors, and a driver raises what it likes."""
-    system, path = _system(address)
-    return system.open(path, "rb")
-
-
 def _system(address: str) -> tuple[Any, str]:
     with importing(f"{address} needs", "fsspec", install="doccluster[dask]"):
         import fsspec
@@ -107,14 +101,12 @@ def _unreachable(address: str, error: Exception) -> InputError:
 
 
 def open_path(path: Path, *, is_explicit: bool) -> tuple[Any, bool]:
-    """Return an open file, and whether it is a plain one; raise ReadFailure for what cannot be read.
-
-    A pipe or device that the user names is meant; one in a folder would wait for ever.
-    """
+    """Return an open file, and whether it is a plain one; a pipe or device has to be named by the user."""
     with boundary("unreadable"):
         address = address_of(path)
         if address is not None:
-            return open_address(address), False
+            system, name = _system(address)
+            return system.open(name, "rb"), False
         mode = path.stat().st_mode
         if stat.S_ISREG(mode):
             return _opened(path, _AT_ONCE), True

@@ -76,7 +76,7 @@ class OutletRows:
     """Documents of one block of texts, each with its title and its outlet."""
 
     rows: TextRows
-    titles: Sequence[Any]
+    titles: Sequence[str]
     outlets: Sequence[str]
 
 
@@ -114,7 +114,7 @@ class FilesInParts:
     def without_repeated(
         self,
         texts: StoredTexts,
-        titles: Sequence[Any],
+        titles: Sequence[str],
         outlets: Sequence[str],
         repeated: Mapping[str, dict[str, Repeated]],
     ) -> StoredTexts:

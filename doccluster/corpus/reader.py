@@ -40,7 +40,7 @@ class Draft:
     where: str  # the place for a person; it is the id of a document that has none
     id: str = ""
     title: str = ""
-    date: Any = ""  # as it is written, or a value that stands for a moment
+    date: object = ""  # as it is written, or a value that stands for a moment
     source: str = ""
     link: str = ""
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -266,10 +266,7 @@ class InputFile:
         return decoded.text
 
     def lines(self, limit: int) -> Iterator[str | None]:
-        """Return the lines with their ends, one at a time; None stands for a line of more than `limit` bytes.
-
-        A CR ends a line too, beside others that end in LF. NULs are left out.
-        """
+        """Return the lines with their ends (LF or CR), without NULs; None for one of more than `limit` bytes."""
         for line in self._decoded_lines(limit):
             if line is None or ("\0" not in line and "\r" not in line[:-2]):
                 yield line

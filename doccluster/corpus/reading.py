@@ -204,7 +204,9 @@ class Reading:
         """Read whatever kind of source it is."""
         paths = as_paths(source)
         if paths is not None:
-            self._read_paths(paths)
+            paths = expanded(paths)
+            check_paths(paths)
+            self.read_items(Walk(paths, self.options.expanded_size).files())
         elif hasattr(source, "feed"):
             source.feed(self)  # files that are read elsewhere, `FilesInParts`
         elif hasattr(source, "read"):
@@ -235,11 +237,6 @@ class Reading:
             warnings.warn(sentence, stacklevel=3)
         self.progress("read", len(corpus), len(corpus))
         return corpus
-
-    def _read_paths(self, paths: list[Path]) -> None:
-        paths = expanded(paths)
-        check_paths(paths)
-        self.read_items(Walk(paths, self.options.expanded_size).files())
 
     def read_items(self, items: Iterator[InputFile | Skipped]) -> None:
         """Read files and add their documents."""
@@ -373,17 +370,11 @@ class LabelFile:
         """Return the labels of some documents by column; empty and over-long ones have lines here too."""
         if self._lines is None:
             labels_of_rows = [self._by_id.get(name, {}) for name in rows.names]
-            labels_in_file = {
-                name: rows.labels.get(name) or ((),) * len(rows)
-                for labels_of_row in labels_of_rows
-                for name in labels_of_row
-            }
+            names = dict.fromkeys(name for labels in labels_of_rows for name in labels)
+            before = {name: rows.labels.get(name) or ((),) * len(rows) for name in names}
             return {
-                name: [
-                    labels_of_row.get(name, before)
-                    for labels_of_row, before in zip(labels_of_rows, labels_in_file[name], strict=True)
-                ]
-                for name in labels_in_file
+                name: [labels.get(name, former) for labels, former in zip(labels_of_rows, before[name], strict=True)]
+                for name in names
             }
         # empty and over-long documents have lines too, so a line counts on from those before it
         n_found = len(rows) + len(rows.left_out)
@@ -392,8 +383,8 @@ class LabelFile:
                 f"{self._name} has {len(self._lines)} label(s) for {n_found} document(s)",
                 remedy="give one line for each, or a csv with the columns id and label",
             )
-        before = np.searchsorted(rows.left_out, np.arange(len(rows)), side="right")
-        lines = (self._lines[place] for place in (np.arange(len(rows)) + before).tolist())
+        places = np.arange(len(rows)) + np.searchsorted(rows.left_out, np.arange(len(rows)), side="right")
+        lines = (self._lines[place] for place in places.tolist())
         return {LABEL_COLUMN: [cell_labels(clean_line(line)) for line in lines]}
 
 

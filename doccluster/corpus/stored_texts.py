@@ -81,10 +81,7 @@ class TextRows:
 
 
 class StoredTexts(MadeItems[str]):
-    """The texts of a corpus, read from disk on demand.
-
-    `numbers` of shape (n_documents,): which text each document has, by its number in all blocks together.
-    """
+    """The texts of a corpus, read from disk on demand; `numbers`: which of those in all blocks each document has."""
 
     def __init__(self, blocks: Sequence[TextBlock], numbers: Integers) -> None:
         self._ends = np.cumsum([block.n_texts for block in blocks]).astype(np.int64)

@@ -335,10 +335,7 @@ def _is_tar(head: bytes, name: str) -> bool:
 def open_packed(
     file: InputFile, expanded_size: int, *, budget: Budget | None = None, depth: int = 0
 ) -> Iterator[InputFile | Skipped]:
-    """Return `file` itself, or what is packed in it, one `InputFile` (or `Skipped`) after the other.
-
-    An item is to be read before the next one is asked for.
-    """
+    """Return `file` itself, or what is packed in it; read each item before you ask for the next one."""
     kind = container_kind(file.head, file.name)
     if kind is None:
         yield file

@@ -8,20 +8,23 @@ from the blocks as far as a draw looks at them.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from doccluster.base.arrays import AnyArray, Array, CsrArray, Integers
+from doccluster.base.paths import finished_file
 from doccluster.base.place import FilePlace, added
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
@@ -34,6 +37,7 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.distributed.block_steps import (
     KEPT_VERSIONS,
     LabelMoves,
+    MatrixBlock,
     TableVersion,
     assign_block,
     block_labels,
@@ -47,11 +51,103 @@ from doccluster.distributed.block_steps import (
     row_products,
     take_labels,
 )
-from doccluster.distributed.checkpoints import Checkpoints, FitProgress
-from doccluster.distributed.matrix_block import MatrixBlock
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable
 
-Integers = npt.NDArray[np.int64]
+_DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True, eq=False)
+class FitProgress:
+    """The part of a fit that is kept."""
+
+    random: dict[str, object]  # the state of the generator, after the seeds of the start under way
+    best: Snapshot | None  # this and the next two: of the starts that are over, as in `BestStart`
+    objectives: tuple[float, ...]
+    labels: tuple[npt.NDArray[np.int32], ...]
+    # where the start under way is: its means, the labels by them, its last objective and the number of its iterations;
+    # None between two starts
+    current: Snapshot | None = None
+
+    @classmethod
+    def of(cls, generator: np.random.Generator, best: BestStart, iteration: Iteration | None = None) -> FitProgress:
+        """Return how far a fit has come."""
+        current = None
+        if iteration is not None:
+            current = Snapshot(iteration.steps.labels(), iteration.steps.table, iteration.objective, iteration.number)
+        random = dict(generator.bit_generator.state)
+        return cls(random, best.best, tuple(best.objectives), tuple(best.labels), current)
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where checkpoints of one fit are written, and how often."""
+
+    path: Path
+    every: int  # iterations from one to the next; one is written at the end of each start too
+    key: str = ""  # what stands for the documents and the options: a checkpoint of others is refused
+
+    def of(self, key: str) -> Checkpoints:
+        """Return the same for documents and options with this key."""
+        return replace(self, key=key)
+
+    def save(self, state: FitProgress) -> None:
+        """Write a checkpoint in place of the one before. Raises InputError if it cannot be written."""
+        snapshots = {"best": state.best, "begun": state.current}
+        record = {
+            "key": self.key,
+            "random": state.random,
+            "objectives": state.objectives,
+            "n_labels": len(state.labels),
+            **{
+                name: snapshot and [snapshot.objective, snapshot.n_iter, snapshot.converged]
+                for name, snapshot in snapshots.items()
+            },
+        }
+        arrays: dict[str, Array] = {"told": np.array(json.dumps(record))}
+        arrays |= {f"labels{number}": labels for number, labels in enumerate(state.labels)}
+        for name, snapshot in snapshots.items():
+            if snapshot is not None:
+                arrays |= _packed(name, snapshot.means, snapshot.labels)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with finished_file(self.path) as unfinished, unfinished.open("wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+        except OSError as error:
+            raise InputError(
+                f"the checkpoint {self.path} cannot be written ({error.strerror or error})", remedy="make room there"
+            ) from error
+
+    def load(self) -> FitProgress | None:
+        """Return the last checkpoint, None if there is none."""
+        if not self.path.is_file():
+            return None
+        try:
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                record = json.loads(str(arrays["told"]))
+                if record["key"] != self.key:
+                    raise InputError(
+                        f"the checkpoint {self.path} is of other documents, or of a run with other options",
+                        remedy=("type the command again as it was, or give ", Argument("overwrite", True)),
+                    )
+                best, current = (record[name] and _unpacked(name, arrays, *record[name]) for name in ("best", "begun"))
+                labels = tuple(arrays[f"labels{number}"] for number in range(record["n_labels"]))
+                return FitProgress(record["random"], best, tuple(map(float, record["objectives"])), labels, current)
+        except _DAMAGED as error:
+            raise InputError(
+                f"the checkpoint {self.path} is damaged ({error})",
+                remedy=("begin again with ", Argument("overwrite", True)),
+            ) from error
+
+
+def _packed(name: str, table: CsrArray, labels: Array) -> dict[str, Array]:
+    parts = {"data": table.data, "indices": table.indices, "starts": table.indptr, "shape": np.array(table.shape)}
+    return {f"{name}_{part}": values for part, values in {**parts, "labels": labels}.items()}
+
+
+def _unpacked(name: str, arrays: Mapping[str, AnyArray], objective: float, n_iter: int, converged: bool) -> Snapshot:
+    parts = tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "starts"))
+    means = sparse.csr_array(parts, shape=tuple(arrays[f"{name}_shape"].tolist()))
+    return Snapshot(arrays[f"{name}_labels"], means, float(objective), int(n_iter), bool(converged))
 
 
 class BlockRows:
@@ -89,7 +185,7 @@ class BlockRows:
         return UnitDocuments(sparse.csr_array(rows, dtype=np.float32), np.ones(places.size))
 
 
-def rows_at(block: MatrixBlock, rows: Integers) -> Any:
+def rows_at(block: MatrixBlock, rows: Integers) -> CsrArray:
     """Return those rows of a block that are among places of the collection, ascending."""
     first, last = np.searchsorted(rows, [block.first, block.first + block.n_rows])
     return sparse.csr_array(block.matrix[rows[first:last] - block.first])
@@ -103,15 +199,14 @@ def block_frequencies(block: MatrixBlock) -> Integers:
 class BlockMeans:
     """The table and the sums of one start, on this machine; the labels stay with the blocks.
 
-    `means`: float32 csr array of shape (n_clusters, n_columns), unit rows. `folder`: one that all workers see.
-    `keep_bytes`: for the rows and bounds of blocks, in each worker process; 0 reads them from disk in every iteration.
-    `labels` of shape (n_documents,): those that the documents have by these means already.
+    `means`: float32 csr unit rows. `keep_bytes`: for the rows and bounds of blocks, in each worker process; 0 for none.
+    `labels`: those that the documents have by these means already.
     """
 
     def __init__(
         self,
         rows: BlockRows,
-        means: Any,
+        means: CsrArray,
         folder: Path,
         *,
         keep_bytes: int = 2**30,

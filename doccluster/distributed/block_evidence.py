@@ -7,15 +7,15 @@ band by band.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import CsrArray, Floats, Integers
 from doccluster.base.blocks import open_array, row_blocks, write_array
 from doccluster.base.place import FilePlace
 from doccluster.base.progress import Progress, silent
@@ -36,8 +36,6 @@ from doccluster.geometry.products import (
 )
 from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, sum_block
 
-Integers = npt.NDArray[np.int64]
-
 BLOCK_ROWS = 2**13
 GROUPS_OF_A_TASK = 16
 
@@ -48,8 +46,8 @@ class RowGroup:
 
     rows: Integers
     labels: Integers
-    scale: npt.NDArray[np.float64]
-    squared_norms: npt.NDArray[np.float64]
+    scale: Floats
+    squared_norms: Floats
 
 
 class BlockEvidence(ClusterEvidence):
@@ -67,7 +65,7 @@ class BlockEvidence(ClusterEvidence):
         super().__init__(documents, partition, n_threads=n_threads, progress=progress)
         self._place, self._blocks = place, row_blocks(documents.n_documents, BLOCK_ROWS)
 
-    def _added(self, function: Any, *shared: Any) -> Any:
+    def _added(self, function: Callable[..., object], *shared: object) -> Any:
         """Return the sum of a function of the rows and labels of each block, added in a tree."""
         return self._place.add(function, self._blocks, self.documents.matrix, self.labels, self.n_clusters, *shared)
 
@@ -77,12 +75,12 @@ class BlockEvidence(ClusterEvidence):
         return ClusterSums(self._added(sum_labelled, False).by_cluster())
 
     @cached_property
-    def support(self) -> Any:
+    def support(self) -> CsrArray:
         """How many documents of each cluster have each term, added in a tree."""
         return self._added(count_labelled)
 
     @cached_property
-    def squares(self) -> Any:
+    def squares(self) -> CsrArray:
         """The sums of the squared weights of each cluster, added in a tree."""
         return self._added(sum_labelled, True).by_cluster()
 
@@ -107,29 +105,31 @@ class BlockEvidence(ClusterEvidence):
         return gather_readings(every, readings, self.partition, with_tables=with_tables, progress=self.progress)
 
 
-def sum_labelled(block: slice, matrix: Any, labels: Integers, n_clusters: int, squared: bool) -> ExactSums:
+def sum_labelled(block: slice, matrix: CsrArray, labels: Integers, n_clusters: int, squared: bool) -> ExactSums:
     """Return the sums by cluster of some rows, or of their squared values."""
     rows = Documents(matrix[block]).under("cosine")
     return sum_block(rows, np.arange(block.stop - block.start), labels[block], n_clusters, squared=squared)
 
 
-def count_labelled(block: slice, matrix: Any, labels: Integers, n_clusters: int) -> Any:
+def count_labelled(block: slice, matrix: CsrArray, labels: Integers, n_clusters: int) -> CsrArray:
     """Return in how many of some documents with each label each term is."""
     return count_presence(matrix[block], labels[block], n_clusters)
 
 
-def count_together(block: slice, matrix: Any, lists: list[Integers]) -> list[Integers]:
+def count_together(block: slice, matrix: CsrArray, lists: list[Integers]) -> list[Integers]:
     """Return for each list of terms in how many of some documents each two of them occur together."""
     return documents_together(matrix[block], lists, n_threads=1)
 
 
-def close_in_block(block: slice, matrix: Any, labels: Integers, chosen: list[Any], least: float) -> list[Integers]:
+def close_in_block(
+    block: slice, matrix: CsrArray, labels: Integers, chosen: list[CsrArray], least: float
+) -> list[Integers]:
     """Return how many of some documents are close to some of their cluster."""
     return count_close(matrix[block], labels[block], chosen, least)
 
 
 def read_groups(
-    groups: Sequence[RowGroup], matrix: Any, sums: ClusterSums, of_clusters: Any, metric: str, with_tables: bool
+    groups: Sequence[RowGroup], matrix: CsrArray, sums: ClusterSums, of_clusters: Any, metric: str, with_tables: bool
 ) -> list[Readings]:
     """Return the results of groups of rows."""
     readings = []
@@ -142,7 +142,7 @@ def read_groups(
     return readings
 
 
-def likely_copies(place: FilePlace, matrix: Any) -> Integers:
+def likely_copies(place: FilePlace, matrix: CsrArray) -> Integers:
     """Return `alike_in_a_band` of csr rows in files of a place."""
     with place.for_a_while() as inner:
         blocks = row_blocks(matrix.shape[0], BLOCK_ROWS)
@@ -150,19 +150,19 @@ def likely_copies(place: FilePlace, matrix: Any) -> Integers:
         return np.unique(np.concatenate(list(inner.map(alike_in_stored_band, range(N_BANDS), paths, matrix))))
 
 
-def write_signatures(block: slice, matrix: Any, folder: str) -> str:
+def write_signatures(block: slice, matrix: CsrArray, folder: str) -> str:
     """Write what near-copies of some rows are looked for by, and return the name of the file."""
     path = Path(folder) / f"signatures-{block.start}.npy"
     write_array(path, band_signatures(matrix[block]))
     return str(path)
 
 
-def alike_in_stored_band(number: int, paths: list[str], matrix: Any) -> Integers:
+def alike_in_stored_band(number: int, paths: list[str], matrix: CsrArray) -> Integers:
     """Return the rows that have a band and many terms in common with another one, ascending."""
     band, next_band = _band(paths, number), _band(paths, (number + 1) % N_BANDS)
     is_alike = np.zeros(band.size, dtype=bool)
 
-    def terms_of(rows: Integers) -> Any:
+    def terms_of(rows: Integers) -> CsrArray:
         pair_rows = matrix[rows]
         pair_rows.data = np.ones(pair_rows.nnz, np.int8)
         return pair_rows

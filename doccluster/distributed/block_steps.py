@@ -10,28 +10,131 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.blocks import entry_blocks, open_array, write_array, write_arrays
+from doccluster.base.arrays import AnyIntegers, Array, CsrArray, Flags, Floats, Integers, Matrix
+from doccluster.base.blocks import entry_blocks, open_array, row_blocks, write_array, write_arrays
+from doccluster.base.place import ArrayFile, CsrFiles, FilePlace, csr_over
+from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import compact_indices
 from doccluster.clustering.k_means.assign import place_documents
 from doccluster.clustering.k_means.sparse_means import CANCELLED, SparseMeans
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import unit_documents
-from doccluster.distributed.matrix_block import MatrixBlock
+from doccluster.geometry.documents import Documents, Rows
 from doccluster.geometry.sums import ExactSums, joined, sum_block
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+TABLE_ROWS = 2**13  # of a table, in a block
+
+
+@dataclass(frozen=True)
+class MatrixBlock:
+    """Consecutive documents of a collection, as unit rows.
+
+    Attributes
+    ----------
+    table : CsrFiles or ArrayFile
+        Where the rows lie, perhaps among others; every worker sees the same folder.
+    start : int
+        The place of its first row in the table.
+    first : int
+        The place of its first document in the collection.
+    n_rows, n_columns, n_entries : int
+    """
+
+    table: CsrFiles | ArrayFile
+    start: int
+    first: int
+    n_rows: int
+    n_columns: int
+    n_entries: int
+
+    @property
+    def matrix(self) -> CsrArray:
+        """The unit rows, csr array of shape (n_rows, n_columns) over the files; dense ones with every column."""
+        shape = self.n_rows, self.n_columns
+        if isinstance(self.table, ArrayFile):
+            columns = np.tile(np.arange(self.n_columns, dtype=np.int32), self.n_rows)
+            return csr_over(self._dense.ravel(), columns, np.arange(self.n_rows + 1) * self.n_columns, shape)
+        data, indices, whole_starts = self.table.arrays
+        starts = whole_starts[self.start : self.start + self.n_rows + 1]
+        here = slice(int(starts[0]), int(starts[-1]))
+        return csr_over(data[here], indices[here], starts - starts[0], shape)
+
+    @property
+    def documents(self) -> Documents:
+        """The rows as documents; they were checked before they were written."""
+        return Documents(self.matrix)
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as they are summed: unit, none of them scaled again; dense where the table is."""
+        scale = np.ones(self.n_rows)
+        return Rows(self._dense if isinstance(self.table, ArrayFile) else self.matrix, scale, scale, True)
+
+    @property
+    def places(self) -> slice:
+        """The places of its documents in the collection."""
+        return slice(self.first, self.first + self.n_rows)
+
+    @property
+    def _dense(self) -> Array:
+        assert isinstance(self.table, ArrayFile)  # who calls has looked
+        return self.table.open()[self.start : self.start + self.n_rows]
+
+
+def blocks_of_table(place: FilePlace, rows: Matrix) -> list[MatrixBlock]:
+    """Return unit rows, dense or csr, as blocks; they are written to files of a place unless they lie there."""
+    rows = place.keep(rows)
+    table, (n_rows, width) = place.files_of(rows), rows.shape
+    starts = np.arange(n_rows + 1) * width if isinstance(table, ArrayFile) else rows.indptr
+    return [
+        MatrixBlock(
+            table=table,
+            start=block.start,
+            first=block.start,
+            n_rows=block.stop - block.start,
+            n_columns=width,
+            n_entries=int(starts[block.stop] - starts[block.start]),
+        )
+        for block in row_blocks(n_rows, TABLE_ROWS)
+    ]
+
+
+def write_block(folder: str | Path, matrix: CsrArray, *, first: int = 0) -> MatrixBlock:
+    """Return rows as a block, written to `folder` whole or not at all.
+
+    Parameters
+    ----------
+    folder : path
+        What is there already was written by the same call on a worker that ended, and stays.
+    matrix : csr array of shape (n_rows, n_columns), float32, unit rows
+    first : int
+        The place of the first row in the collection.
+
+    Raises
+    ------
+    InputError
+        If the rows cannot be used, or there is no room, or no right to write.
+    """
+    matrix = checked_csr(matrix, name="matrix")[0]
+    arrays = {
+        "data.npy": matrix.data.astype(np.float32, copy=False),
+        "indices.npy": matrix.indices.astype(np.int32, copy=False),
+        "starts.npy": matrix.indptr.astype(np.int64, copy=False),
+    }
+    write_arrays(Path(folder), arrays)
+    n_rows, n_columns = matrix.shape
+    return MatrixBlock(CsrFiles(str(folder), n_columns), 0, first, n_rows, n_columns, int(matrix.indptr[-1]))
+
 
 ENTRIES_AT_ONCE = 2**20
 
@@ -57,12 +160,12 @@ class TableVersion:
         """The folder of the table."""
         return Path(self.folder) / f"table-{self.number}"
 
-    def write(self, table: Any) -> None:
+    def write(self, table: CsrArray) -> None:
         """Write the table, a csr array."""
         arrays = {"data.npy": table.data, "indices.npy": table.indices, "starts.npy": table.indptr.astype(np.int64)}
         write_arrays(self.path, arrays)
 
-    def read(self) -> Any:
+    def read(self) -> CsrArray:
         """Return the table, float32 csr array of shape (n_clusters, n_columns) over its files."""
         parts = tuple(open_array(self.path / f"{name}.npy") for name in ("data", "indices", "starts"))
         return sparse.csr_array(parts, shape=(self.n_clusters, self.frequencies.size))
@@ -76,7 +179,7 @@ class TableVersion:
         return replace(self, number=number, movements=self.movements if movements is None else movements)
 
 
-def centroids_of(sums: ExactSums, n_members: Integers, before: Any) -> tuple[Any, Floats]:
+def centroids_of(sums: ExactSums, n_members: Integers, before: CsrArray) -> tuple[CsrArray, Floats]:
     """Return unit centroids, float32 csr, and the length of each sum.
 
     A cluster whose members have no direction together (none, or they cancel out) keeps the row it had `before`.
@@ -96,7 +199,7 @@ def centroids_of(sums: ExactSums, n_members: Integers, before: Any) -> tuple[Any
     return compact_indices(rows), lengths
 
 
-def chords(before: Any, after: Any) -> Floats:
+def chords(before: CsrArray, after: CsrArray) -> Floats:
     """Return how far each centroid moved: the length of the difference of its rows."""
     parts = [
         row_lengths(sparse.csr_array(after[rows].astype(np.float64) - before[rows].astype(np.float64)))
@@ -105,7 +208,7 @@ def chords(before: Any, after: Any) -> Floats:
     return np.concatenate(parts)
 
 
-def row_lengths(matrix: Any) -> Floats:
+def row_lengths(matrix: CsrArray) -> Floats:
     """Return the length of each row of a csr array."""
     starts, squares = matrix.indptr, []
     for rows, part in _pieces(matrix):
@@ -113,7 +216,7 @@ def row_lengths(matrix: Any) -> Floats:
     return np.sqrt(np.concatenate(squares))
 
 
-def row_products(sums: Any, table: Any) -> Floats:
+def row_products(sums: CsrArray, table: CsrArray) -> Floats:
     """Return the product of each row of a csr array of float64 with the same row of another."""
     pieces = []
     for rows, _ in _pieces(sums):
@@ -122,13 +225,13 @@ def row_products(sums: Any, table: Any) -> Floats:
     return np.concatenate(pieces)
 
 
-def _row_totals(starts: npt.NDArray[np.integer[Any]], values: Floats) -> Floats:
+def _row_totals(starts: AnyIntegers, values: Floats) -> Floats:
     """Return the sum of the values of each row, in their order."""
     rows = np.repeat(np.arange(starts.size - 1), np.diff(starts))
     return np.asarray(np.bincount(rows, weights=values, minlength=starts.size - 1), np.float64)
 
 
-def _pieces(table: Any) -> Iterator[tuple[slice, slice]]:
+def _pieces(table: CsrArray) -> Iterator[tuple[slice, slice]]:
     """Yield consecutive rows of a table and where their entries are, a few at a time: arrays of its size are large."""
     for rows in entry_blocks(table.indptr, ENTRIES_AT_ONCE):
         yield rows, slice(int(table.indptr[rows.start]), int(table.indptr[rows.stop]))
@@ -141,23 +244,16 @@ KEPT_VERSIONS = 2  # of labels and tables: those of an iteration, and those befo
 
 @dataclass(frozen=True, eq=False)
 class LabelMoves:
-    """What an iteration changed in a block.
-
-    `n_members`, `n_usable` of shape (n_clusters,): how many documents each cluster now has in the block, and how many
-    of them have terms.
-    """
+    """What an iteration changed in a block."""
 
     sums: ExactSums  # of those that joined less those that left each cluster
-    n_members: Integers
-    n_usable: Integers
+    n_members: Integers  # of shape (n_clusters,): how many documents each cluster now has in the block
+    n_usable: Integers  # and how many of them have terms
     n_moved: int  # how many documents have another label than before
 
 
 def assign_block(block: MatrixBlock, version: TableVersion, keep_bytes: int) -> LabelMoves:
-    """Label the documents of a block by the table of an iteration, and return what moved.
-
-    `keep_bytes` is how much memory this process may use for what saves time in the next iteration.
-    """
+    """Label the documents of a block by the table of an iteration, and return what moved."""
     labels = _KEPT.assign(block, version, keep_bytes)
     write_array(labels_path(block, version), labels)
     labels_path(block, version.at(version.number - KEPT_VERSIONS)).unlink(missing_ok=True)
@@ -203,7 +299,7 @@ def moved_together(parts: list[LabelMoves]) -> LabelMoves:
     return LabelMoves(joined([part.sums for part in parts]), members, usable, sum(part.n_moved for part in parts))
 
 
-def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[npt.NDArray[Any], ...]:
+def look_for_refills(block: MatrixBlock, version: TableVersion) -> tuple[Array, ...]:
     """Return for each document what `choose_refills` asks: exact cosine to its centroid, label, digest, usable."""
     labels = block_labels(block, version)
     cosines = place_documents(block.documents, version.read(), labels, n_threads=1)[1]
@@ -221,7 +317,7 @@ def labels_path(block: MatrixBlock, version: TableVersion) -> Path:
 
 
 @lru_cache(maxsize=4096)
-def has_terms(block: MatrixBlock) -> npt.NDArray[np.bool_]:
+def has_terms(block: MatrixBlock) -> Flags:
     """Return whether each document of a block has a term."""
     return unit_documents(block.documents)[0].is_usable
 
@@ -246,10 +342,7 @@ class _Followed:
 
 
 class _KeptBlocks:
-    """The blocks that this process follows, and the last table of each fit, laid out for all of its blocks.
-
-    Each block is worked on by one thread at a time.
-    """
+    """The blocks that this process follows, each in one thread at a time, and the last table of each fit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -300,7 +393,7 @@ class _KeptBlocks:
             self._keep_only(lambda fit: Path(fit).is_dir())
             return sum(n_bytes for _, n_bytes in self._blocks.values()) + size <= keep_bytes
 
-    def _keep_only(self, stays: Any) -> None:
+    def _keep_only(self, stays: Callable[[str], bool]) -> None:
         for key in [key for key in self._blocks if not stays(key[1])]:
             del self._blocks[key]
         for fit in [fit for fit in self._tables if not stays(fit)]:

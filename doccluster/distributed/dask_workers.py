@@ -15,15 +15,18 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from traceback import clear_frames
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar
 
 from doccluster.base.place import FAN_IN, FilePlace
 from doccluster.errors import Argument, InputError, importing
 
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Task: TypeAlias = "Future"
 Result = TypeVar("Result")
 
 ATTEMPTS = 3  # at work that ends its workers
@@ -35,23 +38,12 @@ SMALL = 2**14  # bytes of a value that is sent with every item
 _LOCAL = re.compile(r"local(?::(\d+))?")
 
 
-@dataclass
-class Traffic:
-    """The bytes that went to workers and came back."""
-
-    sent: int = 0
-    received: int = 0
-
-
 class DaskPlace(FilePlace):
-    """A scratch folder, and the workers of a Dask cluster, which see it under the same name.
+    """A scratch folder, and the workers of a Dask cluster, which see it under the same name."""
 
-    `client`: stays open: its maker closes it. Raises InputError unless all workers see the folder.
-    """
-
-    def __init__(self, client: Any, folder: str | Path) -> None:
+    def __init__(self, client: Client, folder: str | Path) -> None:
         super().__init__(folder)
-        self.client, self._traffic = client, Traffic()
+        self.client = client
         answers = client.run(os.path.isdir, str(folder))
         blind = [address for address, sees in answers.items() if not sees]
         if blind:
@@ -66,76 +58,69 @@ class DaskPlace(FilePlace):
         return max(1, int(sum(self.client.nthreads().values())))
 
     @property
-    def bytes_sent(self) -> int:
-        """What went to the workers so far."""
-        return self._traffic.sent
-
-    @property
-    def bytes_received(self) -> int:
-        """What came back from the workers so far."""
-        return self._traffic.received
-
-    @property
     def dashboard(self) -> str | None:
         """The address of the dashboard, where there is one."""
         services = self.client.scheduler_info(n_workers=0).get("services", {})
         return self.client.dashboard_link if "dashboard" in services else None
 
-    def map(self, function: Callable[..., Result], items: Sequence[Any], *shared: Any) -> Iterator[Result]:
-        """Yield ``function(item, *shared)`` for each item, in the order of the items.
-
-        Only a few items for each worker are under way at a time, so that neither they nor their results pile up.
-        """
+    def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
+        """Yield ``function(item, *shared)`` for each item, in order; only a few for each worker are under way."""
         function, shared = self._as_called(function, shared)
         n_done = 0
         for attempt in range(ATTEMPTS):
-            sent, tasks = list[Any](), deque[Any]()
-            with _given_up_at_the_end(sent, tasks):
-                try:
-                    sent.extend(map(self._share, shared))
-                    remaining = iter(items[n_done:])
-                    tasks.extend(self._submit(function, islice(remaining, AHEAD * self.n_workers), sent))
-                    while tasks:
-                        result = self._result_of(tasks[0])
-                        self._traffic.received += size_of(result)
-                        tasks.popleft().release()
-                        tasks.extend(self._submit(function, islice(remaining, 1), sent))
-                        n_done += 1
-                        yield result
-                    return
-                except _lost() as error:
-                    if attempt == ATTEMPTS - 1:
-                        raise _gave_up(error) from error
+            with self._attempt(attempt, shared) as (sent, tasks):
+                remaining = iter(items[n_done:])
+                tasks.extend(self._submit(function, islice(remaining, AHEAD * self.n_workers), sent))
+                while tasks:
+                    result = self._result_of(tasks[0])
+                    tasks.popleft().release()
+                    tasks.extend(self._submit(function, islice(remaining, 1), sent))
+                    n_done += 1
+                    yield result
+                return
 
     def reduce(
         self,
         function: Callable[..., Result],
         combine: Callable[[list[Result]], Result],
-        items: Sequence[Any],
-        *shared: Any,
+        items: Sequence[object],
+        *shared: object,
     ) -> Result:
         """Return all ``function(item, *shared)`` combined on the workers, in a tree; only the last result travels."""
         function, shared = self._as_called(function, shared)
         for attempt in range(ATTEMPTS):
-            sent, tasks = list[Any](), deque[Any]()
-            with _given_up_at_the_end(sent, tasks):
-                try:
-                    sent.extend(map(self._share, shared))
-                    tasks.extend(self._submit(function, items, sent))
-                    self._combine(combine, tasks)
-                    result: Result = self._result_of(tasks[0])
-                    self._traffic.received += size_of(result)
-                    return combine([result])
-                except _lost() as error:
-                    if attempt == ATTEMPTS - 1:
-                        raise _gave_up(error) from error
+            with self._attempt(attempt, shared) as (sent, tasks):
+                tasks.extend(self._submit(function, items, sent))
+                self._combine(combine, tasks)
+                return combine([self._result_of(tasks[0])])
         raise AssertionError("there is at least one attempt")
 
-    def everywhere(self, function: Callable[..., None], *values: Any) -> None:
+    @contextmanager
+    def _attempt(self, number: int, shared: Sequence[object]) -> Iterator[tuple[list[object], deque[Task]]]:
+        """Yield what stands for the shared values, and a queue for tasks, which the scheduler forgets at the end.
+
+        That workers were lost ends in an error only the last time.
+        """
+        sent, tasks = list[object](), deque[Task]()
+        try:
+            sent.extend(map(self._share, shared))
+            yield sent, tasks
+        except _lost() as error:
+            if number == ATTEMPTS - 1:
+                raise _gave_up(error) from error
+        except KeyboardInterrupt as stopped:
+            clear_frames(stopped.__traceback__)  # it may be held for long, and hold a task that was just handed in
+            raise
+        finally:
+            for value in chain(sent, tasks):
+                if _is_task(value):
+                    value.release()
+
+    def everywhere(self, function: Callable[..., None], *values: object) -> None:
         """Call ``function(*values)`` in each worker process."""
         self.client.run(function, *values, on_error="ignore")
 
-    def _result_of(self, future: Any) -> Any:
+    def _result_of(self, future: Task) -> Any:
         """Return the result of a task, or raise InputError if there has been no worker for too long."""
         alone_since: float | None = None
         is_over = threading.Event()
@@ -148,9 +133,11 @@ class DaskPlace(FilePlace):
                     f"the cluster has had no worker for {WORKERLESS:g} seconds",
                     remedy="start workers, look into their logs for why they ended, and begin again",
                 )
-        return future.result()
+        result = future.result()
+        self.traffic.received += size_of(result)
+        return result
 
-    def _combine(self, combine: Callable[[list[Result]], Result], tasks: deque[Any]) -> None:
+    def _combine(self, combine: Callable[[list[Result]], Result], tasks: deque[Task]) -> None:
         """Put one task in the place of a few, level by level, until there is one."""
         while len(tasks) > 1:
             n_left = len(tasks)
@@ -161,14 +148,16 @@ class DaskPlace(FilePlace):
                 for _ in few:
                     tasks.popleft()
 
-    def _submit(self, function: Callable[..., Result], items: Iterable[Any], sent: Sequence[Any]) -> Iterator[Any]:
+    def _submit(
+        self, function: Callable[..., Result], items: Iterable[object], sent: Sequence[object]
+    ) -> Iterator[Task]:
         """Yield a task for each item as soon as the scheduler has it."""
         small = size_of([value for value in sent if not _is_task(value)])  # large ones were counted when shared
         for item in items:
-            self._traffic.sent += small + size_of(item)
+            self.traffic.sent += small + size_of(item)
             yield self.client.submit(function, item, *sent, pure=False)
 
-    def _share(self, value: Any) -> Any:
+    def _share(self, value: object) -> object:
         """Return the stand-in for a value in the tasks: itself if it is small, else a task that returns it.
 
         Unlike data that are scattered, the scheduler still has the task when all workers that held its result ended.
@@ -176,25 +165,11 @@ class DaskPlace(FilePlace):
         n_bytes = size_of(value)
         if n_bytes < SMALL:
             return value
-        self._traffic.sent += n_bytes * max(1, len(self.client.nthreads()))
+        self.traffic.sent += n_bytes * max(1, len(self.client.nthreads()))
         return self.client.submit(unchanged, value, pure=False)
 
 
-@contextmanager
-def _given_up_at_the_end(*iterables: Iterable[Any]) -> Iterator[None]:
-    """Let the scheduler forget the tasks in some lists at the end, whatever ends it."""
-    try:
-        yield
-    except KeyboardInterrupt as stopped:
-        clear_frames(stopped.__traceback__)  # it may be held for long, and hold a task that was just handed in
-        raise
-    finally:
-        for value in chain(*iterables):
-            if _is_task(value):
-                value.release()
-
-
-def _is_task(value: Any) -> bool:
+def _is_task(value: object) -> TypeGuard[Task]:
     from distributed import Future
 
     return isinstance(value, Future)
@@ -205,7 +180,7 @@ def unchanged(value: Result) -> Result:
     return value
 
 
-def size_of(value: Any) -> int:
+def size_of(value: object) -> int:
     """Return how many bytes a value takes on the wire, as Dask would send it; arrays are not copied for that."""
     from distributed.protocol import serialize
 
@@ -229,7 +204,7 @@ def _gave_up(error: BaseException) -> InputError:
 
 @contextmanager
 def connect(
-    scheduler: Any, folder: str | Path, *, n_threads: int = 1, memory_limit: str | int | None = None
+    scheduler: str | Client, folder: str | Path, *, n_threads: int = 1, memory_limit: str | int | None = None
 ) -> Iterator[DaskPlace]:
     """Yield a place on a Dask cluster: one that is there (an address or a Client), or workers of this machine.
 
@@ -294,7 +269,7 @@ def connect(
 
 
 @contextmanager
-def _place_of(client: Any, folder: str | Path) -> Iterator[DaskPlace]:
+def _place_of(client: Client, folder: str | Path) -> Iterator[DaskPlace]:
     """Yield the place of a client; what fails because its scheduler is gone ends in a sentence."""
     try:
         yield DaskPlace(client, folder)
@@ -307,15 +282,12 @@ def _place_of(client: Any, folder: str | Path) -> Iterator[DaskPlace]:
         ) from error
 
 
-def dask_setup(worker: Any) -> None:
-    """Let Ctrl-C, which a terminal sends to the workers of this machine too, end the run and not them.
-
-    Dask calls this in each worker that it starts for `local:W`.
-    """
+def dask_setup(worker: object) -> None:
+    """Let Ctrl-C end the run and not the workers; Dask calls this in each that it starts for `local:W`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _client(make: Callable[..., Any], address: str) -> Any:
+def _client(make: Callable[..., Client], address: str) -> Client:
     try:
         return make(address, timeout=f"{PATIENCE}s")
     except TypeError as error:  # what Dask raises where its settings name no certificates

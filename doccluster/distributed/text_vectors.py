@@ -11,25 +11,30 @@ import shutil
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Reals
 from doccluster.base.blocks import open_array, write_arrays, write_in_pieces
 from doccluster.base.blocks import write_rows as write_table_rows
 from doccluster.base.packed_strings import pack_strings, unpack_strings
-from doccluster.base.place import CsrFiles, FilePlace, csr_over, join_rows
+from doccluster.base.place import CsrFiles, FilePlace, Place, csr_over, join_rows
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import unit_rows
+from doccluster.clustering.nesting import nearest_parts
+from doccluster.clustering.task import LinearRule, decide
 from doccluster.corpus.stored_texts import StoredTexts, TextRows
 from doccluster.geometry.documents import as_documents
+from doccluster.labeling.placement import place_labels
+from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
+from doccluster.vectors.meaning import Meaning
 from doccluster.vectors.term_counts import TermStatistics, joined_statistics
-from doccluster.vectors.vectorize import weigh_counts
+from doccluster.vectors.vectorize import unknown_term_shares, vectorize, weigh_counts
 from doccluster.vectors.vectorizer import TfidfVectorizer
 from doccluster.vectors.weighting import dtype_of
 
@@ -38,19 +43,8 @@ COUNTS = "counts"
 _TERMS = ("characters.npy", "ends.npy")
 
 
-@dataclass(frozen=True, eq=False)
-class VectorBlock:
-    """The rows of the documents of a block that have terms, counts beside them, and where these are in the corpus."""
-
-    rows: CsrFiles
-    places: npt.NDArray[np.int64]
-
-
 def learn_terms(place: FilePlace, texts: Sequence[TextRows], vectorizer: TfidfVectorizer) -> None:
-    """Fit a vectorizer to texts in blocks, whose counts are written to the place; it is that of one process.
-
-    Raises NothingUsable if no term is found, or none stays.
-    """
+    """Fit a vectorizer to texts in blocks, whose counts are written to the place; it is that of one process."""
     shared = single_threaded(vectorizer), str(place.folder / COUNTS)
     vectorizer.fit_statistics(place.reduce(count_block, joined_statistics, texts, *shared))
 
@@ -69,25 +63,24 @@ def write_rows(
     place: FilePlace,
     texts: Sequence[TextRows],
     vectorizer: TfidfVectorizer,
-    keeps: npt.NDArray[np.bool_] | None = None,
+    keeps: Flags | None = None,
     *,
     name: str = "rows",
-) -> tuple[Any, Any, npt.NDArray[np.int64]]:
+) -> tuple[CsrArray, CsrArray, Integers]:
     """Return the rows of the documents that have terms, their counts, and the places of these documents in the corpus.
 
-    Both are csr arrays mapped from files in the folder `name` of the place, in the same places. What `learn_terms`
-    wrote there is removed at the end. `keeps` says which documents stay without a term. Raises InputError if there is
-    no room.
+    Both are mapped from files in the folder `name` of the place. What `learn_terms` wrote there is removed at the end.
     """
     with place.for_a_while() as inner:
         folders = str(place.folder / COUNTS), str(inner.folder)
-        parts = list(place.map(weigh_block, texts, single_threaded(vectorizer), *folders, keeps))
+        weighed = place.map(weigh_block, texts, single_threaded(vectorizer), *folders, keeps)
+        pieces, places = zip(*weighed, strict=True)
         shutil.rmtree(folders[0], ignore_errors=True)  # not earlier: a worker that is replaced needs them again
-        files = join_rows(place.folder / name, lambda: (part.rows.open() for part in parts))
+        files = join_rows(place.folder / name, lambda: (piece.open() for piece in pieces))
         rows, counts = files.open(), replace(files, values=COUNTS)
-        values = (replace(part.rows, values=COUNTS).open().data for part in parts)
+        values = (replace(piece, values=COUNTS).open().data for piece in pieces)
         write_in_pieces(Path(counts.folder) / f"{COUNTS}.npy", values, np.float32, rows.nnz)
-        return rows, counts.open(), np.concatenate([part.places for part in parts])
+        return rows, counts.open(), np.concatenate(places)
 
 
 def weigh_block(
@@ -95,9 +88,9 @@ def weigh_block(
     vectorizer: TfidfVectorizer,
     counts_folder: str,
     folder: str,
-    keeps: npt.NDArray[np.bool_] | None = None,
-) -> VectorBlock:
-    """Write the rows and counts of the documents of a block that have terms; the texts are not read again."""
+    keeps: Flags | None,
+) -> tuple[CsrFiles, Integers]:
+    """Write the rows and counts of the documents of a block that have terms; return these and their places."""
     counts = _counts_by_column(_counts_of(texts, counts_folder), vectorizer)
     rows = as_documents(unit_rows(weigh_counts(counts, vectorizer), warn=False), name="vectors")
     stays = rows.squared_norms > 0
@@ -107,16 +100,13 @@ def weigh_block(
     block_rows, target = rows.matrix[filled], Path(folder) / f"rows-{texts.first}"
     arrays = {"data.npy": block_rows.data.astype(np.float32, copy=False), "indices.npy": block_rows.indices}
     write_arrays(target, {**arrays, "starts.npy": block_rows.indptr, f"{COUNTS}.npy": counts[filled].data})
-    return VectorBlock(CsrFiles(str(target), block_rows.shape[1]), texts.first + filled)
+    return CsrFiles(str(target), block_rows.shape[1]), texts.first + filled
 
 
 def encode_texts(
     place: FilePlace, texts: StoredTexts, encoder_named: Any, encoded: Any, *, progress: Progress = silent
-) -> npt.NDArray[Any]:
-    """Return the rows of texts by an encoder, as `get_encoder` takes it, made where the texts are read.
-
-    `encoded` are the rows that were made before, which makes no others (`results.encoded_rows.EncodedRows`).
-    """
+) -> Reals:
+    """Return the rows of texts by an encoder, made where the texts are read, but for those that were made before."""
     encoder = get_encoder(encoder_named, n_threads=1)
     is_known = encoder.digest != "" and encoded.model == encoder.digest
     first = encoded.rows if is_known else encode(encoder, [texts[0]])
@@ -154,11 +144,8 @@ def _counts_of(texts: TextRows, folder: str) -> Path:
     return Path(folder) / f"counts-{texts.first}"
 
 
-def _counts_by_column(folder: Path, vectorizer: TfidfVectorizer) -> Any:
-    """Return the counts of a block in the columns of a fitted vectorizer, csr array.
-
-    Terms ascend in a block as they do among the columns, so the entries of each row stay in order.
-    """
+def _counts_by_column(folder: Path, vectorizer: TfidfVectorizer) -> CsrArray:
+    """Return the counts of a block in the columns of a fitted vectorizer; terms ascend in both."""
     data, indices, starts = (open_array(folder / f"{name}.npy") for name in ("data", "indices", "starts"))
     column = vectorizer.columns_of(unpack_strings(*(open_array(folder / name) for name in _TERMS)))
     columns = column[indices]
@@ -175,3 +162,98 @@ def single_threaded(vectorizer: TfidfVectorizer) -> TfidfVectorizer:
     for name, value in learned.items():
         setattr(alone, name, value)
     return alone
+
+
+@dataclass(frozen=True, eq=False)
+class NewDocuments:
+    """Where new documents belong, and how surely; one entry for each."""
+
+    labels: Integers
+    runner_up: Integers
+    similarity: Floats  # cosines to the centroids, as the margin
+    margin: Floats
+    is_empty: Flags  # whether a document has no term of the model, nor a meaning
+    has_words: Flags  # whether it has a term of the model
+    unknown: Floats  # the share of its terms that the model does not know; nan without texts
+    parts: Integers  # of shape (n_documents, n_levels): its cluster on each finer level
+
+
+@dataclass(frozen=True, eq=False)
+class GoingByMeaning:
+    """What new documents mean, and where they go by it."""
+
+    meaning: Meaning
+    centroids: CsrArray  # of the meaning alone, or of words and meaning side by side
+    is_alone: bool
+
+    def decide(self, words: CsrArray, *, n_threads: int | None = None) -> Integers:
+        """Return the cluster of each document, of their rows of words."""
+        rows = self.meaning.rows if self.is_alone else self.meaning.beside(words)
+        return decide(None, rows, None, self.centroids, n_threads=n_threads)
+
+
+def place_new(
+    vectors: DocumentVectors,
+    rule: LinearRule | None,
+    centroids: CsrArray,
+    unknown: Floats,
+    *,
+    finer: Sequence[tuple[Integers, CsrArray]] = (),
+    going: GoingByMeaning | None = None,
+    n_threads: int | None = None,
+) -> NewDocuments:
+    """Return where documents belong, by a model; `finer` are parents and centroids of each finer level."""
+    if going is None:
+        labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
+    else:
+        labels = going.decide(vectors.matrix, n_threads=n_threads)
+        vectors = replace(vectors, meaning=going.meaning)
+    placed = place_labels(vectors.matrix, labels, centroids, n_threads=n_threads)
+    has_words = vectors.documents.squared_norms > 0
+    path = [labels]
+    for parents, part_centroids in finer:
+        path.append(nearest_parts(vectors.matrix, path[-1], parents, part_centroids))
+    parts = np.column_stack(path)[:, 1:]
+    return NewDocuments(
+        labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, has_words, unknown, parts
+    )
+
+
+def place_block(
+    texts: TextRows,
+    vectorizer: TfidfVectorizer,
+    rule: LinearRule | None,
+    centroids: CsrArray,
+    finer: Sequence[tuple[Integers, CsrArray]],
+    going: GoingByMeaning | None,
+    meaning_rows: Any,
+) -> NewDocuments:
+    """Return where the texts of a block belong; `meaning_rows` are those of all texts."""
+    strings = texts.texts
+    unknown = unknown_term_shares(strings, vectorizer)
+    if going is not None:
+        block_rows = meaning_rows[texts.first : texts.first + len(strings)]
+        going = replace(going, meaning=replace(going.meaning, rows=block_rows))
+    vectors = vectorize(strings, vectorizer)
+    return place_new(vectors, rule, centroids, unknown, finer=finer, going=going, n_threads=1)
+
+
+def place_blocks(
+    place: Place,
+    texts: Sequence[TextRows],
+    vectorizer: TfidfVectorizer,
+    rule: LinearRule | None,
+    centroids: CsrArray,
+    going: GoingByMeaning | None = None,
+    finer: Sequence[tuple[Integers, CsrArray]] = (),
+) -> NewDocuments:
+    """Return where the texts of all blocks belong, in their order; only these few numbers of each come back."""
+    meaning_rows = None
+    if going is not None:
+        meaning_rows = going.meaning.rows  # large, and in files, from which each worker reads its part
+        going = replace(going, meaning=replace(going.meaning, rows=None))
+    shared = single_threaded(vectorizer), rule, centroids, finer, going, meaning_rows
+    parts = list(place.map(place_block, texts, *shared))
+    return NewDocuments(
+        *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(NewDocuments))
+    )

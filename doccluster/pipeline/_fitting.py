@@ -39,7 +39,7 @@ from doccluster.pipeline.sources import SourceDocuments
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import days_of, doubt, outlets_of
 from doccluster.stories import NewsArticles, find_stories
-from doccluster.stories.cleaning import body_of, outlet_of
+from doccluster.stories.words import body_of, outlet_of
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.meaning import Embeddings, rows_of_documents
 

@@ -15,7 +15,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
-from doccluster.distributed.new_documents import NewDocuments, place_blocks, place_new
+from doccluster.distributed.text_vectors import NewDocuments, place_blocks, place_new
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_stages
 from doccluster.pipeline.run_settings import RunSettings, check_group

@@ -22,7 +22,7 @@ from doccluster.pipeline.sources import is_matrix
 
 if TYPE_CHECKING:
     from doccluster.base.place import FilePlace
-    from doccluster.distributed.checkpoints import Checkpoints
+    from doccluster.distributed.block_clustering import Checkpoints
     from doccluster.pipeline.in_blocks import BlockStages
 
 KEPT_BYTES = 2**30  # of rows and bounds, in each process, between iterations
@@ -129,7 +129,7 @@ def begin_checkpoints(output: str | Path | None, every: int | None, *, overwrite
         return None
     if output is None:
         raise InputError("checkpoints lie in the folder of the run", remedy=("name one with ", Argument("output")))
-    from doccluster.distributed.checkpoints import Checkpoints
+    from doccluster.distributed.block_clustering import Checkpoints
 
     path = Path(output) / CHECKPOINT
     if overwrite:

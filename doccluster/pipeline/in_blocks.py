@@ -22,10 +22,9 @@ from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParam
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import StoredTexts
-from doccluster.distributed.block_clustering import cluster_blocks
+from doccluster.distributed.block_clustering import Checkpoints, cluster_blocks
 from doccluster.distributed.block_evidence import BlockEvidence, likely_copies
-from doccluster.distributed.checkpoints import Checkpoints
-from doccluster.distributed.matrix_block import blocks_of_table
+from doccluster.distributed.block_steps import blocks_of_table
 from doccluster.distributed.text_vectors import learn_terms, write_rows
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry import ClusterEvidence, Documents
@@ -172,7 +171,7 @@ class BlockStages(Stages):
 
     def tell_stage(self, name: str, seconds: float) -> None:
         """Say in a line what a stage took: its rate, the workers, and the bytes that travelled in it."""
-        sent, received = self.place.bytes_sent, self.place.bytes_received
+        sent, received = self.place.traffic.sent, self.place.traffic.received
         (sent_before, received_before), n_documents = self._bytes_before, self._n_documents
         self._bytes_before = sent, received
         if self.announce is None:

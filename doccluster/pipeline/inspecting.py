@@ -18,7 +18,7 @@ from doccluster.base.plain_values import checksum, cut
 from doccluster.base.progress import LOOPS, Progress, silent
 from doccluster.corpus import Corpus, Skipped
 from doccluster.corpus.columns import type_of
-from doccluster.corpus.date_columns import DateCounts
+from doccluster.corpus.dates import DateCounts
 from doccluster.errors import InputError
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
 from doccluster.pipeline.run_settings import RunSettings

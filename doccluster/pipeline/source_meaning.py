@@ -18,8 +18,7 @@ from doccluster.base.validation import check_matrix
 from doccluster.corpus.columns import kept_name
 from doccluster.corpus.reader_options import as_names
 from doccluster.corpus.stored_texts import StoredTexts
-from doccluster.distributed.new_documents import GoingByMeaning
-from doccluster.distributed.text_vectors import encode_texts
+from doccluster.distributed.text_vectors import GoingByMeaning, encode_texts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.run_settings import RunSettings, encoder_from
 from doccluster.pipeline.sources import SourceDocuments, check_truth, read_source

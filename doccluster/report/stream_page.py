@@ -55,8 +55,6 @@ class StoryLine:
         What it opens to: its own articles, the newest first; `n_unlisted` are left out.
     pieces : tuple of StoryLine
         Other stories that are so much alike that they are shown under this one.
-    goes_on_from : tuple of str
-        Headlines of ended stories that it goes on from.
     """
 
     id: str
@@ -74,7 +72,6 @@ class StoryLine:
     articles: tuple[ArticleLine, ...]
     n_unlisted: int
     pieces: tuple[StoryLine, ...]
-    goes_on_from: tuple[str, ...]
     newest: str
 
 

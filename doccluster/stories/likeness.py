@@ -1,16 +1,66 @@
-"""How like articles of one language are: centred cosines within a window, less what they find in other weeks."""
+"""How like articles of one language are: centred cosines within a window, less what they find in other weeks.
+
+The window and the bar follow the crowd: among few articles a chance likeness is rare, and silences are long.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Array, Floats, Integers, SingleFloats
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.compiled import jit
+
+DAY = 86400
+WINDOW = 3 * DAY  # seconds: within it articles are compared
+WIDEST = 21 * DAY
+SPARSE = 30  # articles in 72 hours; where there are fewer, the window is so wide
+ON_EACH_SIDE = 100  # that a typical article has as many others before and after it
+BAR = 0.18  # likeness from which two stories become one, in a large crowd
+HALF_BAR_AT = 200  # articles in a window: the bar is half of that
+LEAST_BAR = 0.06
+HALF_AT_ONCE = 20  # articles in 72 hours: the bar for what has just come in is half of that
+YOUNG = 0.75  # by which a single pair counts less, in a large crowd
+HALF_YOUNG_AT = 500
+MOST_TIMES = 24  # by which the articles of less than a window are multiplied
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """How a stream or a dump is looked at."""
+
+    window: int  # seconds within which two articles are compared
+    bar: float  # the likeness from which two stories become one
+    young: float  # the share by which a single pair counts less
+    at_once: float = 1.0  # the bar for an article of a stream that has just come in: its likest may be still to come
+
+    @classmethod
+    def of(cls, times: Integers, *, is_part: bool = False) -> Crowd:
+        """Return the window and bars for articles of these sorted times; of less than a window if they are a part."""
+        window, span = WINDOW, int(times[-1] - times[0]) if times.size else 0
+        n_times = min(WINDOW / span, MOST_TIMES) if is_part and 0 < span < WINDOW else 1.0
+        in_72_hours = n_in_window(times, WINDOW) * n_times
+        if in_72_hours < SPARSE:
+            places = np.arange(times.size)
+            before = times - times[np.maximum(places - ON_EACH_SIDE, 0)]
+            after = times[np.minimum(places + ON_EACH_SIDE, times.size - 1)] - times
+            window = int(min(max(WINDOW, np.median(np.maximum(before, after))), WIDEST))
+        n_articles = n_in_window(times, window) * n_times
+        bar = max(LEAST_BAR, BAR * n_articles / (n_articles + HALF_BAR_AT))
+        at_once = max(bar, BAR * in_72_hours / (in_72_hours + HALF_AT_ONCE))
+        return cls(window, float(bar), float(YOUNG * n_articles / (n_articles + HALF_YOUNG_AT)), float(at_once))
+
+
+def n_in_window(times: Integers, window: int) -> float:
+    """Return how many articles a window around a typical article holds, half of it to each side."""
+    half = window // 2
+    return float(np.median(np.searchsorted(times, times + half) - np.searchsorted(times, times - half)))
+
 
 NAMES = 1.4  # by which a name or a number weighs more than another word
 HALF_ALONE_AT = 1_000  # articles: there a word that one article alone has counts half of what another rare one does
@@ -24,8 +74,6 @@ LEAST_SPREAD = 0.01  # of what centring leaves of two rows
 N_UNRELATED = 20  # articles without a word in common that are thought into the centre: of two, all would be shared
 ROWS_AT_ONCE = 500
 
-Times = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 _DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 128))])  # 1 + ln tf
 
 
@@ -33,16 +81,16 @@ _DAMPED = np.concatenate([[0.0], 1 + np.log(np.arange(1, 128))])  # 1 + ln tf
 class ArticleRows:
     """Articles of one language in the order of time."""
 
-    times: Times  # of shape (n_articles,), seconds
+    times: Integers  # of shape (n_articles,), seconds
     outlets: npt.NDArray[np.int32]  # of shape (n_articles,), 0 for one that is not known
-    starts: npt.NDArray[np.int64]  # of shape (n_articles + 1,): where the terms of each begin
+    starts: Integers  # of shape (n_articles + 1,): where the terms of each begin
     terms: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int8]  # as of `ArticleWords`
 
     def __len__(self) -> int:
         return int(self.times.size)
 
-    def weighted(self, n_with_term: npt.NDArray[np.int64], n_articles: int) -> sparse.csr_array:
+    def weighted(self, n_with_term: Integers, n_articles: int) -> sparse.csr_array:
         """Return rows of length 1, of the weights of their words."""
         values = word_weights(self.counts, n_with_term[self.terms], n_articles)
         row_of = np.repeat(np.arange(len(self)), np.diff(self.starts))
@@ -51,9 +99,7 @@ class ArticleRows:
         return sparse.csr_array((values, self.terms, self.starts), shape=(len(self), n_with_term.size))
 
 
-def word_weights(
-    counts: npt.NDArray[np.int8], n_with_term: npt.NDArray[np.int64], n_articles: int
-) -> npt.NDArray[np.float64]:
+def word_weights(counts: npt.NDArray[np.int8], n_with_term: Integers, n_articles: int) -> Floats:
     """Return (1 + ln tf) ln((N + 10) / (df + 1)) of words, 0 at least; of names and numbers 1.4 times that."""
     values = _DAMPED[np.abs(counts.astype(np.int16))]
     values = values * np.maximum(np.log((n_articles + 10) / (n_with_term + 1.0)), 0.0)
@@ -65,10 +111,10 @@ def word_weights(
 class EarlierLinks(NamedTuple):
     """What articles have in common with earlier ones."""
 
-    n_links: npt.NDArray[np.int64]  # of shape (n_rows,)
+    n_links: Integers  # of shape (n_rows,)
     earlier: npt.NDArray[np.int32]  # of shape (n_links.sum(),): the rows of the earlier articles
-    likeness: Floats
-    first_copy: npt.NDArray[np.int64]  # of shape (n_rows,): the first article with the same text, -1 if there is none
+    likeness: SingleFloats
+    first_copy: Integers  # of shape (n_rows,): the first article with the same text, -1 if there is none
 
 
 NO_LINKS = EarlierLinks(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.int64))
@@ -81,7 +127,7 @@ class ArticleLikeness:
     being the mean cosines of the two with the articles in the `centre`, m the mean of all pairs of those.
     """
 
-    def __init__(self, rows: sparse.csr_array, times: Times, outlets: npt.NDArray[np.int32], centre: slice) -> None:
+    def __init__(self, rows: sparse.csr_array, times: Integers, outlets: npt.NDArray[np.int32], centre: slice) -> None:
         in_centre = rows[centre]
         total = np.bincount(in_centre.indices, weights=in_centre.data, minlength=rows.shape[1])
         n_others = in_centre.shape[0] - 1 + N_UNRELATED
@@ -94,19 +140,14 @@ class ArticleLikeness:
         self.common = np.float32(max(float(total @ total) - in_centre.shape[0], 0.0) / n_pairs)
         self.rows, self.times, self.outlets = rows, times, outlets
 
-    def background(
-        self, rows: npt.NDArray[np.int64], window: int, n_in_window: npt.NDArray[np.int64], n_threads: int | None = 1
-    ) -> Floats:
-        """Return, for each of some rows, the likeness that as few articles of other weeks reach as one in w.
-
-        w is how many articles the row's own window holds. 0 for an article of a time without other weeks.
-        """
+    def background(self, rows: Integers, window: int, n_in_window: Integers, n_threads: int | None = 1) -> SingleFloats:
+        """Return for rows the likeness that as few articles of other weeks reach as one in those of its window."""
         sample = np.unique(np.linspace(0, len(self.times) - 1, N_SAMPLED).astype(np.int64))
         postings = _postings(self.rows[sample])
         matrix, facts = self._matrix, self._facts
 
-        def elsewhere(block: slice) -> Floats:
-            values: Floats = likeness_elsewhere(
+        def elsewhere(block: slice) -> SingleFloats:
+            values: SingleFloats = likeness_elsewhere(
                 rows[block], matrix, postings, facts, sample, window, n_in_window[rows[block]]
             )
             return values
@@ -116,16 +157,15 @@ class ArticleLikeness:
 
     def links(
         self,
-        rows: npt.NDArray[np.int64],
+        rows: Integers,
         window: int,
-        taken_off: Floats,
-        arrival: npt.NDArray[np.int64],
+        taken_off: SingleFloats,
+        arrival: Integers,
         n_threads: int | None = 1,
     ) -> EarlierLinks:
         """Return the links of some rows to articles within the window that came before them.
 
-        taken_off : float32 array of shape (n_articles,), half of it is taken off the likeness of each pair.
-        arrival : int64 array of shape (n_articles,), smaller for what came before.
+        `taken_off`: half of it is taken off the likeness of each pair. `arrival`: smaller for what came before.
         """
         first = np.searchsorted(self.times, self.times - window)
         end = np.searchsorted(self.times, self.times + window, "right")
@@ -139,15 +179,15 @@ class ArticleLikeness:
         return EarlierLinks(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_LINKS
 
     @property
-    def _matrix(self) -> tuple[Any, Any, Any]:
+    def _matrix(self) -> tuple[Array, Array, Array]:
         return self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int32), self.rows.data
 
     @property
-    def _facts(self) -> tuple[Any, Any, Any, Any]:
+    def _facts(self) -> tuple[Array, Array, Array, np.float32]:
         return self.times, self.outlets, self.to_centre, self.common
 
 
-def _postings(rows: sparse.csr_array) -> tuple[Any, Any, Any]:
+def _postings(rows: sparse.csr_array) -> tuple[Array, Array, Array]:
     columns = rows.tocsc()
     return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.stories.crowd import Crowd
+from doccluster.base.arrays import Integers, SingleFloats
 from doccluster.stories.dump import stories_in, symmetric
-from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows
+from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows, Crowd
 
 STAYS, CROSSES = 2.0, 0.5  # what a link within a story that is there already, and one across two, counts
 KEPT = 4_000  # newest articles that are compared with, where two windows hold fewer
@@ -26,9 +26,6 @@ OF_LATE = 200  # newest articles from which the crowd of today is told
 COLD = 2_000  # articles: until a language has them, links are made anew when it has
 GROWTH = 1.05  # times as many as when that was done last
 HALVED_ABOVE = 100_000  # articles; then every count is halved, so that terms are forgotten with time
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(slots=True)
@@ -42,7 +39,7 @@ class DeskArticle:
     counts: npt.NDArray[np.int8]
     # of shape (n_links,): the numbers of articles that were there before
     earlier: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
-    likeness: Floats = field(default_factory=lambda: np.zeros(0, np.float32))  # and how like they are
+    likeness: SingleFloats = field(default_factory=lambda: np.zeros(0, np.float32))  # and how like they are
     background: float = 0.0  # the likeness that it has to articles of other weeks by chance
     copy_of: int = 0  # the number of an earlier article with the same text, 0 if there is none
     family: int = 0  # the number of the first article of those with its text, its own where it is no copy
@@ -245,9 +242,8 @@ Name = tuple[str, int]  # of a story that is there, and 0; or "", and the number
 
 
 def _with_inertia(graph: sparse.csr_array, pool: Sequence[DeskArticle], bonds: Bonds) -> sparse.csr_array:
-    """Return a graph whose links count more within a story that is there, and less across two.
-
-    Links of articles that an editor has put together count 1, those of articles that do not belong together nothing.
+    """Return a graph whose links count more within a story, less across two, and as an editor has put together or
+    apart.
     """
     numbers = {"": -1}
     story = np.array([numbers.setdefault(article.story, len(numbers)) for article in pool])

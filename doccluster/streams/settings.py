@@ -49,7 +49,7 @@ class StreamSettings:
             if not value > 0:
                 raise InputError(f"{setting.name}={value!r} is not a time; give seconds above 0.")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, float]:
         """Return the settings as plain data."""
         return asdict(self)
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
 from doccluster.errors import DocclusterWarning, InputError
-from doccluster.streams.article import ArticlesInOrder, Moment
-from doccluster.streams.replay import Replayed, batches_of, by_commit, dated_corpus
+from doccluster.streams.article import ArticlesInOrder, Moment, Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
 from doccluster.streams.store.batches import (
     agreed_settings,
@@ -46,9 +45,8 @@ from doccluster.streams.store.corrections import (
 from doccluster.streams.store.database import MEMORY, back_up, close, described, open_to_write, transaction
 from doccluster.streams.store.diff import compare_sides, side_of
 from doccluster.streams.store.intake import take_in
-from doccluster.streams.store.rebuilding import rebuilt
-from doccluster.streams.store.retention import Pruned, prune, prune_by_policy
 from doccluster.streams.store.tables import StreamTables, events_after, read_tables
+from doccluster.streams.store.upkeep import Pruned, prune, prune_by_policy, rebuilt
 
 if TYPE_CHECKING:
     from doccluster.streams.polling.parsing import FeedParser
@@ -390,9 +388,8 @@ class StoryStream:
         return len(waiting)
 
     def _rebuild(self, batch: int) -> tuple[int, list[str]]:
-        """Build all stories again in the order of dates; return how many changed, and which corrections were lost.
-
-        Stories keep the ids that they had after a batch.
+        """Build all stories again by date, with the ids of a batch; return how many changed, and which corrections
+        were lost.
         """
         with rebuilt(self._connection, batch) as (copy, lost):
             difference = compare_sides(side_of(self._connection, "before"), side_of(copy, "after"))

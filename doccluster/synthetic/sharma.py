@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -248,7 +247,7 @@ def _fill_zero_columns(
     law: _Values,
     extra_rows: str,
     generator: np.random.Generator,
-) -> tuple[Any, Any, Integers]:
+) -> tuple[CsrArray, CsrArray, Integers]:
     """Return both parts and the truth with rows added so that every block column has a value."""
     zero = np.flatnonzero(np.bincount(blocks.indices[blocks.data > 0], minlength=shape.n_block_terms) == 0)
     if not zero.size:

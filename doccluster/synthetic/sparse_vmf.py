@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Array, DType, Floats, Integers
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import RandomState, as_generator, check_float_type, check_n_clusters, check_positive_int
@@ -233,7 +233,7 @@ def _draw(
     truth: Integers,
     columns: Integers,
     entropy: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtype: DType,
     n_threads: int | None,
 ) -> sparse.csr_array:
     m = plan.n_own + plan.n_shared
@@ -241,7 +241,7 @@ def _draw(
     indices = np.empty((truth.size, m), dtype=np.int32)
     values = np.empty((truth.size, m), dtype=dtype)
 
-    def one(index: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    def one(index: int) -> tuple[npt.NDArray[np.int32], Array]:
         block = blocks[index]
         generator = block_generator(entropy, index)
         n_rows = block.stop - block.start

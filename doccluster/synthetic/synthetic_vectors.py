@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from doccluster.base.arrays import Floats
+from doccluster.base.arrays import Floats, Integers
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import RandomState, check_positive_int
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION
@@ -32,7 +31,7 @@ class SyntheticVectors(ShortRepr):
     """
 
     vectors: DocumentVectors
-    truth: npt.NDArray[np.int64]
+    truth: Integers
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Any]:

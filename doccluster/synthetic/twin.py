@@ -8,14 +8,13 @@ is what they were drawn from and not an opinion.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix
+from doccluster.base.arrays import AnyIntegers, Array, CsrArray, Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
@@ -147,7 +146,7 @@ def _describe(matrix: CsrArray, labels: npt.NDArray[np.int32], k: int) -> Corpus
     )
 
 
-def mean_cosines(matrix: Matrix, labels: npt.NDArray[Any]) -> tuple[float, float]:
+def mean_cosines(matrix: Matrix, labels: AnyIntegers) -> tuple[float, float]:
     """Return the mean cosine of two unit rows of one cluster, and of different ones; nan where there is no such pair.
 
     From the sums s of the clusters: (|s|^2 - n) of the n (n - 1) pairs in each, and what is left of |sum of all|^2.
@@ -161,7 +160,7 @@ def mean_cosines(matrix: Matrix, labels: npt.NDArray[Any]) -> tuple[float, float
 
 
 def _own_terms(
-    frequencies: Any, log_sums: Any, means: Floats, sizes: Integers
+    frequencies: CsrArray, log_sums: CsrArray, means: Floats, sizes: Integers
 ) -> tuple[tuple[TermWeights, ...], Floats, Floats, float]:
     """Return the terms of each cluster, the share of its draws left to the corpus, documents of terms that are drawn
     so, and the squares its means explain.
@@ -198,7 +197,7 @@ def sample_twin(
     model: CorpusModel,
     n_documents: int,
     *,
-    terms: Any = None,
+    terms: npt.NDArray[np.object_] | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> SyntheticVectors:
@@ -231,16 +230,13 @@ def sample_twin(
     truth = generator.choice(model.weights.size, size=n, p=model.weights).astype(np.int64, copy=False)
     entropy = spawn_entropy(generator)  # each block has a generator of its own, so threads change no row
 
-    def one(rows: slice) -> tuple[Integers, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    def one(rows: slice) -> tuple[Integers, npt.NDArray[np.int32], SingleFloats]:
         return _draw_block(model, truth[rows], block_generator(entropy, rows.start // _BLOCK_DOCUMENTS))
 
     parts = list(map_blocks(one, row_blocks(n, _BLOCK_DOCUMENTS), n_threads=n_threads))
-    lengths = np.concatenate([part[0] for part in parts])
+    lengths, columns, values = map(np.concatenate, zip(*parts, strict=True))
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    matrix = sparse.csr_array(
-        (np.concatenate([part[2] for part in parts]), np.concatenate([part[1] for part in parts]), starts),
-        shape=(n, model.n_terms),
-    )
+    matrix = sparse.csr_array((values, columns, starts), shape=(n, model.n_terms))
     matrix.sort_indices()
     parameters = {
         "kind": "like",
@@ -260,7 +256,7 @@ def sample_twin(
 
 def _draw_block(
     model: CorpusModel, labels: Integers, generator: np.random.Generator
-) -> tuple[Integers, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+) -> tuple[Integers, npt.NDArray[np.int32], SingleFloats]:
     """Return lengths, columns and unit values of a block of documents."""
     places = generator.random(labels.size)
     lengths_of = [model.lengths[label] for label in labels]
@@ -277,10 +273,7 @@ def _draw_block(
 
 
 def _distinct_columns(model: CorpusModel, label: int, uniforms: Floats, count: int) -> npt.NDArray[np.int32]:
-    """Return distinct columns, each drawn from a cluster's own terms or from those of the whole corpus.
-
-    `uniforms`: uniform numbers in [0, 1); when they are used up, the heaviest terms that are left are taken.
-    """
+    """Return distinct columns of a cluster or the whole corpus; at the end of the `uniforms` the heaviest left."""
     cluster_terms, common, share = model.cluster_terms[label], model.common, model.common_shares[label]
 
     def drawn(numbers: Floats) -> npt.NDArray[np.int32]:
@@ -337,6 +330,4 @@ def make_twin(
     model = fit_corpus_model(vectors, n_clusters, random_state=generator, n_threads=n_threads)
     n = vectors.n_documents if n_documents is None else n_documents
     sample = sample_twin(model, n, terms=vectors.terms, random_state=generator, n_threads=n_threads)
-    return SyntheticVectors(
-        sample.vectors, sample.truth, {**sample.parameters, "random_state": seed_record(random_state)}
-    )
+    return replace(sample, parameters={**sample.parameters, "random_state": seed_record(random_state)})

@@ -7,7 +7,6 @@ algorithm is from what can be had, and nothing about text: the rows are dense an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,7 +108,7 @@ class VmfMixture:
         self.dtype = rows.dtype
         self._rows = rows
 
-    def blocks(self, *, n_threads: int | None = None) -> Iterator[npt.NDArray[Any]]:
+    def blocks(self, *, n_threads: int | None = None) -> Iterator[Array]:
         """Yield the rows in order, in blocks of about a megabyte."""
         return self._rows.blocks(n_threads=n_threads)
 

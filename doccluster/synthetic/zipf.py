@@ -122,7 +122,7 @@ class ZipfCorpus:
     _stories: Stories
     _settings: _Settings
     _entropy: tuple[int, ...]
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
 
     def documents(self, *, n_threads: int | None = None) -> Iterator[ZipfDocument]:
         """Yield the documents; the same ones for any number of threads."""
@@ -319,16 +319,13 @@ class _Settings:
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """The words, and which of them topics and stories prefer.
-
-    `topics`, `stories` of shape (n_topics, 800): word ranks, the preferred ones first.
-    """
+    """The words, and which of them topics and stories prefer."""
 
     # of shape (4 * n_terms,): each word as it stands within a sentence, at its start, at its end, and as a sentence of
     # its own
     spellings: npt.NDArray[np.object_]
     n_terms: int
-    topics: npt.NDArray[np.int32]
+    topics: npt.NDArray[np.int32]  # of shape (n_topics, 800): word ranks, the preferred ones first
     stories: npt.NDArray[np.int32]
     word_edges: Floats
     topic_edges: Floats

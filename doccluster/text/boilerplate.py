@@ -74,10 +74,7 @@ def find_repeated(texts: Sequence[str], *, outlet: str = "") -> dict[str, Repeat
 
 
 def without_repeated(text: str, repeated: dict[str, Repeated], *, title: str = "") -> str:
-    """Return a text without its repeated lines, and without repeated sentences at its two ends; its title stays.
-
-    A text that has nothing else is returned whole.
-    """
+    """Return a text without repeated lines, and sentences at its two ends; its title stays, and all if nothing else."""
     return _without(text, repeated.keys(), title) or text
 
 

@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import CsrArray, Flags, Integers
 from doccluster.errors import InputError
 from doccluster.text.scripts import is_unspaced, scripts_without_blanks, separate_scripts, tokenize_separated
 
@@ -204,7 +205,8 @@ class FunctionWords:
         self.lists = tuple(resolve_stop_words(name, preprocess=preprocess, tokenize=tokenize) for name in languages)
         self._shared = Counter(word for words in self.lists for word in words)
         self._languages_with = _LanguagesWith(self.languages)
-        self._votes_of_others = cache(self._without_lists)
+        places = range(len(languages))
+        self._votes_of_others = cache(lambda bits: [0 if bits >> place & 1 else _FOREIGN_VOTE for place in places])
 
     def votes(self, word: str) -> Sequence[int]:
         """Return how a word speaks for each language: above 0 on its list, below 0 where it has a foreign letter."""
@@ -215,20 +217,17 @@ class FunctionWords:
         vote = FULL_VOTE // self._shared[word]
         return [vote if word in words else foreign for words, foreign in zip(self.lists, foreign_votes, strict=True)]
 
-    def tables(self, words: Sequence[str]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+    def tables(self, words: Sequence[str]) -> tuple[npt.NDArray[np.int32], Flags]:
         """Return the votes of words, and whether each is on each list: arrays of shape (n_words, n_languages)."""
         shape = (len(words), len(self.languages))
         votes = np.array([self.votes(word) for word in words], dtype=np.int32).reshape(shape)
-        on_list: npt.NDArray[np.bool_] = np.greater(votes, 0).reshape(shape)
+        on_list: Flags = np.greater(votes, 0).reshape(shape)
         return votes, on_list
 
     def leave_out(self, tokens: Iterable[str]) -> frozenset[str]:
         """Return the stop list of the language that most of the distinct tokens speak for."""
         votes, _ = self.tables(list(set(tokens)))
         return self.lists[int(votes.sum(axis=0).argmax())]
-
-    def _without_lists(self, languages: int) -> list[int]:
-        return [0 if languages >> place & 1 else _FOREIGN_VOTE for place in range(len(self.languages))]
 
 
 class _LanguagesWith(dict[str, int]):
@@ -343,7 +342,7 @@ def _all_function_words() -> FunctionWords:
     return FunctionWords(list(STOP_WORD_LANGUAGES), preprocess=str.lower, tokenize=_WORD.findall)
 
 
-def _uses_list(has: Any, is_listed: npt.NDArray[np.bool_]) -> bool:
+def _uses_list(has: CsrArray, is_listed: Flags) -> bool:
     """Return whether texts use much of a list: has is 1 where a text has a word, is_listed says which are on it."""
     texts_with = np.asarray(has.sum(axis=0), dtype=np.int64)
     n_distinct = np.count_nonzero(texts_with)
@@ -354,7 +353,7 @@ def _uses_list(has: Any, is_listed: npt.NDArray[np.bool_]) -> bool:
     return bool(is_varied and is_much)
 
 
-def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Any, Any, Any, Any, npt.NDArray[np.bool_]]:
+def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Integers, Integers, Integers, CsrArray, Flags]:
     """Return votes by text and language, and words on its list; how many words texts have, and which; words by list."""
     places: dict[str, int] = {}
     words_of = [[places.setdefault(word, len(places)) for word in set(_WORD.findall(text.lower()))] for text in texts]
@@ -408,10 +407,7 @@ def learned_function_words(texts: Sequence[str], lists: Sequence[Collection[str]
 
 
 def _of_long_texts(texts: Sequence[list[str]]) -> set[str]:
-    """Return the words that are in many passages of a quarter of the texts that have them; of a tenth if very short.
-
-    In texts of many languages, a function word of one is a rare word of others.
-    """
+    """Return the words in many passages of a quarter of the texts that have them; of a tenth if very short."""
     having: Counter[str] = Counter()
     spread: Counter[str] = Counter()
     for words in texts:

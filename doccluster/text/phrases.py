@@ -265,12 +265,8 @@ def _compounds(running: RunningText, uses: WordUses) -> list[tuple[int, Phrase]]
     for places_of_word in np.split(order, np.flatnonzero(np.diff(running.word[order])) + 1):
         texts = np.unique(running.text[places_of_word])
         if texts.size >= MIN_TEXTS:
-            compounds.append(
-                (
-                    int(places_of_word[0]),
-                    Phrase((running.words[running.word[places_of_word[0]]],), texts, places_of_word),
-                )
-            )
+            first = int(places_of_word[0])
+            compounds.append((first, Phrase((running.words[running.word[first]],), texts, places_of_word)))
     return compounds
 
 

@@ -165,11 +165,11 @@ class _Patterns:
     """The regular expressions, which hold hundreds of ranges and are compiled when the first text needs them."""
 
     def __init__(self) -> None:
-        marks = _as_ranges(combining_marks())
+        marks = as_ranges(combining_marks())
         # a class within the first plane is a table, searched ten times as fast as one with ranges beyond it
         special = f"[{marks}{_UNSPACED}{_WIDE}{_PASSED_OVER}\u0640]"
         first_plane = re.findall(special, "".join(map(chr, range(0x80, 0x10000))))
-        self.special = re.compile(f"[{_as_ranges(''.join(first_plane))}]")
+        self.special = re.compile(f"[{as_ranges(''.join(first_plane))}]")
         self.special_beyond = re.compile(special)
         self.optional = re.compile(f"[{_POINTS}{_PASSED_OVER}]")
         self.wide = re.compile(f"[{_WIDE}]+")
@@ -191,7 +191,7 @@ def _patterns() -> _Patterns:
     return _Patterns()
 
 
-def _as_ranges(characters: str) -> str:
+def as_ranges(characters: str) -> str:
     """Return characters as the inside of a class of a regular expression."""
     groups = itertools.groupby(enumerate(map(ord, characters)), lambda pair: pair[1] - pair[0])
     spans = [[point for _, point in group] for _, group in groups]

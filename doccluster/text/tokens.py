@@ -18,11 +18,11 @@ import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import AnyArray
 from doccluster.base.validation import check_choice
 from doccluster.errors import InputError
 
@@ -298,17 +298,14 @@ def plain_words(text: str) -> list[str] | None:
 
 
 class WordTable:
-    """Rows of an array by word, made when a word is first met; all are dropped when they are too many.
-
-    `know`: returns the row of a word. `row`: the shape of a row.
-    """
+    """Rows of an array by word, made when a word is first met by `know`; all are dropped when they are too many."""
 
     def __init__(self, know: Callable[[str], object], dtype: npt.DTypeLike, row: tuple[int, ...] = ()) -> None:
         self._numbers = _Numbers()
         self._rows = np.zeros((1 << 10, *row), dtype=dtype)
         self._know = know
 
-    def look_up(self, words: Collection[str]) -> npt.NDArray[Any]:
+    def look_up(self, words: Collection[str]) -> AnyArray:
         """Return the rows of words: array of shape (n_words, *row)."""
         numbers = self._numbers
         n_before = len(numbers)
@@ -344,8 +341,7 @@ def word_codes(words: Sequence[str]) -> npt.NDArray[np.uint64]:
     return _CODES.look_up(words)
 
 
-def _code_of(word: str) -> int:
-    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-_CODES = WordTable(_code_of, np.uint64)
+_CODES = WordTable(
+    lambda word: int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"),
+    np.uint64,
+)

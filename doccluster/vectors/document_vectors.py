@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Flags, Floats, Integers, is_sparse
 from doccluster.base.packed_strings import pack_strings
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path
@@ -64,9 +64,9 @@ class DocumentVectors(TermMatrix):
     ids: Sequence[str]
     terms: npt.NDArray[np.object_] | None = None
     display_terms: npt.NDArray[np.object_] | None = None
-    counts: Any | None = None
+    counts: CsrArray | None = None
     meaning: Meaning | None = None
-    term_factors: npt.NDArray[np.float64] | None = None
+    term_factors: Floats | None = None
     letters: Letters | None = None
 
     def __post_init__(self) -> None:
@@ -98,9 +98,9 @@ class DocumentVectors(TermMatrix):
         return as_documents(self.matrix, name="vectors")
 
     @cached_property
-    def is_empty(self) -> npt.NDArray[np.bool_]:
+    def is_empty(self) -> Flags:
         """Whether each document has neither a term (a zero row) nor a meaning, bool array of shape (n_documents,)."""
-        empty: npt.NDArray[np.bool_] = self.documents.squared_norms == 0
+        empty: Flags = self.documents.squared_norms == 0
         return empty if self.meaning is None else empty & ~self.meaning.rows.any(axis=1)
 
     @cached_property
@@ -112,7 +112,7 @@ class DocumentVectors(TermMatrix):
         n_words = self.counts.sum(dtype=np.float64)
         return float(n_words / max(self.n_documents, 1))
 
-    def take(self, rows: npt.NDArray[np.int64], place: Place | None = None) -> DocumentVectors:
+    def take(self, rows: Integers, place: Place | None = None) -> DocumentVectors:
         """Return the vectors of these rows, in this order; with a place, where it keeps them."""
         where = place or Place(1)
         ids = tuple(self.ids[row] for row in rows.tolist()) if place is None else PickedTexts(self.ids, rows)
@@ -149,7 +149,7 @@ class DocumentVectors(TermMatrix):
             )
         return DocumentVectors(self.meaning.rows, self.ids)
 
-    def weighed_down(self, factors: npt.NDArray[np.float64]) -> DocumentVectors:
+    def weighed_down(self, factors: Floats) -> DocumentVectors:
         """Return the vectors with each term times a factor from 0 to 1, in rows of unit length again and in counts.
 
         No factor is below 0.01, so that every document keeps its terms.
@@ -187,12 +187,12 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
     return vectors
 
 
-def with_values(matrix: CsrArray, values: Array) -> Any:
+def with_values(matrix: CsrArray, values: Array) -> CsrArray:
     """Return a csr array with other values in the places of the entries of `matrix`."""
     return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def scaled_columns(matrix: CsrArray, factors: npt.NDArray[np.float64]) -> CsrArray:
+def scaled_columns(matrix: CsrArray, factors: Floats) -> CsrArray:
     """Return a csr matrix with its columns times factors; counts become fractions."""
     return with_values(matrix, matrix.data * factors.astype(np.float32)[matrix.indices])
 
@@ -309,7 +309,7 @@ def matrix_arrays(vectors: DocumentVectors, *, classes: Sequence[str] | None = N
     return arrays
 
 
-def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, Any | None]:
+def _weighted(file: MatrixFile, weighting: str, dtype: npt.DTypeLike, name: str) -> tuple[Any, CsrArray | None]:
     """Return the weighted rows, and the counts they are made of: whole numbers, or those that a file holds."""
     scheme = None if weighting == "none" else parse_weighting(weighting)
     matrix = check_matrix(file.matrix, name=name)

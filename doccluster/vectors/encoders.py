@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, Reals
+from doccluster.base.arrays import Array, Reals, SingleFloats
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure, pieces_of_work
 from doccluster.base.paths import usable_path
@@ -212,7 +211,7 @@ def token_encoder(name: str, weights: Path, tokens: Path) -> Encoder:
     unknown = json.loads(tokenizer.to_str())["model"].get("unk_token")
     left_out = None if unknown is None else tokenizer.token_to_id(unknown)
 
-    def mean_vectors(texts: list[str]) -> Rows:
+    def mean_vectors(texts: list[str]) -> SingleFloats:
         encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         tokens_of_texts = [[token for token in encoding.ids if token != left_out] for encoding in encoded]
         starts = np.concatenate([[0], np.cumsum([len(ids) for ids in tokens_of_texts])])
@@ -222,18 +221,18 @@ def token_encoder(name: str, weights: Path, tokens: Path) -> Encoder:
         # a matrix of tokens, each counting one over the number in its text, times the table of their vectors
         shares = np.repeat(1.0 / np.maximum(np.diff(starts), 1), np.diff(starts)).astype(np.float32)
         rows = sparse.csr_array((shares, columns, starts), shape=(len(texts), vectors.shape[0]))
-        means: Rows = rows @ vectors
+        means: SingleFloats = rows @ vectors
         return means
 
     return Encoder(name, files_digest(weights, tokens), mean_vectors, "mean")
 
 
-def _vectors(arrays: dict[str, Any], path: Path) -> Rows:
+def _vectors(arrays: dict[str, Array], path: Path) -> SingleFloats:
     """Return a vector for each token: the only table, its rows perhaps shared by tokens, and each perhaps weighted."""
     tables = [array for array in arrays.values() if array.ndim == 2]
     if len(tables) != 1:
         raise InputError(f"{path} holds {len(tables)} tables, expected one", remedy="bring a static model")
-    rows: Rows = tables[0].astype(np.float32)
+    rows: SingleFloats = tables[0].astype(np.float32)
     rows = rows[arrays["mapping"]] if "mapping" in arrays else rows
     if "weights" in arrays:
         rows *= arrays["weights"].astype(np.float32)[:, None]
@@ -247,14 +246,9 @@ NOT_TOKENS = 2  # positions that some models keep for themselves
 
 POOLINGS = {"mean": {"mean", "pooling_mode_mean_tokens"}, "first token": {"cls", "pooling_mode_cls_token"}}
 
-Floats = npt.NDArray[np.float32]
-
 
 def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> Encoder:
-    """Return the model in a folder: rows of tokens, of which the mean or the first is taken, as its files say.
-
-    A text of more tokens than the model reads is cut into windows; its row is their mean, weighted by their tokens.
-    """
+    """Return the model in a folder; of a text longer than it reads, the mean of windows weighted by their tokens."""
     with importing("the encoder onnx needs", "onnxruntime", "tokenizers", install="doccluster[onnx]"):
         import onnxruntime
         from tokenizers import Tokenizer
@@ -276,7 +270,7 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
     tokenizer.enable_truncation(_window(folder, tokenizer))  # what is cut off comes back as further windows
     pooling = _pooling(folder) if 3 in by_rank else ""
 
-    def row_of(window: Any) -> Floats:
+    def row_of(window: Any) -> SingleFloats:
         inputs = {
             "input_ids": window.ids,
             "attention_mask": window.attention_mask,
@@ -290,7 +284,7 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
     with damage_as_input_error(paths[0], "a model"):
         width = row_of(tokenizer.encode("a")).size
 
-    def rows_of(texts: Sequence[str]) -> Floats:
+    def rows_of(texts: Sequence[str]) -> SingleFloats:
         rows = np.zeros((len(texts), width), dtype=np.float32)
         for place, encoded in enumerate(tokenizer.encode_batch(list(texts))):
             windows = [window for window in (encoded, *encoded.overflowing) if window.ids]
@@ -299,7 +293,7 @@ def onnx_encoder(name: str, folder: Path, *, n_threads: int | None = None) -> En
                 rows[place] = np.average([row_of(window) for window in windows], axis=0, weights=lengths)
         return rows
 
-    def encode(texts: list[str]) -> Floats:
+    def encode(texts: list[str]) -> SingleFloats:
         parts = [texts[block] for block in row_blocks(len(texts), TEXTS_AT_A_TIME)]
         return np.concatenate(share_blocks(rows_of, parts, n_threads=resolve_threads(n_threads)))
 
@@ -341,8 +335,6 @@ def _config(path: Path) -> dict[str, object]:
 
 
 TOKENIZER, POOLING = "tokenizer.json", "1_Pooling/config.json"
-
-Rows = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from doccluster.base.arrays import CsrArray, Integers
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.validation import unit_rows
@@ -33,11 +32,11 @@ OF_CHARACTERS: Lengths = (2, 3)  # and in texts of those scripts
 class Letters(ShortRepr):
     """Documents by the runs of letters in them."""
 
-    rows: Any  # unit rows, 1 + ln(count) of each run of letters, times ln(N / df); a row may be zero
+    rows: CsrArray  # unit rows, 1 + ln(count) of each run of letters, times ln(N / df); a row may be zero
     # of the graph of neighbours by letters beside that by words; their latent space has half of it
     weight: float = FULL_WEIGHT
 
-    def take(self, documents: npt.NDArray[np.int64], place: Place | None = None) -> Letters:
+    def take(self, documents: Integers, place: Place | None = None) -> Letters:
         """Return the letters of these documents, in this order; with a place, where it keeps them."""
         return replace(self, rows=(place or Place(1)).take(self.rows, documents))
 

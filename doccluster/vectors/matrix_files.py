@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.lib.npyio import NpzFile
 from scipy import io, sparse
 
-from doccluster.base.arrays import Array, CsrArray, Matrix, is_sparse
+from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix, is_sparse
 from doccluster.base.packed_strings import unpack_strings
 from doccluster.base.sparse_structure import check_sparsity, checked_csr
 from doccluster.errors import DocclusterError, InputError, SchemaError
@@ -95,12 +95,13 @@ def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
                     check_npy(array, member.file_size, f"the array {member.filename[:-4][:60]!r} of {origin}")
 
 
-def load_npz(stream: IO[bytes], origin: str) -> Any:
+def load_npz(stream: IO[bytes], origin: str) -> NpzFile:
     """Return numpy's reader of an .npz stream, whose arrays were all checked; no pickle."""
     check_npz(stream, stream.seek(0, os.SEEK_END), origin)
     stream.seek(0)
     with damage_as_input_error(origin):
-        return np.load(stream, allow_pickle=False)
+        archive: NpzFile = np.load(stream, allow_pickle=False)
+        return archive
 
 
 MATRIX_SCHEMA = 1
@@ -119,7 +120,7 @@ class MatrixFile:
     display_terms: list[str] | None = None
     classes: list[str] | None = None
     is_weighted: bool = False  # whether the file says that its rows are weighted already
-    counts: npt.NDArray[Any] | None = None  # of a weighted csr array: the counts that its entries are made of
+    counts: Array | None = None  # of a weighted csr array: the counts that its entries are made of
 
 
 def load_matrix_file(path: Path) -> MatrixFile:
@@ -169,7 +170,7 @@ def _is_packed(path: Path) -> bool:
     return path.name.lower().endswith(".gz")
 
 
-def _check_announced(header: tuple[Any, ...], path: Path) -> None:
+def _check_announced(header: tuple[int, int, int, str, str, str], path: Path) -> None:
     """Raise InputError when a Matrix Market file is too short for the values that its header announces."""
     n_rows, n_columns, n_values, layout, _, symmetry = header
     least = 4 if layout == "coordinate" else 2  # "1 1", "1" and the ends of their lines
@@ -221,7 +222,7 @@ def _npz(path: Path) -> MatrixFile:
         return MatrixFile(_in_file(sparse.load_npz(stream), path))
 
 
-def _own_npz(file: Any, path: Path) -> MatrixFile:
+def _own_npz(file: NpzFile, path: Path) -> MatrixFile:
     schema = int(file["doccluster_schema"])
     if schema != MATRIX_SCHEMA:
         raise SchemaError(f"{path} has schema {schema}, this version reads {MATRIX_SCHEMA}", remedy="update doccluster")
@@ -237,7 +238,7 @@ def _own_npz(file: Any, path: Path) -> MatrixFile:
     )
 
 
-def _counts(file: Any, matrix: Matrix, path: Path) -> CsrArray:
+def _counts(file: NpzFile, matrix: Matrix, path: Path) -> CsrArray:
     """Return the counts of the entries of a weighted csr array, whole numbers from 0 up."""
     counts = file["counts"]
     if not is_sparse(matrix) or counts.shape != matrix.data.shape or counts.dtype.kind != "u":
@@ -247,7 +248,7 @@ def _counts(file: Any, matrix: Matrix, path: Path) -> CsrArray:
     return np.asarray(counts)
 
 
-def _csr(file: Any, path: Path) -> sparse.csr_array:
+def _csr(file: NpzFile, path: Path) -> sparse.csr_array:
     shape = file["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
         raise InputError(
@@ -263,7 +264,7 @@ def _in_file(matrix: CsrArray, path: Path) -> sparse.csr_array:
     return checked_csr(matrix, name=str(path))[0]
 
 
-def _strings(file: Any, name: str) -> list[str] | None:
+def _strings(file: NpzFile, name: str) -> list[str] | None:
     if f"{name}_characters" not in file:
         return None
     return unpack_strings(file[f"{name}_characters"], file[f"{name}_ends"])
@@ -306,7 +307,7 @@ def _header(line: str, name: str) -> list[int]:
     return header
 
 
-def _numbers(rows: list[str], name: str) -> npt.NDArray[np.float64]:
+def _numbers(rows: list[str], name: str) -> Floats:
     """Return the numbers of some lines one after the other; a part of the lines at a time, as text takes much room."""
     parts = []
     for begin in range(0, len(rows), _LINES_AT_ONCE):
@@ -331,9 +332,7 @@ def _not_a_number(rows: list[str], before: int, name: str) -> InputError:
     return InputError(f"{name} holds something that is not a number", remedy="it is damaged")
 
 
-def _sparse_cluto(
-    values: npt.NDArray[np.float64], lengths: npt.NDArray[np.int64], n_terms: int, n_entries: int, name: str
-) -> Any:
+def _sparse_cluto(values: Floats, lengths: Integers, n_terms: int, n_entries: int, name: str) -> Any:
     check_sparsity((0, n_terms), n_entries, name)
     odd = np.flatnonzero(lengths % 2)
     if odd.size:

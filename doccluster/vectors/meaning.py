@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, Matrix, Reals
+from doccluster.base.arrays import Array, CsrArray, Floats, Integers, Matrix, Reals, SingleFloats
 from doccluster.base.blocks import row_blocks
 from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFailure, doubled, pieces_of_work
 from doccluster.base.place import Place
@@ -28,8 +27,6 @@ from doccluster.corpus.formats import TIMES_EXPANDED
 from doccluster.errors import Argument, InputError, importing
 from doccluster.geometry.neighbours import nearest_neighbours
 from doccluster.vectors.matrix_files import check_npy, damage_as_input_error, load_npz
-
-Floats = npt.NDArray[np.float32]
 
 GIVEN = "given"  # the name of embeddings from elsewhere
 SPACES = ("both", "words", "meaning")
@@ -43,7 +40,7 @@ class Meaning(ShortRepr):
     """Documents as points of a space of meaning."""
 
     rows: Any  # unit directions from the centre; zero for a document that only its words place
-    centre: Floats  # of shape (n_dimensions,): the mean of the unit rows of the collection
+    centre: SingleFloats  # of shape (n_dimensions,): the mean of the unit rows of the collection
     model: str  # what made the rows: the name of an encoder, or "given"
     digest: str  # of the encoder, or of the rows that were given
     weight: float = 1.0  # how much meaning counts beside the words; 1 for as much
@@ -60,22 +57,18 @@ class Meaning(ShortRepr):
         facts = {name: getattr(self, name) for name in ("model", "digest", "weight", "pooling")}
         return {**facts, "dimensions": self.n_dimensions}
 
-    def take(self, rows: npt.NDArray[np.int64], place: Place | None = None) -> Meaning:
+    def take(self, rows: Integers, place: Place | None = None) -> Meaning:
         """Return the meaning of these documents, in this order; with a place, where it keeps them."""
         return replace(self, rows=(place or Place(1)).take(self.rows, rows))
 
-    def beside(self, words: Any, place: Place | None = None) -> Any:
-        """Return unit rows that hold words and meaning side by side, csr where the rows of words are.
-
-        The cosine of two of them is the weighted mean of the cosines in the two spaces. With a place, where it keeps
-        them.
-        """
+    def beside(self, words: Matrix, place: Place | None = None) -> Matrix:
+        """Return unit rows of words and meaning side by side, whose cosine is the weighted mean of both."""
         if place is None:
             return beside(words, self.rows, self.weight)
         return place.rows(beside_block, row_blocks(words.shape[0], BLOCK_ROWS), words, self.rows, self.weight)
 
 
-def beside(words: Any, meaning: Floats, weight: float) -> Any:
+def beside(words: Matrix, meaning: SingleFloats, weight: float) -> Matrix:
     """Return unit rows that hold words and meaning side by side, as `Meaning.beside` does."""
     rows = np.float32(np.sqrt(weight)) * meaning
     if sparse.issparse(words):
@@ -85,7 +78,7 @@ def beside(words: Any, meaning: Floats, weight: float) -> Any:
     return unit_rows(both, warn=False).astype(np.float32)
 
 
-def beside_block(block: slice, words: Any, meaning: Floats, weight: float) -> Matrix:
+def beside_block(block: slice, words: Matrix, meaning: SingleFloats, weight: float) -> Matrix:
     """Return some rows of words and meaning side by side."""
     return beside(words[block], meaning[block], weight)
 
@@ -126,19 +119,19 @@ def meaning_of(
     return Meaning(centred, centre, model, digest, weight)
 
 
-def rows_from(centre: Floats, rows: Matrix, place: Place) -> Matrix:
+def rows_from(centre: SingleFloats, rows: Matrix, place: Place) -> Matrix:
     """Return the directions of rows from a centre, where `place` keeps them."""
     n_rows, width = rows.shape
     return place.table(block_seen_from, row_blocks(n_rows, BLOCK_ROWS), width, np.float32, place.keep(rows), centre)
 
 
-def sum_of_directions(block: slice, rows: Matrix) -> tuple[npt.NDArray[np.float64], int]:
+def sum_of_directions(block: slice, rows: Matrix) -> tuple[Floats, int]:
     """Return the sum of some rows after normalising them, and how many of them are not zero."""
     unit = unit_rows(rows[block], warn=False).astype(np.float32)
     return unit.sum(axis=0, dtype=np.float64), int(unit.any(axis=1).sum())
 
 
-def block_seen_from(block: slice, rows: Matrix, centre: Floats) -> Floats:
+def block_seen_from(block: slice, rows: Matrix, centre: SingleFloats) -> SingleFloats:
     """Return the directions of some rows from a centre."""
     return seen_from(centre, unit_rows(rows[block], warn=False))
 
@@ -160,7 +153,7 @@ MIN_FOR_TRUST = 50  # of fewer, chance says who are neighbours
 NO_TRUST, FULL_TRUST, LEAST_WEIGHT = 0.2, 0.4, 0.05
 
 
-def trust(words: Any, meaning: Any, *, n_threads: int | None = None) -> float:
+def trust(words: CsrArray, meaning: SingleFloats, *, n_threads: int | None = None) -> float:
     """Return how far neighbours by words are near by meaning too: 0 as random pairs, 1 as neighbours by meaning.
 
     It is .5 to .9 where an encoder was made for the language of the documents, else mostly less than .4.
@@ -181,11 +174,8 @@ def trust(words: Any, meaning: Any, *, n_threads: int | None = None) -> float:
     return round(float(np.clip(means[0] / means[1], 0, 1)), 2) if means[1] > 0 else 1.0
 
 
-def trusted_weight(words: Any, n_words: float, meaning: Meaning, n_threads: int | None = None) -> float:
-    """Return how much meaning counts beside the words of documents; an encoder less where it is not to be trusted.
-
-    `words`: csr unit rows. Embeddings that were given are trusted.
-    """
+def trusted_weight(words: CsrArray, n_words: float, meaning: Meaning, n_threads: int | None = None) -> float:
+    """Return how much meaning counts beside words, that of an encoder as far as it is trusted."""
     if meaning.model == GIVEN:
         return usual_weight(n_words)
     certainty = trust(words, meaning.rows, n_threads=n_threads)
@@ -193,13 +183,13 @@ def trusted_weight(words: Any, n_words: float, meaning: Meaning, n_threads: int 
     return usual_weight(n_words) * share
 
 
-def seen_from(centre: Floats, rows: Matrix) -> Floats:
+def seen_from(centre: SingleFloats, rows: Matrix) -> SingleFloats:
     """Return the unit directions of rows from a centre; zero rows, and those at the centre, are zero."""
     unit = unit_rows(np.asarray(rows, dtype=np.float32), warn=False)
     moved = np.where(unit.any(axis=1)[:, None], unit - centre, np.float32(0))
     lengths = np.sqrt(np.einsum("ij,ij->i", moved, moved, dtype=np.float64))
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > AT_THE_CENTRE)
-    centred: Floats = (moved * scale[:, None]).astype(np.float32)
+    centred: SingleFloats = (moved * scale[:, None]).astype(np.float32)
     return centred
 
 
@@ -212,15 +202,12 @@ VECTOR_COLUMNS = ("embedding", "embeddings", "vector", "vectors")
 class Embeddings:
     """The rows in a file of embeddings, and of which document each is; None where the order says it."""
 
-    rows: npt.NDArray[Any]
+    rows: Array
     ids: tuple[str, ...] | None = None
 
 
 def read_embeddings(path: Path, *, max_expanded_size: int | str = "4G") -> Embeddings:
-    """Return the embeddings in a file: .npy, .npz (perhaps with an array ids), Parquet or Arrow with a list column.
-
-    Raises InputError if the file is missing, damaged or of no known kind, or holds no column of lists, or several.
-    """
+    """Return the embeddings in a file: .npy, .npz (perhaps with ids), Parquet or Arrow with a list column."""
     suffix, expanded_size = path.suffix.lower(), parse_size(max_expanded_size)
     if suffix not in SUFFIXES:
         raise InputError(
@@ -250,10 +237,7 @@ def rows_of_documents(
     *,
     name: str = "embeddings",
 ) -> Array:
-    """Return the row of each document: by its id where there are ids, else by its place.
-
-    Rows for documents that could not be used are dropped: `skipped_after` says how many came before each.
-    """
+    """Return the row of each document: by its id, else by its place, without rows of what was skipped."""
     rows = np.asarray(embeddings.rows)
     if rows.ndim != 2:
         raise InputError(f"{name} has shape {rows.shape}", remedy="give a table: a row for each document")
@@ -282,7 +266,7 @@ def rows_of_documents(
     )
 
 
-def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
+def rows_of_column(cells: Sequence[str], name: str) -> SingleFloats:
     """Return the rows in a column of a table whose cells are lists of numbers, as text; an empty cell is a zero row.
 
     >>> rows_of_column(["[0.5, 1]", "", "2 4"], "embedding")
@@ -290,7 +274,7 @@ def rows_of_column(cells: Sequence[str], name: str) -> npt.NDArray[np.float32]:
            [0. , 0. ],
            [2. , 4. ]], dtype=float32)
     """
-    rows: npt.NDArray[np.float32] | None = None
+    rows: SingleFloats | None = None
     for row, cell in enumerate(cells):
         try:
             row_of_cell = np.array(cell.strip("[] ").replace(",", " ").split(), dtype=np.float32)
@@ -330,7 +314,7 @@ def _npz(path: Path, allowance: Allowance) -> Embeddings:
 
 def _table(path: Path, allowance: Allowance) -> Embeddings:
     """Return the embeddings in a table, whose batches are read in a process that they may harm."""
-    parts: list[npt.NDArray[np.float32]] = []
+    parts: list[SingleFloats] = []
     ids: list[str] = []
     size = path.stat().st_size
     bytes_left = allowance.memory + TIMES_EXPANDED * size

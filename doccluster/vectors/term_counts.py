@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Array, CsrArray, Integers
+from doccluster.base.arrays import Array, CsrArray, DType, Flags, Integers
 from doccluster.base.blocks import map_blocks
 from doccluster.base.compiled import jit
 from doccluster.text.analysis import Analysis
@@ -72,11 +71,7 @@ def settle_rows(columns, counts, starts, binary, lengths, heads, pairs):
 
 
 class RowStore:
-    """The counts of all documents: row after row, first by token, then by column.
-
-    `columns`, `counts`: int32 arrays, the pairs; what lies beyond `n_entries` is room to grow. `lengths`: int32 array
-    of shape (n_rows,), how many pairs each row has.
-    """
+    """The counts of all documents: row after row, first by token, then by column, in arrays with room to grow."""
 
     def __init__(self, blocks: Iterable[CountedBlock] = (), *, n_empty: int = 0) -> None:
         self.columns, self.counts = (np.empty(_FIRST_SIZE, dtype=np.int32) for _ in range(2))
@@ -110,10 +105,7 @@ class RowStore:
     def settle(
         self, numbers: Sequence[Ints], n_columns: int, *, binary: bool = False, n_threads: int | None = None
     ) -> None:
-        """Turn tokens into columns (numbers: the column of each counter's tokens, -1 for none) and sort the rows.
-
-        Settled rows can be settled again: their columns are then the tokens of one counter.
-        """
+        """Turn tokens into columns (numbers: of each counter, -1 for none) and sort the rows; it can be done again."""
         start = 0
         for end, counter in self._spans:
             self.columns[start:end] = numbers[counter][self.columns[start:end]]
@@ -132,7 +124,7 @@ class RowStore:
             end = self._move(slice(here.start, here.start + n_kept), end)
         self._set_end(end)
 
-    def drop_entries(self, leave_out: Callable[[Ints, Integers], npt.NDArray[Any]]) -> None:
+    def drop_entries(self, leave_out: Callable[[Ints, Integers], Flags]) -> None:
         """Drop pairs of settled rows, of which `leave_out` (their columns, where each row starts) returns whether each
         goes.
         """
@@ -151,7 +143,7 @@ class RowStore:
             term_frequency += np.bincount(self.columns[here], self.counts[here], n_columns).astype(np.int64)
         return document_frequency, term_frequency
 
-    def keep(self, columns: npt.NDArray[np.bool_]) -> None:
+    def keep(self, columns: Flags) -> None:
         """Drop the other columns, and renumber those that stay in the same order."""
         if columns.all():
             return
@@ -203,7 +195,7 @@ class RowStore:
         self.counts.resize(size, refcheck=False)
 
 
-def _as_type_in_place(counts: Ints, dtype: np.dtype[Any]) -> Array:
+def _as_type_in_place(counts: Ints, dtype: DType) -> Array:
     """Return the counts as `dtype`, in the same memory if the types are of one size."""
     if dtype.itemsize != counts.dtype.itemsize:
         return counts.astype(dtype)
@@ -220,8 +212,8 @@ class TermCounts:
 
     terms: list[str]  # one per column: sorted, or in the order of the vocabulary that was given
     rows: RowStore  # used up by `matrix`
-    document_frequency: npt.NDArray[np.int64]  # of shape (n_terms,): in how many documents each term occurs
-    term_frequency: npt.NDArray[np.int64]  # and how often in all
+    document_frequency: Integers  # of shape (n_terms,): in how many documents each term occurs
+    term_frequency: Integers  # and how often in all
     form_counts: dict[str, int] | None  # with stemming, how often each written form occurs
     stop_words_met: set[str]  # those that were left out of these documents
 
@@ -230,7 +222,7 @@ class TermCounts:
         """The number of rows."""
         return self.rows.n_rows
 
-    def matrix(self, keep: npt.NDArray[np.bool_], *, dtype: npt.DTypeLike) -> Any:
+    def matrix(self, keep: Flags, *, dtype: npt.DTypeLike) -> CsrArray:
         """Return the counts of the terms in `keep` as a csr array; the rows are used up."""
         self.rows.keep(keep)
         return self.rows.to_matrix(int(np.count_nonzero(keep)), dtype=dtype)
@@ -321,16 +313,13 @@ def _leave_out_function_words(
     function_words: FunctionWords,
     n_threads: int | None,
 ) -> set[str]:
-    """Settle rows by written form, drop from each the function words of its own language, and return those met.
-
-    The language is that of `FunctionWords.leave_out`: the one that the distinct forms of the document give most votes.
-    """
+    """Settle rows by form, drop from each the function words of its own language, and return those met."""
     rows.settle(numbers, len(forms), n_threads=n_threads)
     votes, on_list = function_words.tables(forms)
-    telling: npt.NDArray[np.bool_] = np.abs(votes).max(axis=1, initial=0) > 0
+    telling: Flags = np.abs(votes).max(axis=1, initial=0) > 0
     met = np.zeros(len(forms), dtype=bool)
 
-    def left_out(columns: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def left_out(columns: npt.NDArray[np.int32], starts: Integers) -> Flags:
         row_of = np.repeat(np.arange(starts.size - 1), np.diff(starts))
         # each row votes for its language by the words that tell, then loses the words on the list of that one
         tells = telling[columns]
@@ -340,7 +329,7 @@ def _leave_out_function_words(
             for place in range(votes.shape[1])
         ]
         language = np.array(total).argmax(axis=0)
-        dropped: npt.NDArray[np.bool_] = on_list[columns, language[row_of]]
+        dropped: Flags = on_list[columns, language[row_of]]
         met[columns[dropped]] = True
         return dropped
 
@@ -349,10 +338,7 @@ def _leave_out_function_words(
 
 
 def number_terms(forms: list[str], analysis: Analysis) -> tuple[list[str], npt.NDArray[np.int32] | None]:
-    """Return the sorted terms, and the place of the term of each written form: -1 for none, None when all are terms.
-
-    forms: sorted written forms.
-    """
+    """Return the sorted terms, and the place of the term of each sorted form: -1 for none, None if all are terms."""
     if analysis.stem is None and not analysis.stop_words:
         return forms, None
     if analysis.stem is None:

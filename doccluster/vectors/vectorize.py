@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray
+from doccluster.base.arrays import CsrArray, Flags, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.validation import is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
@@ -54,8 +53,8 @@ def vectorize(
     language : str or sequence of str
         "auto", "none", or the languages of the texts, whose function words are left out.
     letters : bool, optional
-        Whether to make the letters of the documents too (see `doccluster.vectors.letters.Letters`). By default where no
-        vectorizer is given and a run would.
+        Whether to make the letters of the documents too (see `doccluster.vectors.letters.Letters`). By default
+        where no vectorizer is given and a run would.
     **options
         Parameters of `TfidfVectorizer`, where no vectorizer is given; ``stemming="none"`` stems no word.
 
@@ -133,7 +132,7 @@ def letters_weight(
     return usual_weight(vectors.mean_words * vectors.n_documents / n_filled), lengths
 
 
-def _rows(vectorizer: TfidfVectorizer, texts: Any) -> tuple[Any, Any | None]:
+def _rows(vectorizer: TfidfVectorizer, texts: Iterable[object]) -> tuple[CsrArray, CsrArray | None]:
     """Return weighted rows, and the counts they are made of where the vectorizer is ours."""
     is_fitted = _is_fitted(vectorizer)
     if not isinstance(vectorizer, TfidfVectorizer):
@@ -149,7 +148,7 @@ def weigh_counts(counts: CsrArray, vectorizer: TfidfVectorizer) -> CsrArray:
     return matrix
 
 
-def unknown_term_shares(texts: Sequence[object], vectorizer: TfidfVectorizer) -> npt.NDArray[np.float64]:
+def unknown_term_shares(texts: Sequence[object], vectorizer: TfidfVectorizer) -> Floats:
     """Return the share of the distinct terms of each text that a vectorizer has no column for; nan without terms.
 
     >>> vectorizer = TfidfVectorizer().fit(["oil prices rise", "oil prices fall"])
@@ -160,7 +159,7 @@ def unknown_term_shares(texts: Sequence[object], vectorizer: TfidfVectorizer) ->
     n_terms = rows.lengths.astype(np.float64)
     rows.keep(vectorizer.columns_of(counts.terms) >= 0)
     with np.errstate(invalid="ignore"):
-        shares: npt.NDArray[np.float64] = 1 - rows.lengths / n_terms
+        shares: Floats = 1 - rows.lengths / n_terms
     return shares
 
 
@@ -260,10 +259,7 @@ def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:
 
 
 def has_many_endings(texts: Sequence[str], writing: Writing) -> bool:
-    """Return whether the words of texts in one language without a stemmer are long and varied, as endings make them.
-
-    They are when the first 15,000 have 5.3 letters on average, and at least .35 of them differ.
-    """
+    """Return whether the words of texts in one language without a stemmer are as long and varied as endings make."""
     shares = list(writing.languages.values())
     is_mixed = bool(shares) and shares[0] < MAIN_SHARE * sum(shares)
     if is_mixed or next(iter(writing.languages), None) in STEMMING_LANGUAGES or len(texts) < LEAST_TEXTS:
@@ -288,7 +284,7 @@ def _even_terms_of(texts: Sequence[str], settings: Mapping[str, object], n_threa
     return tuple(vectorizer.display_terms_[even_terms(counts)].tolist())
 
 
-def even_terms(counts: CsrArray) -> npt.NDArray[np.bool_]:
+def even_terms(counts: CsrArray) -> Flags:
     """Return which terms of counts (csr) are spread evenly over documents with nothing else in common.
 
     Such are function words, in a language without a list too, and what a collection has around its texts. Over the m

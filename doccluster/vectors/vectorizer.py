@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, CsrArray
+from doccluster.base.arrays import Array, CsrArray, Flags, Integers
 from doccluster.base.parameter_fields import described_by
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.text.analysis import Analysis, analysis_of
@@ -170,7 +170,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         """Learn the terms of `documents` and return how often each occurs, a csr array; `weigh` makes rows of it."""
         return self._fit(documents)
 
-    def fit_batches(self, batches: Iterable[Iterable[Any]]) -> TfidfVectorizer:
+    def fit_batches(self, batches: Iterable[Iterable[object]]) -> TfidfVectorizer:
         """Learn the terms of documents that come in batches, holding one batch at a time; returns self.
 
         The result is that of `fit` on all documents at once.
@@ -216,7 +216,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             names[column] = term
         return names
 
-    def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    def state(self) -> tuple[dict[str, Array], dict[str, object]]:
         """Return the learned state as plain arrays, and the parameters as JSON values: enough for `from_state`."""
         self.require_fit("vocabulary_")
         return write_state(self)
@@ -257,7 +257,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
     def _known(self) -> dict[str, int] | None:
         return None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
 
-    def _select(self, counts: TermCounts, analysis: Analysis, *, fixed: bool) -> npt.NDArray[np.bool_]:
+    def _select(self, counts: TermCounts, analysis: Analysis, *, fixed: bool) -> Flags:
         if not counts.terms or counts.n_documents == 0:
             raise NothingUsable(
                 f"empty vocabulary: the {counts.n_documents} document(s) hold no term, perhaps only stop words",
@@ -277,7 +277,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             is_dropped=np.fromiter((term in dropped for term in counts.terms), dtype=bool, count=len(counts.terms)),
         )
 
-    def _learn(self, counts: TermCounts, keep: npt.NDArray[np.bool_], analysis: Analysis) -> None:
+    def _learn(self, counts: TermCounts, keep: Flags, analysis: Analysis) -> None:
         terms = counts.terms
         if not keep.all():
             terms = [term for term, stays in zip(counts.terms, keep.tolist(), strict=True) if stays]
@@ -322,21 +322,17 @@ def frequency_bound(value: object, name: str, n_documents: int) -> float:
 
 
 def select_terms(
-    document_frequency: npt.NDArray[np.int64],
-    term_frequency: npt.NDArray[np.int64],
+    document_frequency: Integers,
+    term_frequency: Integers,
     *,
     n_documents: int,
     min_df: int | float,
     max_df: int | float,
     max_features: int | None,
     dtype: npt.DTypeLike,
-    is_dropped: npt.NDArray[np.bool_] | bool = False,
-) -> npt.NDArray[np.bool_]:
-    """Return which terms stay, bool array of shape (n_terms,).
-
-    Terms for which `is_dropped` is true do not. Of more than `max_features` the most frequent in the whole collection
-    stay; which of equally frequent ones is left to numpy's `argsort` exactly as in scikit-learn.
-    """
+    is_dropped: Flags | bool = False,
+) -> Flags:
+    """Return which terms stay; of equally frequent ones numpy decides exactly as in scikit-learn."""
     largest, smallest = (
         frequency_bound(max_df, "max_df", n_documents),
         frequency_bound(min_df, "min_df", n_documents),
@@ -348,7 +344,7 @@ def select_terms(
             received=max_df,
             remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
         )
-    keep: npt.NDArray[np.bool_] = (document_frequency >= smallest) & (document_frequency <= largest)
+    keep: Flags = (document_frequency >= smallest) & (document_frequency <= largest)
     keep &= ~np.asarray(is_dropped)
     if max_features is not None and np.count_nonzero(keep) > max_features:
         candidates = np.flatnonzero(keep)

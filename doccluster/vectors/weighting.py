@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, CsrArray, Matrix, Reals
+from doccluster.base.arrays import AnyArray, Array, CsrArray, DType, Floats, Integers, Matrix, Reals
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.sparse_structure import checked_csr
@@ -83,12 +83,9 @@ def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: 
 
 
 def collection_weights(
-    document_frequency: npt.NDArray[np.int64], n_documents: int, *, weighting: Weighting, dtype: npt.DTypeLike
+    document_frequency: Integers, n_documents: int, *, weighting: Weighting, dtype: npt.DTypeLike
 ) -> Reals | None:
-    """Return the factor of each column, of `dtype` and shape (n_terms,), or None when there is none.
-
-    A term of no document gets what a term of one document would, except by the smooth formulas.
-    """
+    """Return the factor of each column, of shape (n_terms,), or None when there is none."""
     if not weighting.needs_collection:
         return None
     if weighting.collection.startswith("plus-one"):
@@ -103,7 +100,7 @@ def collection_weights(
     return np.log(np.maximum(odds, 1.0)).astype(dtype)
 
 
-def _plus_one(document_frequency: npt.NDArray[np.int64], n_documents: int, smooth: bool, dtype: npt.DTypeLike) -> Reals:
+def _plus_one(document_frequency: Integers, n_documents: int, smooth: bool, dtype: npt.DTypeLike) -> Reals:
     # In the order and precision of scikit-learn's TfidfTransformer, so that values agree to the last bit.
     df = document_frequency.astype(dtype)
     df += float(smooth)
@@ -123,10 +120,7 @@ def weigh_rows(
     mean_length: float = 1.0,
     n_threads: int | None = None,
 ) -> None:
-    """Turn the counts of a csr array into weights, in place.
-
-    Raises InputError if `matrix` is not a sound csr array, or has other columns than there are factors.
-    """
+    """Turn the counts of a csr array into weights, in place. Raises InputError if they do not fit the factors."""
     matrix = _checked_counts(matrix, factors)
 
     def weigh(rows: slice) -> tuple[slice, Reals]:
@@ -154,7 +148,7 @@ def _checked_counts(matrix: Matrix, factors: Array | None) -> CsrArray:
     return checked_csr(matrix, name="counts")[0]
 
 
-def _normalise(values: Array, indptr: npt.NDArray[np.int64], squared: bool) -> None:
+def _normalise(values: Array, indptr: Integers, squared: bool) -> None:
     """Divide each row by its length, in place: the Euclidean one, or the sum of absolute values."""
     sizes = np.diff(indptr)
     row = np.repeat(np.arange(sizes.size), sizes)
@@ -164,7 +158,7 @@ def _normalise(values: Array, indptr: npt.NDArray[np.int64], squared: bool) -> N
     np.divide(values, np.repeat(np.where(lengths > 0, lengths, 1.0), sizes), out=values, casting="same_kind")
 
 
-def _weigh_terms(values: Reals, indptr: npt.NDArray[np.int64], weighting: Weighting, mean_length: float) -> None:
+def _weigh_terms(values: Reals, indptr: Integers, weighting: Weighting, mean_length: float) -> None:
     if weighting.term == "n" or not values.size:
         return
     if weighting.term == "b":
@@ -185,7 +179,7 @@ def _weigh_terms(values: Reals, indptr: npt.NDArray[np.int64], weighting: Weight
         values[:] = values * (k1 + 1.0) / (values + k1 * (1.0 - b + b * length / mean_length))
 
 
-def _per_entry(reduce: np.ufunc, values: Array, indptr: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _per_entry(reduce: np.ufunc, values: Array, indptr: Integers) -> Floats:
     """Return for each entry the reduction of its row, in float64."""
     sizes = np.diff(indptr)
     filled = sizes > 0
@@ -199,7 +193,7 @@ def tell(messages: Iterable[Words]) -> None:
         warnings.warn(DocclusterWarning(*words_of(message)), stacklevel=5)
 
 
-def dtype_of(vectorizer: TfidfVectorizer) -> np.dtype[Any]:
+def dtype_of(vectorizer: TfidfVectorizer) -> DType:
     """Return the type of the weights, or raise InputError if it is not float32 or float64."""
     return check_float_type(vectorizer.dtype)
 
@@ -255,7 +249,7 @@ def given_vocabulary(vocabulary: object, *, lowercase: bool) -> dict[str, int]:
     return columns
 
 
-def _checked_columns(vocabulary: Mapping[Any, Any]) -> dict[str, int]:
+def _checked_columns(vocabulary: Mapping[str, Any]) -> dict[str, int]:
     if not all(isinstance(column, Integral) for column in vocabulary.values()):
         raise InputError("vocabulary maps a term to something that is not a whole number", remedy="give term -> column")
     numbers = sorted(int(column) for column in vocabulary.values())
@@ -272,13 +266,10 @@ VECTORIZER_SCHEMA = 3
 _READABLE = (1, 2, 3)
 
 
-def write_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-    """Return the arrays and the settings of a fitted vectorizer.
-
-    Raises InputError if a parameter is a function, which cannot be saved.
-    """
+def write_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, Array], dict[str, object]]:
+    """Return the arrays and the settings of a fitted vectorizer. Raises InputError if a parameter is a function."""
     terms = vectorizer.get_feature_names_out().tolist()
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     arrays["term_characters"], arrays["term_ends"] = pack_strings(terms)
     arrays["display_characters"], arrays["display_ends"] = pack_strings(vectorizer.display_terms_.tolist())
     arrays["document_frequency"] = vectorizer.document_frequency_
@@ -286,7 +277,7 @@ def write_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, npt.NDArray[Any]
         arrays["idf"] = vectorizer.idf_
     parameters = {name: _as_json(name, value) for name, value in vectorizer.get_params(deep=False).items()}
     parameters["vocabulary"] = None
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         "schema": VECTORIZER_SCHEMA,
         "parameters": parameters,
         "fixed_vocabulary": bool(vectorizer.fixed_vocabulary_),
@@ -323,7 +314,7 @@ def parameters_of_state(parameters: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _rebuild(
-    cls: type[TfidfVectorizer], arrays: Mapping[str, npt.NDArray[Any]], settings: Mapping[str, Any]
+    cls: type[TfidfVectorizer], arrays: Mapping[str, AnyArray], settings: Mapping[str, Any]
 ) -> TfidfVectorizer:
     terms = unpack_strings(arrays["term_characters"], arrays["term_ends"])
     parameters = parameters_of_state(settings["parameters"])
@@ -349,7 +340,7 @@ def _rebuild(
     return vectorizer
 
 
-def _as_json(name: str, value: Any) -> Any:
+def _as_json(name: str, value: Any) -> object:
     if name == "dtype":
         return np.dtype(value).name
     if name == "vocabulary":

@@ -10,8 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from doccluster.stories import cleaning, crowd, likeness, looking_again, story_tree, words
 from doccluster.stories import dump as dump_module
+from doccluster.stories import dump as stories_of_dumps
+from doccluster.stories import likeness, looking_again, words
 from doccluster.streams.settings import DAY
 from experiments.streams.judging import dump
 from experiments.streams.labelled import (
@@ -33,29 +34,29 @@ PARTS = (
     ("names x 1", {(likeness, "NAMES"): 1.0}),
     ("words of one article as others", {(likeness, "HALF_ALONE_AT"): 1e12}),
     ("title once", {(words, "TITLE_TIMES"): 1}),
-    ("1,800 characters", {(words, "MOST_CHARACTERS"): 1_800, (cleaning, "MOST_CHARACTERS"): 1_800}),
+    ("1,800 characters", {(words, "MOST_CHARACTERS"): 1_800}),
     ("not centred", {(likeness, "N_UNRELATED"): 10**12}),
     ("one outlet as others", {(likeness, "SAME_OUTLET"): 1.0}),
-    ("window of 72 hours always", {(crowd, "SPARSE"): 0}),
-    ("bar .17 always", {(crowd, "BAR"): 0.17, (crowd, "HALF_BAR_AT"): 0}),
-    ("young as old", {(crowd, "YOUNG"): 0.0}),
-    ("no growth", {(story_tree, "GROWTH"): 0.0}),
-    ("mean alone", {(story_tree, "NEAREST"): 0.0}),
-    ("cut at the bar", {(story_tree, "SEVERAL"): 1 << 30}),
-    ("not cleaned", {(cleaning, "TIMES"): 1 << 30, (cleaning, "OTHER_TITLE"): -1.0}),
+    ("window of 72 hours always", {(likeness, "SPARSE"): 0}),
+    ("bar .17 always", {(likeness, "BAR"): 0.17, (likeness, "HALF_BAR_AT"): 0}),
+    ("young as old", {(likeness, "YOUNG"): 0.0}),
+    ("no growth", {(stories_of_dumps, "GROWTH"): 0.0}),
+    ("mean alone", {(stories_of_dumps, "NEAREST"): 0.0}),
+    ("cut at the bar", {(stories_of_dumps, "SEVERAL"): 1 << 30}),
+    ("not cleaned", {(words, "TIMES"): 1 << 30, (words, "OTHER_TITLE"): -1.0}),
 )
 
 STREAM_PARTS = (
     ("the rule", {}),
-    ("the low bar at once", {(crowd, "HALF_AT_ONCE"): 1e9}),
-    ("a bar of .18 at once", {(crowd, "HALF_AT_ONCE"): 0}),
+    ("the low bar at once", {(likeness, "HALF_AT_ONCE"): 1e9}),
+    ("a bar of .18 at once", {(likeness, "HALF_AT_ONCE"): 0}),
     ("no inertia", {(looking_again, "STAYS"): 1.0, (looking_again, "CROSSES"): 1.0}),
     ("inertia 1.5 and .7", {(looking_again, "STAYS"): 1.5, (looking_again, "CROSSES"): 0.7}),
 )
 
 # bounds on work and on memory, of a dump and of a stream, in the order of the modules
 BOUNDS = (
-    *((cleaning, "RUN", dump), (cleaning, "REMEMBERED", dump)),
+    *((words, "RUN", dump), (words, "REMEMBERED", dump)),
     *((likeness, "N_SAMPLED", dump), (likeness, "FLOOR", dump), (likeness, "MOST_LINKS", dump)),
     *((looking_again, name, partial(replay, batch=DAY)) for name in ("KEPT", "CENTRE", "OF_LATE", "COLD")),
 )
@@ -77,7 +78,7 @@ def changed(values: dict[tuple[object, str], float]) -> Iterator[None]:
 
 
 def _compile_anew(values: dict[tuple[object, str], float]) -> None:
-    for module in {module for module, _ in values} & {story_tree, likeness}:
+    for module in {module for module, _ in values} & {stories_of_dumps, likeness}:
         for kernel in vars(module).values():
             if hasattr(kernel, "recompile"):
                 kernel.recompile()

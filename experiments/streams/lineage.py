@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from doccluster.corpus.dates import as_moment
-from doccluster.streams.article import Article, article
-from doccluster.streams.replay import batches_of
+from doccluster.streams.article import Article, article, batches_of
 from doccluster.streams.settings import DAY, HOUR
 from doccluster.streams.store.clusterer import BatchResult, Clusterer
 from experiments.news_stream import NewsStream

@@ -11,10 +11,9 @@ from collections import Counter
 import numpy as np
 from scipy import sparse
 
-from doccluster.stories.cleaning import Cleaner, outlet_of
 from doccluster.stories.likeness import SAME_OUTLET, SAME_TEXT, ArticleLikeness, word_weights
-from doccluster.stories.words import WordReader
-from doccluster.streams.replay import batches_of
+from doccluster.stories.words import Cleaner, WordReader, outlet_of
+from doccluster.streams.article import batches_of
 from doccluster.streams.settings import DAY, HOUR
 from experiments.streams.labelled import LabelledStream
 from experiments.streams.replaying import N_PARTS, Outcome

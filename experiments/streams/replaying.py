@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from doccluster.measures import evaluate
-from doccluster.streams.article import Article
-from doccluster.streams.replay import batches_of
+from doccluster.streams.article import Article, batches_of
 from doccluster.streams.settings import HOUR
 from doccluster.streams.store.clusterer import Clusterer
 from experiments.streams.labelled import LabelledStream

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from doccluster import read_corpus
 from doccluster import run as run_pipeline
 from doccluster.cli.main import main
-from doccluster.corpus.date_columns import DateColumns, DateCounts, DateTally
-from doccluster.corpus.dates import iso_date, read_date
+from doccluster.corpus.dates import DateColumns, DateCounts, DateTally, iso_date, read_date
 from doccluster.pipeline.inspecting import inspect_source
 
 CASES = Path(__file__).parent / "files"

@@ -417,6 +417,6 @@ def test_bytes_are_those_of_the_arrays_in_the_messages(tmp_path):
     shared, items = np.ones(250_000), [100_000, 200_000]
     with threads_as_workers(2) as cluster, distributed.Client(cluster) as client, connect(client, tmp_path) as place:
         assert len(list(place.map(with_arrays, items, shared))) == 2
-        sent, received = place.bytes_sent, place.bytes_received
+        sent, received = place.traffic.sent, place.traffic.received
     assert sent == pytest.approx(2 * shared.nbytes, rel=0.01)  # to each of two workers
     assert received == pytest.approx((8 + 4) * sum(items), rel=0.01)  # values and columns

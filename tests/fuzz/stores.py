@@ -28,8 +28,8 @@ from doccluster.streams.settings import DAY, HOUR
 from doccluster.streams.store.check import check_store
 from doccluster.streams.store.database import back_up, changing, reading
 from doccluster.streams.store.diff import compare_sides, read_sides
-from doccluster.streams.store.retention import prune
 from doccluster.streams.store.tables import records
+from doccluster.streams.store.upkeep import prune
 from experiments.news_stream import make_news_stream
 from tests.fuzz.campaign import Target, check_sentence, scratch_folder
 from tests.fuzz.mutate import LONGEST

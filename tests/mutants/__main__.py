@@ -67,7 +67,7 @@ FIRST = {
     "clustering": ["tests/clustering/test_limits.py", "tests/test_scale_axis.py"],
     "geometry": ["tests/test_scale_axis.py"],
     "streams": ["tests/streams/test_corrections.py"],
-    "stories": ["tests/stories/test_story_tree.py", "tests/stories/test_dump.py"],
+    "stories": ["tests/stories/test_joining.py", "tests/stories/test_dump.py"],
 }
 SLOW = (
     "test_code_cache",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from doccluster.stories.cleaning import Cleaner, outlet_of
+from doccluster.stories.words import Cleaner, outlet_of
 
 BEGGING = "Support our journalism with a small gift today."
 

@@ -11,8 +11,7 @@ import pytest
 from doccluster.corpus.dates import as_moment
 from doccluster.measures import evaluate
 from doccluster.stories import NewsArticles, find_stories
-from doccluster.stories.crowd import DAY
-from doccluster.stories.likeness import ArticleLikeness, ArticleRows
+from doccluster.stories.likeness import DAY, ArticleLikeness, ArticleRows
 
 SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "articles.jsonl"
 

@@ -7,8 +7,8 @@ import email.utils
 import pytest
 
 from doccluster.streams import StoryStream
+from doccluster.streams.article import StreamClock
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.store._clock import StreamClock
 from doccluster.streams.store.batches import clock_of
 from experiments.news_stream import make_news_stream
 from experiments.streams.lineage import as_labelled

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from doccluster.stories import crowd
+from doccluster.stories import likeness
 from doccluster.streams import StoryStream
 from doccluster.streams.store.database import changing, reading
-from doccluster.streams.store.rebuilding import rebuilt
+from doccluster.streams.store.upkeep import rebuilt
 from experiments.streams.labelled import newsroom
 from experiments.streams.replaying import judge
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
@@ -57,7 +57,7 @@ def stories_of(path):
 def by_bar(monkeypatch, times):
     """Another rule: its bars are so many times as high."""
     for name in ("BAR", "LEAST_BAR"):
-        monkeypatch.setattr(crowd, name, getattr(crowd, name) * times)
+        monkeypatch.setattr(likeness, name, getattr(likeness, name) * times)
 
 
 def test_a_store_that_is_made_anew_by_the_same_model_is_the_same_byte_by_byte(store):

@@ -84,7 +84,7 @@ def test_days_replayed_by_several_processes_make_the_store_of_one_process(tmp_pa
 KILLED = """
 import os, signal, sys
 import doccluster.streams.store.database as database
-import doccluster.streams.replay as replay
+import doccluster.streams.article as replay
 import doccluster.streams.stream as stories
 n_left = 0
 replay.ARTICLES_PER_COMMIT = 1

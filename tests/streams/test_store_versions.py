@@ -10,11 +10,10 @@ import pytest
 from doccluster.errors import DocclusterWarning, SchemaError
 from doccluster.streams import StoryStream
 from doccluster.streams.store import batches as store
-from doccluster.streams.store import schema
-from doccluster.streams.store.database import open_to_read
+from doccluster.streams.store.database import OLDEST, VERSION, open_to_read
 
 
-@pytest.mark.parametrize(("version", "age"), [(schema.VERSION + 1, "a newer"), (schema.OLDEST - 1, "an older")])
+@pytest.mark.parametrize(("version", "age"), [(VERSION + 1, "a newer"), (OLDEST - 1, "an older")])
 def test_a_store_of_another_version_is_refused_and_not_changed(version, age, tmp_path):
     path = tmp_path / "news.db"
     StoryStream(path).close()

@@ -94,7 +94,7 @@ def test_pruning_deletes_earlier_versions_and_requests_of_that_age(tmp_path):
 
 WRITER = """
 import sys
-import doccluster.streams.replay as replay
+import doccluster.streams.article as replay
 import doccluster.streams.stream as stream
 replay.ARTICLES_PER_COMMIT = 1
 with stream.StoryStream(sys.argv[1]) as one:

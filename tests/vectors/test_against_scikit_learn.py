@@ -174,7 +174,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch, n_threads, block_charact
     parameters = {"min_df": 2, "stop_words": ["w1"], "max_features": 150}
     expected = TfidfVectorizer(n_threads=1, **parameters).fit(documents)
     matrix = expected.transform(documents)
-    monkeypatch.setattr(counting.CounterPool.count, "__kwdefaults__", {"block_characters": block_characters})
+    monkeypatch.setattr(counting, "BLOCK_CHARACTERS", block_characters)
     vectorizer = TfidfVectorizer(n_threads=n_threads, **parameters)
     found = vectorizer.fit_transform(documents)
     assert vectorizer.vocabulary_ == expected.vocabulary_

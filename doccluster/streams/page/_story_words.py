@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.base.arrays import Floats
 from doccluster.stories.likeness import word_weights
 from doccluster.streams.article import Moment
 from doccluster.streams.settings import DAY
@@ -34,7 +34,7 @@ class WeighedArticle(NamedTuple):
     family: int
     time: Moment
     words: list[str]
-    weights: npt.NDArray[np.float64]
+    weights: Floats
 
 
 def words_of_stories(connection: sqlite3.Connection, stories: Sequence[str]) -> dict[str, list[WeighedArticle]]:
@@ -59,9 +59,7 @@ def words_of_stories(connection: sqlite3.Connection, stories: Sequence[str]) -> 
 def shared_terms(
     connection: sqlite3.Connection, story: str, family: int, half_life: float, *, n: int = N_TERMS
 ) -> Mapping[str, float]:
-    """Return the terms that an article shares with the rest of its story, by the product of their weights; copies as
-    one.
-    """
+    """Return the terms that an article shares with the rest of its story, by the products of their weights."""
     articles = {article.family: article for article in reversed(words_of_stories(connection, [story]).get(story, []))}
     article = articles.pop(family, None)
     if article is None:

@@ -3,29 +3,232 @@
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import PurePath
+from typing import Any
 
-from doccluster.report.stream_page import FrontPage, StoryLine
-from doccluster.report.wording import one_line
+from doccluster.report.stream_page import ArticleLine, FrontPage, Span, StoryLine
+from doccluster.report.wording import marked_excerpt, moment_words, one_line, safe_link, span_words
 from doccluster.streams.article import Moment, as_text
-from doccluster.streams.page._story_lines import (
-    PageContext,
-    StoryArticle,
-    compact_stories,
-    is_column,
-    moment_told,
-    span_of,
-    story_line,
-)
-from doccluster.streams.page._story_words import pieces_of
-from doccluster.streams.settings import DAY
+from doccluster.streams.page._story_words import pieces_of, shared_terms
+from doccluster.streams.settings import DAY, HOUR
 from doccluster.streams.store.batches import last_batch, settings_of
 from doccluster.streams.store.corrections import muting, names_at, stories_apart
 from doccluster.streams.store.database import read_column
 from doccluster.streams.store.tables import StoryNames, batch_since
+from doccluster.text.language import STOP_WORD_LANGUAGES
+
+HEADLINE = 220
+MOST_OTHERS = 3
+MOST_LISTED = 200  # articles to which a story opens
+MOST_COMPACT = 20_000  # articles of the stories that are listed only when they are looked for
+N_BINS = 48
+LEAST_TIMES = 3  # days on which a title has come back
+WITHIN = 30 * DAY  # seconds
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_CHANGING = re.compile(rf"[\W\d_]+|\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b({_MONTHS})\b")
+_MEANINGS = {
+    "new": "The story began since then",
+    "grew": "Articles that have come in since then",
+    "merged": "Another story has become part of it since then",
+    "split": "A part of it has become a story of its own since then",
+}
+
+
+@dataclass(frozen=True)
+class StoryArticle:
+    """An article of a story, with the beginning of its text."""
+
+    doc_id: int
+    time: Moment
+    family: int
+    source: str
+    title: str
+    text: str
+    link: str
+    batch: int
+    language: str
+    outlet: str
+    is_lead: bool
+
+    @property
+    def name(self) -> str:
+        """What it is called on the page."""
+        return one_line(self.title or self.text, HEADLINE) or f"document {self.doc_id}"
+
+    @property
+    def voice(self) -> str:
+        """Its outlet, as the page shows it."""
+        return one_line(self.source, 60)
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What the lines of a page have in common."""
+
+    connection: sqlite3.Connection
+    members: Mapping[str, Sequence[StoryArticle]]  # the articles of each story
+    names: StoryNames
+    pieces: Mapping[str, Sequence[str]]  # for each story that leads, those that are shown under it
+    # what has happened to each story since the batch `since`, the last that is not new
+    events: Mapping[str, Counter[str]]
+    period: tuple[Moment, Moment]  # the first and the last moment of the small charts
+    since: int
+    half_life: float
+
+    def headline_of(self, story: str) -> str:
+        """Return the name of a story on the page."""
+        lead = lead_of(self.members[story])
+        title = self.names.headline(lead.title, lead.outlet)
+        return self.names.renamed.get(story) or replace(lead, title=title).name
+
+    def language_of(self, story: str) -> str:
+        """Return the code of a story's language, "" where that is not known."""
+        return STOP_WORD_LANGUAGES.get(self.members[story][0].language, "")
+
+
+def story_line(page: PageContext, story: str, *, is_card: bool = False) -> StoryLine:
+    """Return an open story, with its pieces, as a line or a card of the page."""
+    members, pieces = page.members[story], page.pieces.get(story, ())
+    articles = [article for name in (story, *pieces) for article in page.members[name]]
+    lead = lead_of(members)
+    families = {article.family: article for article in reversed(members)}  # the first article of each
+    families[lead.family] = lead
+    others = _newest_first(article for article in families.values() if article is not lead)
+    terms = shared_terms(page.connection, story, lead.family, page.half_life) if is_card else {}
+    outlets = Counter(article.voice for article in articles if article.source)
+    times = [article.time for article in articles]
+    headline = page.headline_of(story)
+    return StoryLine(
+        id=story,
+        headline=headline,
+        lang=page.language_of(story),
+        badges=_badges(page, (story, *pieces), sum(article.batch > page.since for article in articles)),
+        n_documents=len(articles),
+        n_copies=len(articles) - len({article.family for article in articles}),
+        outlets=tuple(sorted(outlets.items(), key=lambda pair: (-pair[1], pair[0]))),
+        n_outlets=len(outlets),
+        span=span_of(min(times), max(times)),
+        bins=_bins(times, page.period) if is_card else (),
+        lead=replace(_line(lead, members, terms), name=headline),
+        other_articles=tuple(_line(article, members) for article in others[:MOST_OTHERS]) if is_card else (),
+        articles=tuple(_line(article) for article in _newest_first(members)[:MOST_LISTED]),
+        n_unlisted=max(0, len(members) - MOST_LISTED),
+        pieces=tuple(story_line(page, piece) for piece in pieces),
+        newest=as_text(max(times)),
+    )
+
+
+def compact_stories(page: PageContext, stories: Sequence[str]) -> dict[str, Any]:
+    """Return stories that the page lists only when they are looked for, with their pieces, as plain data for JSON.
+
+    A story is its id, the code of its language, its headline, how many articles it has, and these, the one that names
+    it first: title (empty where that is the headline), link, number of the outlet, and moment.
+    """
+    outlets: dict[str, int] = {}
+    rows, n_listed = [], 0
+    for story in stories:
+        articles = [article for name in (story, *page.pieces[story]) for article in page.members[name]]
+        lead, headline = lead_of(articles), page.headline_of(story)
+        others = [article for article in _newest_first(articles) if article is not lead]
+        listed = [lead, *(others[: MOST_LISTED - 1] if n_listed < MOST_COMPACT else ())]
+        n_listed += len(listed)
+        lines = [
+            (
+                "" if article.name == headline else article.name,
+                safe_link(article.link) or "",
+                outlets.setdefault(article.voice, len(outlets)),
+                article.time,
+            )
+            for article in listed
+        ]
+        rows.append((story, page.language_of(story), headline, len(articles), lines))
+    return {"outlets": list(outlets), "stories": rows}
+
+
+def _newest_first(articles: Iterable[StoryArticle]) -> list[StoryArticle]:
+    return sorted(articles, key=lambda article: (-article.time, article.doc_id))
+
+
+def _badges(page: PageContext, stories: Sequence[str], n_new: int) -> tuple[tuple[str, str], ...]:
+    """Return the words that say how a story and its pieces have changed since then, each with its meaning."""
+    events = [page.events[story] for story in stories]
+    growth = "new" if all(counts["born"] for counts in events) else f"+{n_new}" if n_new else ""
+    badges = [(growth, _MEANINGS["new" if growth == "new" else "grew"])] if growth else []
+    words = [word for word in ("merged", "split") if any(counts[word] for counts in events)]
+    return (*badges, *((word, _MEANINGS[word]) for word in words))
+
+
+def _bins(times: Sequence[Moment], period: tuple[Moment, Moment]) -> tuple[int, ...]:
+    """Return how many articles fall into each part of the period: of an hour at least."""
+    first, last = period
+    length = max(HOUR, -(-(last - first + 1) // N_BINS))
+    n_bins = (last - first) // length + 1
+    counts = Counter(min((time - first) // length, n_bins - 1) for time in times if time >= first)
+    return tuple(counts[place] for place in range(n_bins)) if n_bins > 1 else ()
+
+
+def lead_of(articles: Sequence[StoryArticle]) -> StoryArticle:
+    """Return the article that names a story: the first one's, where its pieces follow."""
+    return next((article for article in articles if article.is_lead), articles[0])
+
+
+def _line(
+    article: StoryArticle, articles: Sequence[StoryArticle] = (), terms: Mapping[str, float] | None = None
+) -> ArticleLine:
+    """Return an article as a line, with the sentence of its text that has most of some terms."""
+    copies = {copy.voice for copy in articles if copy.family == article.family and copy.source}
+    return ArticleLine(
+        name=article.name,
+        link=safe_link(article.link),
+        source=article.voice,
+        date=moment_told(article.time),
+        date_iso=as_text(article.time),
+        excerpt=marked_excerpt(article.text, terms) if terms and article.title else (),
+        copies=tuple(sorted(copies - {article.voice})),
+    )
+
+
+def title_pattern(title: str) -> str:
+    """Return the words of the title of a column that stay the same: without numbers, days and months.
+
+    >>> title_pattern("Morning briefing: Tuesday 3 March"), title_pattern("Quick crossword No 16,204")
+    ('morning briefing', 'quick crossword no')
+    """
+    return " ".join(_CHANGING.sub(" ", title.casefold()).split())
+
+
+def is_column(connection: sqlite3.Connection, articles: Sequence[StoryArticle]) -> bool:
+    """Return whether all articles of a story are of one column, whose title its outlet has had on several days."""
+    newest = max(articles, key=lambda article: article.time)
+    pattern = title_pattern(newest.title)
+    if not pattern or any(title_pattern(article.title) != pattern for article in articles):
+        return False
+    rows = connection.execute(
+        "SELECT title, published FROM document WHERE source = ? AND published BETWEEN ? AND ? AND title LIKE ?",
+        (newest.source, newest.time - WITHIN, newest.time, f"{newest.title[:1]}%"),
+    )
+    return len({published // DAY for title, published in rows if title_pattern(title) == pattern}) >= LEAST_TIMES
+
+
+def span_of(first: Moment, last: Moment) -> Span:
+    """Return the days from a moment to another."""
+    return Span(span_words(_day(first), _day(last)), as_text(first), as_text(last))
+
+
+def _day(moment: Moment) -> date:
+    return datetime.fromtimestamp(moment, UTC).date()
+
+
+def moment_told(moment: Moment) -> str:
+    """Return a moment in words."""
+    return moment_words(datetime.fromtimestamp(moment, UTC))
+
 
 N_CARDS = 10
 MOST_STORIES = 200
@@ -127,10 +330,7 @@ def _members(connection: sqlite3.Connection, condition: str) -> dict[str, list[S
 
 
 def _rank(articles: Sequence[StoryArticle], now: Moment, half_life: float) -> float:
-    """Return the weight of the outlets, decayed from their newest article on, times ln(1 + outlets).
-
-    An outlet that repeats itself is one voice; where no outlet is known, each text is.
-    """
+    """Return the weight of the outlets, one voice each, decayed from their newest article on, times ln(1 + outlets)."""
     newest: dict[str | int, Moment] = {}
     for article in articles:
         voice = article.source or article.family

@@ -223,7 +223,7 @@ def _inflated(body: bytearray) -> bytes:
     raise Failure("bad-encoding", "the answer is not compressed as it says")
 
 
-def _shut(sock: Any) -> None:
+def _shut(sock: socket.socket) -> None:
     """End a connection whatever another thread waits for on it."""
     with suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)

@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
 from doccluster.streams.polling._fetching import MOST_BYTES
@@ -53,7 +52,7 @@ class FeedParser:
         self._process.end()
 
 
-def parse_piece(_: Any, body: bytes) -> Iterator[Piece]:
+def parse_piece(_: object, body: bytes) -> Iterator[Piece]:
     """Yield the entries of a feed, or why there are none, in the process that reads it."""
     with warnings.catch_warnings(record=True):  # these warnings would reach no reader
         entries, reason = entries_of(body)

@@ -74,10 +74,7 @@ class PollOptions:
     clock: Clock = field(default_factory=SystemClock)
 
     def allowing(self, networks: Sequence[str]) -> PollOptions:
-        """Return the options with further ranges of addresses that may be asked.
-
-        Raises InputError if a range is none.
-        """
+        """Return the options with further ranges of addresses that may be asked. Raises InputError if one is none."""
         return replace(self, reach=replace(self.reach, allowed=(*self.reach.allowed, *parse_networks(networks))))
 
     def for_list(self, listed: Sequence[ListedFeed]) -> PollOptions:

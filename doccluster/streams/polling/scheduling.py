@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from doccluster.streams.article import Moment
+from doccluster.streams.settings import DAY, HOUR
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
+MINUTE = 60
 BASE, LEAST, MOST = HOUR, 30 * MINUTE, DAY
 MOST_WITH_NEWS = 50 * MINUTE  # with the spread still less than an hour, so that an hourly job finds the feed due
 N_AWAITED = 2  # new entries in an answer that a feed is left alone for
@@ -89,9 +90,9 @@ def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:
     Other failures wait longer each time, at most a day; after 30 of them a week. Anything that answers as it should
     sets failures to 0.
     """
-    asked = replace(
-        feed, last_asked=now if answer.was_asked else feed.last_asked, reason=answer.reason or _reason_of(answer.status)
-    )
+    usual = "server-error" if answer.status >= 500 else "unexpected-answer"
+    reason = answer.reason or _REASONS.get(answer.status, usual)
+    asked = replace(feed, last_asked=now if answer.was_asked else feed.last_asked, reason=reason)
     interval = max(feed.interval, LEAST)  # an older version kept shorter ones
     if answer.status == 410:
         return replace(asked, state="gone", next_poll=now + GONE_FOR)
@@ -225,9 +226,3 @@ def _spread(feed: FeedState, wait: int) -> int:
     """Return seconds that keep feeds apart: of the address, so that a replay is the same."""
     share = int.from_bytes(blake2b(feed.url.encode("utf-8", "surrogatepass"), digest_size=4).digest()) / 2**32
     return math.floor(share * JITTER * wait)
-
-
-def _reason_of(status: int) -> str:
-    if status >= 500 and status != 503:
-        return "server-error"
-    return _REASONS.get(status, "unexpected-answer")

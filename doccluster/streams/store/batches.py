@@ -14,12 +14,12 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Integers, SingleFloats
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.stories.looking_again import DeskArticle
 from doccluster.stories.words import LANGUAGES, function_words
-from doccluster.streams.article import Article, Moment
+from doccluster.streams.article import N_TO_BELIEVE, Article, Moment, StreamClock
 from doccluster.streams.settings import DAY, StreamSettings
-from doccluster.streams.store._clock import N_TO_BELIEVE, StreamClock
 from doccluster.streams.store.clusterer import STORY_FIELDS, BatchResult, Clusterer, Event, read_stories
 from doccluster.streams.store.corrections import bonds_of, muting
 from doccluster.streams.store.database import read_column, transaction
@@ -234,7 +234,7 @@ def words_from_bytes(data: bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np
     return terms, counts
 
 
-def _links_from_bytes(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+def _links_from_bytes(data: bytes) -> tuple[Integers, SingleFloats]:
     n_links, n_over = divmod(len(data), 8)
     earlier = np.frombuffer(data, dtype="<i4", count=n_links).astype(np.int64)
     likeness = np.frombuffer(data, dtype="<f4", offset=4 * n_links).astype(np.float32)

@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from doccluster.streams.article import BEGINNING, document_key, story_id, text_hash
-from doccluster.streams.store.schema import VERSION, make_tables, shape_of
+from doccluster.streams.store.database import VERSION, make_tables, shape_of
 
 # which check finds it, and a query of what is wrong
 _RULES = {

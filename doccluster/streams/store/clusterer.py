@@ -11,13 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from doccluster.stories.cleaning import REMEMBERED, Cleaner, outlet_of
-from doccluster.stories.crowd import DAY, WINDOW
+from doccluster.stories.likeness import DAY, WINDOW
 from doccluster.stories.looking_again import Bonds, Desk, DeskArticle, Move
-from doccluster.stories.words import ArticleWords, WordReader
-from doccluster.streams.article import Article, Moment, story_id
+from doccluster.stories.words import REMEMBERED, ArticleWords, Cleaner, WordReader, outlet_of
+from doccluster.streams.article import Article, Moment, StreamClock, story_id
 from doccluster.streams.settings import StreamSettings
-from doccluster.streams.store._clock import StreamClock
 
 LEADS = 20  # newest members among which the one that names a story is chosen
 LEAD_MARGIN = 1.25  # by which another one has to be better than the one that names it

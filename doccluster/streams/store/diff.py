@@ -164,10 +164,7 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
 
 
 def read_sides(before: Run | str | Path, after: Run | str | Path) -> tuple[Side, Side]:
-    """Open two names: stores (``news.db``, or ``news.db@TIME`` for an earlier moment) or run folders.
-
-    Documents of two stores are matched by their keys, of others by their ids.
-    """
+    """Open stores (``news.db``, ``news.db@TIME``) or run folders; two stores are matched by keys of documents."""
     sides = [source if isinstance(source, Run) else os.fspath(source) for source in (before, after)]
     is_run = [isinstance(source, Run) or usable_path(source).is_dir() for source in sides]
     first, second = (

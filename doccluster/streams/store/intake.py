@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import asdict, dataclass, replace
 
-from doccluster.stories.cleaning import outlet_of
-from doccluster.stories.words import MOST_CHARACTERS
+from doccluster.stories.words import MOST_CHARACTERS, outlet_of
 from doccluster.streams.article import BEGINNING, Article, Moment, document_key, text_hash
 from doccluster.streams.store.database import packed, read_column
 
@@ -65,10 +64,7 @@ def _documents_of_key(connection: sqlite3.Connection, article: Article) -> list[
 
 
 def _can_be_version(connection: sqlite3.Connection, document: int, article: Article) -> bool:
-    """Return whether an article with the key of a document is that document: the same text, or near in time and title.
-
-    Where one of the two has no title, the beginnings of the texts are compared.
-    """
+    """Return whether an article of the key of a document is that one: the same text, or near in time and title."""
     title, text, published, full_hash = connection.execute(
         "SELECT title, plain(text), published, text_hash FROM document WHERE doc_id = ?", (document,)
     ).fetchone()

@@ -14,7 +14,7 @@ from doccluster.base.paths import check_folder, unfinished_folder, writing
 from doccluster.base.text_table import write_csv_rows
 from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
-from doccluster.stories.cleaning import TIMES, title_end
+from doccluster.stories.words import TIMES, title_end
 from doccluster.streams.article import Moment
 from doccluster.streams.settings import DAY
 from doccluster.streams.store.corrections import ALL_BATCHES, Correction, names_at
@@ -101,9 +101,7 @@ class StreamTables:
 
 
 class StoryNames:
-    """What stories are called after a batch: as an editor has said, else by the title of the article that names
-    each.
-    """
+    """What stories are called after a batch: as an editor has said, else by the article that names each."""
 
     def __init__(self, connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> None:
         self._connection, self._batch = connection, batch
@@ -197,10 +195,7 @@ def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = Non
 
 
 def records(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> dict[str, Iterator[Row]]:
-    """Return the rows of each table, by its name, as mappings of column to value that are read one by one.
-
-    Raises InputError if `at` is not a moment.
-    """
+    """Return the rows of each table, by its name, as mappings of column to value that are read one by one."""
     batch, _ = batch_at(connection, at)
     return {table: rows(connection, batch) for table, (_, rows, _) in _TABLES.items()}
 
@@ -288,10 +283,7 @@ def check_export(folder: Path, *, overwrite: bool) -> None:
 def write_export(
     connection: sqlite3.Connection, folder: Path, *, at: str | Moment | None = None, overwrite: bool = False
 ) -> Exported:
-    """Write the tables as csv files, each whole or not at all; other files there stay.
-
-    Rows are written as they are read, so that a large store takes no more memory than a small one.
-    """
+    """Write the tables as csv files, row by row, each whole or not at all; other files there stay."""
     check_export(folder, overwrite=overwrite)
     batch, _ = batch_at(connection, at)
     counts: dict[str, Counter[str]] = defaultdict(Counter)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.stories.crowd import DAY, Crowd
-from doccluster.stories.dump import stories_in
-from doccluster.stories.story_tree import cut_where_stable, join_stories
+from doccluster.stories.dump import cut_where_stable, join_stories, stories_in
+from doccluster.stories.likeness import DAY, Crowd
 
 
 def naive_likeness(likeness, times, window, young, one, other):
