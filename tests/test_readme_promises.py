@@ -80,12 +80,14 @@ PROMISES: dict[str, tuple[str, ...]] = {
     ),
     "No network but what you name: `stream poll` asks the addresses in your list and where they redirect to, a "
     "source behind an address such as `s3://` is read there, `--scheduler` talks to the workers it names, "
-    "`--allow-download` fetches the model that `--encoder` names, and `browse --serve` listens on the loopback address "
+    "`--allow-download` fetches the model that `--encoder` names, `label --with-server` asks the server that you name "
+    "(one of another machine only with `--send-texts-to`), and `browse --serve` listens on the loopback address "
     "alone.": (
         "cli/test_screens.py::test_every_screen_is_the_one_that_is_kept_and_no_verb_opens_a_connection",
         "corpus/test_addresses.py::test_a_folder_behind_an_address_is_read_as_one_of_this_machine",
         "distributed/test_dask_workers.py::test_an_address_where_nothing_answers_is_told_in_a_sentence",
         "test_encoders.py::test_a_model_is_downloaded_where_that_is_allowed_and_then_found_without_a_network",
+        "cli/test_label_by_model.py::test_what_cannot_be_meant_is_refused_before_anything_is_asked",
         "cli/test_browse_server.py::test_only_the_loopback_address_is_listened_on",
     ),
     "Nothing doccluster writes or reads is a pickle.": (

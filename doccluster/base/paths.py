@@ -155,6 +155,7 @@ def _remove(folder: Path) -> None:
 
 MARK = "run.json"  # what marks a folder that doccluster wrote, which --overwrite may replace
 EDITS, BEFORE_EDITS = "edits.json", "before_edits"  # what an editor did, and the run as it was made
+NAMES = "names.json"  # what models answered that were asked for names of clusters
 CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, until it has
 PARQUET_PARTS = "assignments"  # a folder: the rows of assignments.csv for engines that read parts
 ENCODED = "encoded.npz"  # what an encoder made of texts
@@ -172,6 +173,7 @@ OURS = frozenset(
         "model",
         EDITS,
         BEFORE_EDITS,
+        NAMES,
         PARQUET_PARTS,
     }
 )  # what a run writes; anything else in the folder is the user's, and stays

@@ -52,9 +52,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rerun": ("doccluster.cli.run", "Repeat a run from its run.json and report what differs."),
     "search": ("doccluster.cli.finding", "Find documents, or read search results, in groups."),
     "browse": ("doccluster.cli.finding", "Browse a collection: scatter, gather, scatter again."),
-    "label": ("doccluster.cli.run", "Give a cluster of a run a name."),
-    "merge": ("doccluster.cli.run", "Merge several clusters of a run into one."),
-    "undo": ("doccluster.cli.run", "Take back the last label or merge of a run."),
+    "label": ("doccluster.cli.edit_commands", "Give clusters of a run names, yours or those of a model."),
+    "merge": ("doccluster.cli.edit_commands", "Merge several clusters of a run into one."),
+    "undo": ("doccluster.cli.edit_commands", "Take back the last label, merge or names of a run."),
     "cite": ("doccluster.cli.evaluation", "Print what to cite for measures and methods."),
 }
 

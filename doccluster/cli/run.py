@@ -1,4 +1,4 @@
-"""`run`, `demo`, `report` and `rerun`: a run, its page again, the same again; `label`, `merge`, `undo`: its edits."""
+"""`run`, `demo`, `report` and `rerun`: a run, its page again, the same again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,6 @@ from doccluster.cli._console import (
     progress_shown,
     say,
     say_note,
-    stage_shown,
     threads_option,
 )
 from doccluster.cli._source_options import (
@@ -50,7 +50,7 @@ from doccluster.cli._verb import (
 from doccluster.pipeline.run_settings import RunSettings
 
 if TYPE_CHECKING:
-    from doccluster.pipeline.editing import Edited
+    from doccluster.pipeline.naming_program import ProgramNamer
 
 # how settings of a run are typed; what they say is written at the fields of `RunSettings`
 letters_option = made_options(RunSettings, {"letters": OptionSpec()})
@@ -186,6 +186,13 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
     {"labels": OptionSpec(value="FILE"), "topics": OptionSpec(value="FILE"), "only_topics": OptionSpec()},
     section=MEANING,
 )
+@click.option(
+    "--name-with",
+    cls=SectionedOption,
+    section=MEANING,
+    metavar="COMMAND",
+    help="Name the clusters by a program, as `label --with` does.",
+)
 @made_options(
     RunSettings, {"apart_from": OptionSpec(is_repeated=True, value="COLUMN"), "levels": OptionSpec(shows_default=True)}
 )
@@ -195,20 +202,29 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
 @click.option("--parquet", is_flag=True, help="Write the assignments as Parquet parts too.")
 @json_option
 def run_command(
-    sources: tuple[str, ...], settings: Mapping[str, object], output: str, options: Mapping[str, object], as_json: bool
+    sources: tuple[str, ...], settings: Mapping[str, object], output: str, options: dict[str, Any], as_json: bool
 ) -> None:
     """Turn documents into clusters with names, explanations and scores, in one command.
 
     SRC is a folder, a table (csv, json lines, parquet), feeds, mail, an archive, a matrix (CLUTO, Matrix Market, npz),
     or - for standard input.
     """
-    execute(sources, {**settings, **options, "output": Path(output)}, as_json=as_json)
+    command = options.pop("name_with")
+    with nullcontext() if command is None else _program(command) as namer:
+        execute(sources, {**settings, **options, "namer": namer, "output": Path(output)}, as_json=as_json)
+
+
+def _program(command: str) -> closing[ProgramNamer]:
+    from doccluster.pipeline.naming_program import ProgramNamer
+
+    return closing(ProgramNamer(command))
 
 
 def execute(sources: tuple[str, ...], arguments: dict[str, Any], *, as_json: bool) -> None:
     """Make the run that the options of a command describe, and print its first screen or its JSON."""
     from doccluster.cli._run_summary import print_run, run_as_json
-    from doccluster.pipeline.main_line import RunInterrupted, run_pipeline
+    from doccluster.pipeline.main_line import run_pipeline
+    from doccluster.pipeline.model_names import RunInterrupted
 
     interrupted = False
     with progress_shown(quiet=as_json) as progress:
@@ -429,64 +445,3 @@ def demo_command(ctx: click.Context, output: str) -> None:
     say(f"Open {Path(output) / 'report.html'} in a browser.")
     say(f"The articles are in {Path(output) / sample.name}.")
     say("Your own documents: doccluster run FOLDER --output out")
-
-
-@click.command("label", cls=Verb)
-@click.argument("folder", metavar="RUN_DIR")
-@click.argument("cluster", type=int)
-@click.argument("name")
-@json_option
-def label_command(folder: str, cluster: int, name: str, as_json: bool) -> None:
-    """Give a cluster of a run a name; its tables, its model and its report are written again with it.
-
-    Documents that `assign` puts into the cluster later show that name too.
-    """
-    from doccluster.pipeline.editing import Edit, edit_run
-
-    with stage_shown("write", quiet=as_json):
-        edited = edit_run(folder, Edit("label", (cluster,), name))
-    _print(edited, f"cluster {cluster} is now called {name}", as_json)
-
-
-@click.command("merge", cls=Verb)
-@click.argument("folder", metavar="RUN_DIR")
-@click.argument("clusters", nargs=-1, required=True, type=int, metavar="CLUSTER...")
-@json_option
-def merge_command(folder: str, clusters: tuple[int, ...], as_json: bool) -> None:
-    """Merge several clusters of a run into one; clusters are numbered by size again, and everything is written again.
-
-    A name that you gave to one of them stays. Scores are computed again for the new clusters.
-    """
-    from doccluster.pipeline.editing import Edit, edit_run
-
-    with stage_shown("write", quiet=as_json):
-        edited = edit_run(folder, Edit("merge", clusters))
-    _print(edited, f"clusters {' and '.join(map(str, clusters))} are now one", as_json)
-
-
-@click.command("undo", cls=Verb)
-@click.argument("folder", metavar="RUN_DIR")
-@json_option
-def undo_command(folder: str, as_json: bool) -> None:
-    """Take back the last label or merge of a run; call it again for the one before."""
-    from doccluster.pipeline.editing import undo_edit
-
-    with stage_shown("write", quiet=as_json):
-        edited = undo_edit(folder)
-    _print(edited, f"undone: {edited.edit.verb} {' '.join(map(str, edited.edit.clusters))}", as_json)
-
-
-def _print(edited: Edited, sentence: str, as_json: bool) -> None:
-    """Print what was done, and the clusters that it changed."""
-    from doccluster.cli._run_summary import print_clusters
-    from doccluster.results.overview import overview
-
-    if as_json:
-        changed = [edited.run.clusters[number] for number in edited.clusters]
-        rows = [{"cluster": cluster.cluster, "size": cluster.size, "label": cluster.label} for cluster in changed]
-        print_json({"done": sentence, "clusters": rows})
-        return
-    say(sentence)
-    say()
-    overviews = overview(edited.run)
-    print_clusters([overviews[number] for number in edited.clusters])

@@ -2,6 +2,7 @@
 
 from doccluster.labeling.describe import describe_clusters, descriptive_terms, discriminating_terms
 from doccluster.labeling.label_terms import short_labels
+from doccluster.labeling.namers import NamingRequest
 from doccluster.labeling.placement import (
     Contrast,
     Contribution,
@@ -28,6 +29,7 @@ __all__ = [
     "Contrast",
     "Contribution",
     "LabelTerm",
+    "NamingRequest",
     "Placement",
     "Representative",
     "Term",

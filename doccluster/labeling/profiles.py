@@ -99,7 +99,9 @@ class ClusterDescription:
     representatives : tuple of Representative
         Nearest to the centroid first, near-copies only once. Rows count the documents of the partition.
     name : str
-        What an editor calls it, which is then its label too; empty without a name.
+        What an editor or a model calls it, which is then its label too; empty without a name.
+    named_by : str
+        The model that chose the name; empty where a person did, and without a name.
     borderline : tuple of Borderline
         Smallest margin first.
     label_terms : tuple of LabelTerm
@@ -115,6 +117,7 @@ class ClusterDescription:
     borderline: tuple[Borderline, ...] = ()
     name: str = ""
     label_terms: tuple[LabelTerm, ...] = ()
+    named_by: str = ""
 
     def __repr__(self) -> str:
         terms = listed([term.term for term in self.descriptive], 5)

@@ -1,4 +1,4 @@
-"""An editor's names and merges: a log in the run folder, applied to the run as it was made, which is kept beside it."""
+"""Names by people and models, and merges: a log in the run folder, applied to the run as it was made, kept there."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from scipy import sparse
 
 from doccluster.base.arrays import Matrix
 from doccluster.base.paths import BEFORE_EDITS, EDITS, ENCODED, usable_path
+from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, place_documents
+from doccluster.labeling.namers import Namer
 from doccluster.measures import Evaluation, evaluate
+from doccluster.pipeline.model_names import Naming, RunInterrupted, answers_writer, ask_names, read_answers, with_names
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other
 from doccluster.results.record import Run
-from doccluster.results.run_folder import load_run, save_run
+from doccluster.results.run_folder import Writer, load_run, save_base, save_run
 from doccluster.results.storage import read_record, write_json
 from doccluster.results.tree import Levels, TreeLevel
 
@@ -30,11 +33,12 @@ MAX_LABEL_LETTERS = 200
 
 @dataclass(frozen=True)
 class Edit:
-    """One thing an editor did; `clusters` are numbered as they were when it was done."""
+    """One thing an editor did; `clusters` are numbered as they were when it was done. `naming`: names by a model."""
 
-    verb: Literal["label", "merge"]
+    verb: Literal["label", "merge", "name"]
     clusters: tuple[int, ...]
     label: str | None = None
+    naming: Naming | None = None
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,19 @@ class Edited:
     clusters: tuple[int, ...]  # those that it changed, as they are numbered in the run
 
 
-def label_cluster(run: Run | str | Path, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
+def label_cluster(run: Run | str | Path, cluster: int | Mapping[int, str] | Namer, name: str | None = None) -> Run:
     """Return a run with another name for a cluster, or for several, from a mapping of numbers to names.
+
+    In place of a number also a function that names all clusters, as for `Run.rename_with`.
 
     A run in memory stays as it is, and the folder of a run is written again. Raises InputError if there is no such
     run or cluster, or the name cannot be one or is taken.
     """
+    if callable(cluster):
+        by_model, naming = name_by_model(run, cluster)
+        if naming.n_left:
+            raise RunInterrupted(by_model)
+        return by_model
     names = cluster if isinstance(cluster, Mapping) else {cluster: name}
     edited: Run = load_run(run)
     for number, label in names.items():
@@ -107,6 +118,46 @@ def edit_run(run: Run | str | Path, edit: Edit) -> Edited:
     return Edited(edited, edit, clusters)
 
 
+def name_by_model(run: Run | str | Path, namer: Namer, *, progress: Progress = silent) -> tuple[Run, Naming]:
+    """Return a run, written again where it is in a folder, with the names that a model chooses, and what it answered.
+
+    Raises InputError if there is no such run, or not one name; KeyboardInterrupt if Ctrl-C came before the first.
+    """
+    folder = None if isinstance(run, Run) else Path(run)
+    if folder is not None:
+        _check_folder(folder)
+    unnamed, answers = load_run(run), read_answers(folder)
+    naming = ask_names(unnamed, namer, answers, progress)
+    if naming.n_left and not naming.n_named:
+        raise KeyboardInterrupt
+    if not naming.n_named:
+        raise InputError(f"no cluster got a name, and nothing was changed. {naming.note}")
+    if folder is None:
+        return with_names(unnamed, naming), naming
+    progress("write", 0)
+    edits = read_edits(folder).edits
+    before = edits[-1].naming if edits else None
+    if before is not None and (before.model, before.prompt) == (naming.model, naming.prompt):
+        edits = edits[:-1]  # it was asked again, perhaps about clusters that had no answer
+    return _write(folder, EditLog((*edits, _edit_of(naming, unnamed))), answers)[0], naming
+
+
+def name_new_run(
+    run: Run, namer: Namer, answers: dict[str, str], progress: Progress
+) -> tuple[Run, Naming, dict[str, Writer]]:
+    """Return a run that was just made with names by a model, what it answered, and what writes this to a folder."""
+    naming = ask_names(run, namer, answers, progress)
+    log = EditLog((_edit_of(naming, run),))
+    writers = {EDITS: _log_writer(log), BEFORE_EDITS: lambda _run, path: save_base(run, path)}
+    return with_names(run, naming), naming, writers
+
+
+def _edit_of(naming: Naming, run: Run) -> Edit:
+    shown = run.levels[len(run.around.coarser)].name
+    numbers = (node.cluster for node in naming.nodes if node.name and node.level == shown)
+    return Edit("name", tuple(numbers), naming=naming)
+
+
 def undo_edit(folder: str | Path) -> Edited:
     """Take back the last edit of a run folder. Raises InputError if nothing was edited."""
     place = Path(folder)
@@ -123,21 +174,27 @@ def read_edits(folder: Path) -> EditLog:
     return read_record(path, EditLog) if path.is_file() else EditLog()
 
 
-def _write(place: Path, log: EditLog) -> tuple[Run, tuple[int, ...]]:
-    """Write a run folder with these edits; return the run, and the clusters that the last of them changed."""
+def _check_folder(place: Path) -> None:
     if not (place / "run.json").is_file():
         load_run(place)  # says what is missing
         raise InputError(
             f"{place} is not the folder of a run but one in it", remedy="give the folder that holds run.json"
         )
+
+
+def _write(place: Path, log: EditLog, answers: Mapping[str, str] | None = None) -> tuple[Run, tuple[int, ...]]:
+    """Write a run folder with these edits; return the run, and the clusters that the last of them changed."""
+    _check_folder(place)
     base = place / BEFORE_EDITS if (place / BEFORE_EDITS).is_dir() else place
     run, changed = apply_edits(load_run(base), log.edits)
-    also: dict[str, Any] = {}
-    if log.edits:
-        n_merges = sum(edit.verb == "merge" for edit in log.edits)
-        note = f"Edited by hand: {len(log.edits) - n_merges} labels, {n_merges} merges; edits.json lists them."
+    also = answers_writer(read_answers(place) if answers is None else answers)
+    by_hand = [edit.verb for edit in log.edits if edit.naming is None]
+    if by_hand:
+        n_merges = by_hand.count("merge")
+        note = f"Edited by hand: {len(by_hand) - n_merges} labels, {n_merges} merges; edits.json lists them."
         run = replace(run, notes=(*run.notes, note))
-        also[EDITS] = lambda _run, path: write_json(path, {"edits": [asdict(edit) for edit in log.edits]})
+    if log.edits:
+        also[EDITS] = _log_writer(log)
         also[BEFORE_EDITS] = lambda _run, path: _keep(base, path)
     if (place / "report.html").is_file():
         from doccluster.report import write_report
@@ -147,6 +204,10 @@ def _write(place: Path, log: EditLog) -> tuple[Run, tuple[int, ...]]:
         also[ENCODED] = lambda _run, path: shutil.copyfile(place / ENCODED, path)
     save_run(run, place, overwrite=True, also=also)
     return run, changed
+
+
+def _log_writer(log: EditLog) -> Writer:
+    return lambda _run, path: write_json(path, {"edits": [asdict(edit) for edit in log.edits]})
 
 
 def _keep(base: Path, path: Path) -> None:
@@ -170,7 +231,9 @@ def apply_edits(run: Run, edits: tuple[Edit, ...]) -> tuple[Run, tuple[int, ...]
     for edit in edits:
         _check(edit, run)
         is_of_it = np.isin(run.partition.labels, edit.clusters)
-        if edit.verb == "label":
+        if edit.naming is not None:
+            run = with_names(run, edit.naming)
+        elif edit.verb == "label":
             run = _with_label(run, edit.clusters[0], str(edit.label))
         else:
             run = _merged(run, edit.clusters)
@@ -184,6 +247,8 @@ def _check(edit: Edit, run: Run) -> None:
     wrong = [number for number in edit.clusters if not 0 <= number < run.n_clusters]
     if wrong:
         raise InputError(f"there is no cluster {wrong[0]}", remedy=f"give a number from 0 to {run.n_clusters - 1}")
+    if edit.naming is not None:
+        return  # its names are checked as they are given
     if edit.verb == "merge":
         if len(edit.clusters) < 2 or len(set(edit.clusters)) < len(edit.clusters):
             raise InputError(
@@ -206,7 +271,7 @@ def _check(edit: Edit, run: Run) -> None:
 
 def _with_label(run: Run, cluster: int, label: str) -> Run:
     clusters = list(run.clusters)
-    clusters[cluster] = replace(clusters[cluster], label=label, name=label)
+    clusters[cluster] = replace(clusters[cluster], label=label, name=label, named_by="")
     return replace(run, clusters=tuple(clusters))
 
 
@@ -226,9 +291,10 @@ def _merged(run: Run, numbers: tuple[int, ...]) -> Run:
         vectorized_of(run), run.vectors, partition, run.documents.excerpts, run.documents.titles, placement=placed
     )
     descriptions = without_other(descriptions, partition, run.is_other)
-    name = next((run.clusters[number].name for number in numbers if run.clusters[number].name), "")
+    named = [run.clusters[number] for number in numbers if run.clusters[number].name]
+    namesake = min(named, key=lambda cluster: bool(cluster.named_by), default=None)  # a person's name before a model's
     clusters = tuple(
-        _described(run.clusters[old], descriptions[new], is_merged=old == first, name=name)
+        _described(run.clusters[old], descriptions[new], is_merged=old == first, namesake=namesake)
         for new, old in enumerate(order)
     )
     labels_in_use = {cluster.label for cluster in clusters if cluster.cluster != place[first]}
@@ -280,12 +346,14 @@ def _levels_after(run: Run, numbers: tuple[int, ...]) -> Levels:
 
 
 def _described(
-    before: ClusterDescription, now: ClusterDescription, *, is_merged: bool, name: str
+    before: ClusterDescription, now: ClusterDescription, *, is_merged: bool, namesake: ClusterDescription | None
 ) -> ClusterDescription:
     """Return the description of a cluster after a merge: all of it for the merged one, else its place and borders."""
-    if is_merged:
-        return now if not name else replace(now, label=name, name=name)
-    return replace(before, cluster=now.cluster, borderline=now.borderline)
+    if not is_merged:
+        return replace(before, cluster=now.cluster, borderline=now.borderline)
+    return (
+        now if namesake is None else replace(now, label=namesake.name, name=namesake.name, named_by=namesake.named_by)
+    )
 
 
 def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Matrix:

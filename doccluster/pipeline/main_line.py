@@ -17,8 +17,10 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.version import __version__
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
+from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
+from doccluster.labeling.namers import Namer
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
 from doccluster.pipeline._apart import Apart, rule_apart, vectors_apart
@@ -40,6 +42,7 @@ from doccluster.pipeline._fitting import (
 from doccluster.pipeline._in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.known_topics import checked_topics, n_guides
+from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
 from doccluster.pipeline.provenance import StageClock, peak_memory, versions
@@ -64,14 +67,6 @@ from doccluster.vectors.letters import Letters, letters_note
 
 if TYPE_CHECKING:
     from doccluster.pipeline.guiding import GuidedClusters
-
-
-class RunInterrupted(KeyboardInterrupt):
-    """A person stopped the fit; `run` holds the best so far, already written where an output was named."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__("interrupted; the best partition so far was kept")
-        self.run = run
 
 
 @described_by(RunSettings)
@@ -104,6 +99,7 @@ def run_pipeline(
     topics: object = None,
     only_topics: bool = False,
     letters: bool | None = None,
+    namer: Namer | None = None,
     scheduler: object = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -128,6 +124,9 @@ def run_pipeline(
     quality : {"fast", "default"}, optional
         "fast": spherical k-means, settled by a mixture of multinomials on the counts of terms; "default": the same of
         rows smoothed over their nearest neighbours.
+    namer : function, optional
+        Names the clusters: gets the description of each, a `doccluster.labeling.NamingRequest`, and returns a name of
+        at most 60 characters. Where that cannot be used a cluster keeps its label, and `notes` says why.
     scheduler : str or dask.distributed.Client, optional
         Read, vectorize and cluster on the workers of a Dask cluster: its address ("tcp://HOST:8786"), "local:W" for W
         processes of this machine, or a client.
@@ -162,7 +161,7 @@ def run_pipeline(
     NothingUsable
         If no document, or none with a term, is left.
     RunInterrupted
-        If the fit was stopped by Ctrl-C; the best so far is in its `run`, and in `output`.
+        If the fit or the namer was stopped by Ctrl-C; the best so far is in its `run`, and in `output`.
 
     Examples
     --------
@@ -207,6 +206,7 @@ def run_pipeline(
     return make_run(
         source,
         settings,
+        namer=namer,
         scheduler=scheduler,
         scratch=scratch,
         checkpoint=checkpoint,
@@ -226,6 +226,7 @@ def make_run(
     source: object,
     settings: RunSettings,
     *,
+    namer: Namer | None = None,
     scheduler: object = None,
     scratch: str | Path | None = None,
     checkpoint: int | None = None,
@@ -242,9 +243,12 @@ def make_run(
 ) -> Run:
     """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised.
 
-    `encoded_in` is a folder that may keep what the encoder makes; the output by default.
+    `encoded_in` is a folder that may keep what the encoder makes, and what models answered; the output by default.
     """
     settings.check()
+    if namer is not None and not callable(namer):
+        remedy = "give a function from a description to a name"
+        raise InputError("is not a function", argument="namer", received=namer, remedy=remedy)
     goes_on = checkpoint is not None and output is not None and (Path(output) / CHECKPOINT).is_file()
     if parquet:
         check_parquet()
@@ -258,9 +262,18 @@ def make_run(
         encoded = EncodedRows.read(encoded_in or output) if settings.encoder is not None else EncodedRows()
         line = _Line(settings, stages, clock, encoded)
         run, texts = line.run(source, wants_texts=report and with_texts, command=command or "")
+        answers, is_stopped = read_answers(encoded_in or output), run.provenance.interrupted
+        writers: dict[str, Writer] = {}
+        if namer is not None and not is_stopped:
+            from doccluster.pipeline.editing import name_new_run
+
+            run, naming, writers = name_new_run(run, namer, answers, progress)
+            is_stopped = naming.n_left > 0
         if output is not None:
             progress("write", 0)
-            also: dict[str, Writer] = {PARQUET_PARTS: write_parquet_parts} if parquet else {}
+            also: dict[str, Writer] = {**writers, **answers_writer(answers)}
+            if parquet:
+                also[PARQUET_PARTS] = write_parquet_parts
             if report:
                 from doccluster.report import write_report  # brings in jinja2, which a run without output needs not
 
@@ -274,7 +287,7 @@ def make_run(
             save_run(run, output, overwrite=overwrite or checkpoints is not None, also=also)
             if not run.provenance.interrupted:
                 (Path(output) / CHECKPOINT).unlink(missing_ok=True)
-    if run.provenance.interrupted:
+    if is_stopped:
         raise RunInterrupted(run)
     return run
 

@@ -150,7 +150,7 @@ def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | N
     `topics` are those of the run; a corrected cluster of one of them keeps its parent. `ids` are the documents that are
     still there, where these are not those of the run.
     """
-    edits = read_edits(folder).edits
+    edits = [edit for edit in read_edits(folder).edits if edit.naming is None]  # those of people
     if not edits:
         raise InputError(f"{folder} has no names or merges to keep", remedy="make them with label and merge")
     names = {edit.label for edit in edits if edit.verb == "label"}

@@ -85,6 +85,7 @@ class StoryCard:
     bins: tuple[int, ...]
     similarity: float
     is_other: bool = False
+    named_by: str = ""  # the model that chose the headline
 
     @property
     def lead(self) -> DocumentLine | None:
@@ -267,6 +268,7 @@ def _story(
         bins=_bins(days[members], period),
         similarity=facts.similarity,
         is_other=is_other,
+        named_by=one_line(cluster.named_by, 60),
     )
 
 

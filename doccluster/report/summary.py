@@ -163,6 +163,7 @@ def _span(days: list[date]) -> str:
     return span_words(min(days), max(days)).replace(" – ", " to ") if days else ""
 
 
+MAX_VALUE = 2_000  # characters of an argument; the prompt for names of clusters is about 750
 MAX_NOTE = 800  # characters: three levels of clusters with a name each are about 500
 MAX_TRUTHS = 2  # truth columns in the head of the page
 _HEADLINES = (
@@ -219,7 +220,7 @@ def _parameters(run: Run) -> tuple[tuple[str, str], ...]:
             rows += [(f"{name}.{inner}", _as_text(item)) for inner, item in value.items()]
         elif value is not None:
             rows.append((name, _as_text(value)))
-    return tuple((one_line(name, 80), one_line(text, 400)) for name, text in rows)
+    return tuple((one_line(name, 80), one_line(text, MAX_VALUE)) for name, text in rows)
 
 
 def _as_text(value: object) -> str:

@@ -8,7 +8,7 @@ documents that have terms, or a meaning. Those with neither are in `empty_docume
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from doccluster.vectors.document_vectors import DocumentVectors
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.labeling import Placement
+    from doccluster.labeling import NamingRequest, Placement
     from doccluster.measures import Evaluation
     from doccluster.pipeline.explaining import Explanation
     from doccluster.report.html import InlineReport
@@ -215,6 +215,18 @@ class Run:
         from doccluster.pipeline.editing import label_cluster
 
         return label_cluster(self, cluster, name)
+
+    def rename_with(self, namer: Callable[[NamingRequest], str]) -> Run:
+        """Return the run with names that a function chooses, on all levels, parents first; this one stays as it is.
+
+        The function gets the description of a cluster and returns a name of at most 60 characters. Where that cannot be
+        used a cluster keeps its label, and a note says why. Names that a person gave stay.
+
+        Raises InputError if not one cluster gets a name.
+        """
+        from doccluster.pipeline.editing import label_cluster
+
+        return label_cluster(self, namer)
 
     def merge(self, *clusters: object) -> Run:
         """Return the run with clusters made one, as `doccluster.merge` does; this one stays as it is."""

@@ -82,12 +82,17 @@ def save_run(
             write_csv(levels_columns(run), partial / "levels.csv")
         write_csv(scores_columns(run), partial / "scores.csv")
         write_csv(skipped_columns(run), partial / "skipped.csv")
-        (partial / "model").mkdir()
-        _save_record(run, partial / "model")
+        save_base(run, partial)
         for name, write in (also or {}).items():
             write(run, partial / name)
-        write_json(partial / "run.json", run_record(run))
     return final
+
+
+def save_base(run: Run, folder: Path) -> None:
+    """Write run.json and model/ into a folder that is there or not."""
+    (folder / "model").mkdir(parents=True)
+    _save_record(run, folder / "model")
+    write_json(folder / "run.json", run_record(run))
 
 
 @at_the_door

@@ -84,6 +84,9 @@ rerun run/run.json --json
 diff stories coarse
 diff run run-of-one --json
 diff stories stories
+label stories --with "python3 namer.py" --model tiny
+label stories --with "python3 namer.py" --model tiny --json
+undo stories
 label run 0 Boats
 label run 1 Bread --json
 merge run 0 1
@@ -137,6 +140,13 @@ generate like tiny -k 3 -o like.npz
 generate like tiny -k 3 -o like.mtx --json
 """
 
+# A program that names clusters, for `label --with`.
+NAMER = """
+import json, sys
+for line in sys.stdin:
+    cluster = json.loads(line)
+    print(json.dumps("" if "rye" in line.lower() else f"About {cluster['terms'][0]}"), flush=True)
+"""
 # What differs between machines and days: a pattern, and what is kept in its place.
 SHOWN_AS = (
     (r"(?m)^  compile  .*\n", ""),  # only the first call on a machine says it
@@ -172,6 +182,7 @@ def screens(*, narrow):
         shutil.copytree(SAMPLES / "tiny", "tiny")
         shutil.copytree(SAMPLES / "newsroom" / "feeds", "feeds")
         shutil.copyfile(SAMPLES / "newsroom" / "articles.jsonl", "articles.jsonl")
+        Path("namer.py").write_text(NAMER, encoding="utf-8")
         classes = [f"{path.parent.name}/{path.name},{path.parent.name}\n" for path in sorted(Path().glob("tiny/*/*"))]
         Path("tiny.csv").write_text("".join(["id,class\n", *classes]), encoding="utf-8")
         return {call: show(call, narrow=narrow) for call in calls}

@@ -1,6 +1,6 @@
 """One request for one feed: to an address that was checked, within limits on time and size, redirections by rule.
 
-This is the only module that opens a connection.
+This and `pipeline/chat_server.py` are the only modules that open connections.
 """
 
 from __future__ import annotations

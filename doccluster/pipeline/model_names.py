@@ -1,0 +1,235 @@
+"""Names of clusters by a model that people choose: asked for from the top of the tree down, checked, kept by digest."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from doccluster.base.paths import NAMES
+from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.progress import Progress
+from doccluster.errors import InputError
+from doccluster.labeling import ClusterDescription, NamingRequest
+from doccluster.labeling.namers import Namer, name_problem, plain_name
+from doccluster.results.record import Run
+from doccluster.results.run_folder import Writer
+from doccluster.results.storage import read_record, write_json
+from doccluster.results.tree import TreeLevel
+
+MAX_TITLE_LETTERS = 200
+MAX_EXCERPT_LETTERS = 300
+MAX_SIBLINGS = 50
+MAX_ANSWER_LETTERS = 300  # of an answer that is kept; a longer one cannot be a name anyway
+MAX_UNANSWERED = 3  # one after the other, or the others are not asked about
+
+
+class Unanswered(Exception):
+    """A namer gave no answer; the message says why."""
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """A person stopped the fit or the namer; `run` holds the best so far, already written where an output was named."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__("interrupted; the best so far was kept")
+        self.run = run
+
+
+@dataclass(frozen=True)
+class NodeName:
+    """The name that a model chose for a cluster of a level; without one the reason why it keeps its label."""
+
+    level: str
+    cluster: int
+    name: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Naming(ShortRepr):
+    """What came of asking a model for names."""
+
+    model: str
+    prompt: str
+    date: str  # ISO 8601, UTC
+    nodes: tuple[NodeName, ...]
+    n_left: int = 0  # clusters that were not asked about any more, since a person stopped it
+
+    @property
+    def n_named(self) -> int:
+        """How many clusters it named."""
+        return sum(bool(node.name) for node in self.nodes)
+
+    @property
+    def note(self) -> str:
+        """A sentence on how many clusters have such a name, and why others keep their labels."""
+        counts = Counter(node.reason for node in self.nodes if node.reason)
+        counts["not asked about, since it was stopped"] = self.n_left
+        reasons = "; ".join(f"{count:,} {reason}" for reason, count in counts.items() if count)
+        remainder = f"; the others keep their labels: {reasons}" if reasons else ""
+        return f"Named by {self.model}: {self.n_named:,} of {len(self.nodes) + self.n_left:,} clusters{remainder}."
+
+
+@dataclass(frozen=True)
+class AnswersRecord:
+    """What names.json holds: answers of models, by the digests of what they were asked."""
+
+    answers: Mapping[str, str]
+
+
+def read_answers(folder: str | Path | None) -> dict[str, str]:
+    """Return the answers that a folder keeps, none where it keeps none. Raises SchemaError if they are damaged."""
+    path = None if folder is None else Path(folder) / NAMES
+    return {} if path is None or not path.is_file() else dict(read_record(path, AnswersRecord).answers)
+
+
+def answers_writer(answers: Mapping[str, str]) -> dict[str, Writer]:
+    """Return the writer of answers for `save_run`, where there are any."""
+    return {NAMES: lambda _run, path: write_json(path, {"answers": answers})} if answers else {}
+
+
+def ask_names(run: Run, namer: Namer, answers: dict[str, str], progress: Progress) -> Naming:
+    """Return the names that a namer gives to the clusters of a run on all levels, parents first.
+
+    Clusters that a person named are not asked about. A namer with an attribute `model` is not asked again what is among
+    `answers`, to which new ones are added; `prompt` counts too. Ctrl-C ends the asking, and nothing else.
+    """
+    asking = _Asking(run, namer, answers)
+    clusters = [(place, cluster) for place, level in enumerate(run.levels) for cluster in asked_about(level)]
+    nodes: list[NodeName] = []
+    with suppress(KeyboardInterrupt):
+        for place, cluster in clusters:
+            progress("name", len(nodes), len(clusters))
+            nodes.append(asking.name(place, cluster))
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return Naming(asking.model, asking.prompt, date, tuple(nodes), len(clusters) - len(nodes))
+
+
+def asked_about(level: TreeLevel) -> list[ClusterDescription]:
+    """Return the clusters of a level that no person named."""
+    return [cluster for cluster in level.clusters if cluster.named_by or not cluster.name]
+
+
+class _Asking:
+    """The levels of a run while their clusters get names."""
+
+    def __init__(self, run: Run, namer: Namer, answers: dict[str, str]) -> None:
+        self.run, self.namer, self.answers, self.n_unanswered = run, namer, answers, 0
+        named = namer if hasattr(namer, "__qualname__") else type(namer)
+        self.model = str(getattr(namer, "model", f"{named.__module__}.{named.__qualname__}"))
+        self.prompt = str(getattr(namer, "prompt", ""))
+        self.names = [[cluster.label for cluster in level.clusters] for level in run.levels]
+        self.parents = [level.parents_on(above) for above, level in itertools.pairwise(run.levels)]
+
+    def name(self, place: int, cluster: ClusterDescription) -> NodeName:
+        """Ask about a cluster of a level, and return its name or why it has none."""
+        node, names = NodeName(self.run.levels[place].name, cluster.cluster), self.names[place]
+        request = self.request(place, cluster)
+        if not request.terms and not request.titles and not request.excerpts:
+            return replace(node, reason="without words and texts")
+        try:
+            name = plain_name(self._answer(request))
+        except Unanswered as error:
+            return replace(node, reason=str(error))
+        beside = [label for number, label in enumerate(names) if number != cluster.cluster]
+        # an only part may be called as its parent is
+        problem = name_problem(name, [*beside, request.parent] if request.siblings else beside)
+        if problem:
+            return replace(node, reason=f"whose answer {problem}")
+        names[cluster.cluster] = name
+        return replace(node, name=name)
+
+    def request(self, place: int, cluster: ClusterDescription) -> NamingRequest:
+        """Return the request for a name of a cluster."""
+        documents, number, names = self.run.documents, cluster.cluster, self.names[place]
+        rows = [shown.row for shown in cluster.representatives]
+        parents = self.parents[place - 1].tolist() if place else [0] * len(names)
+        siblings = [name for part, name in enumerate(names) if part != number and parents[part] == parents[number]]
+        return NamingRequest.of(
+            cluster,
+            level=self.run.levels[place].name,
+            titles=_lines((documents.titles[row] for row in rows), MAX_TITLE_LETTERS),
+            excerpts=_lines((documents.excerpts[row] for row in rows), MAX_EXCERPT_LETTERS),
+            parent=self.names[place - 1][parents[number]] if place else "",
+            siblings=tuple(siblings[:MAX_SIBLINGS]),
+        )
+
+    def _answer(self, request: NamingRequest) -> str:
+        """Return the answer to a request, remembered or new. Raises Unanswered where there is none."""
+        # siblings do not count: a name that one of them gets later would else ask for all others again
+        description = {name: value for name, value in request.content().items() if name != "siblings"}
+        digest = checksum([json.dumps(description), self.model, self.prompt])
+        if digest in self.answers and hasattr(self.namer, "model"):
+            return self.answers[digest]
+        if self.n_unanswered == MAX_UNANSWERED:
+            raise Unanswered(f"not asked about, since {MAX_UNANSWERED} in a row got no answer")
+        self.n_unanswered += 1
+        try:
+            answer = self.namer(request)
+        except Unanswered:
+            raise
+        except Exception as error:  # a person's function may raise anything
+            message = " ".join(f"{type(error).__name__}: {error}".split())[:MAX_ANSWER_LETTERS]
+            raise Unanswered(f"for which the function raised {message}") from error
+        if not isinstance(answer, str):
+            raise Unanswered(f"for which the function returned {type(answer).__name__}, not str")
+        self.n_unanswered = 0
+        self.answers[digest] = answer.strip()[:MAX_ANSWER_LETTERS]
+        return self.answers[digest]
+
+
+def with_names(run: Run, naming: Naming) -> Run:
+    """Return a run with the names of a model, its record among the resolved parameters, and a note.
+
+    Raises InputError if a name is of a cluster that is not there, or cannot be one.
+    """
+    numbers = {level.name: level.n_clusters for level in run.levels}
+    names = {(node.level, node.cluster): node.name for node in naming.nodes if node.name}
+    for (level, number), name in names.items():
+        if not 0 <= number < numbers.get(level, 0):
+            raise InputError(f"there is no {level} {number} that could be called {name[:40]!r}")
+        if problem := name_problem(name):
+            raise InputError(f"{name[:40]!r} cannot be a name: it {problem}")
+
+    def named(level: TreeLevel) -> tuple[ClusterDescription, ...]:
+        chosen = (names.get((level.name, cluster.cluster)) for cluster in level.clusters)
+        return tuple(
+            replace(cluster, name=name, label=name, named_by=naming.model) if name else cluster
+            for cluster, name in zip(level.clusters, chosen, strict=True)
+        )
+
+    around = run.around
+    resolved = dict(run.parameters.get("resolved") or {})
+    record = {name: value for name, value in asdict(naming).items() if isinstance(value, str)}
+    resolved["names"] = [*(resolved.get("names") or ()), {**record, "n_named": naming.n_named}]
+    return replace(
+        run,
+        clusters=named(run.levels[len(around.coarser)]),
+        around=replace(
+            around,
+            coarser=tuple(replace(level, clusters=named(level)) for level in around.coarser),
+            finer=tuple(replace(level, clusters=named(level)) for level in around.finer),
+        ),
+        parameters={**run.parameters, "resolved": resolved},
+        notes=(*run.notes, naming.note),
+    )
+
+
+def texts_in_words(run: Run) -> str:
+    """Return in words which texts of a run a namer gets."""
+    clusters = [cluster for level in run.levels for cluster in asked_about(level)]
+    n_documents = len({shown.row for cluster in clusters for shown in cluster.representatives})
+    of_documents = f"of {n_documents:,} documents the title and the first {MAX_EXCERPT_LETTERS} characters"
+    return f"words and names of {len(clusters):,} clusters, and {of_documents}"
+
+
+def _lines(texts: Iterable[str], max_letters: int) -> tuple[str, ...]:
+    """Return texts on one line each, cut, without those that are empty."""
+    lines = (" ".join(text[: 4 * max_letters].encode("utf-8", "replace").decode().split()) for text in texts)
+    return tuple(line[:max_letters] for line in lines if line)
