@@ -304,10 +304,7 @@ def _columns(evaluation: Evaluation, heads: list[str | None], parts: list[Part])
     for columns, families in parts:
         for family, scores in families:
             rows.append([HEADINGS[family], *[""] * (n_values + 3)])
-            for first, cells in by_measure(scores, columns):
-                shown = ["" if score is None else format_score(score) for score in cells]
-                row = [f"  {first.name}", ARROWS[first.measure.direction], *shown]
-                rows.append([*row, first.measure.range, _notes(evaluation, cells)])
+            rows += ([f"  {name}", *cells] for name, *cells in _rows(evaluation, scores, columns))
     names, arrows, *values, ranges, notes = zip(*rows, strict=True)
     value_names = ["value"] if n_values == 1 else [str(head) for head in heads]
     return [
@@ -317,6 +314,14 @@ def _columns(evaluation: Evaluation, heads: list[str | None], parts: list[Part])
         Column("range", ranges, "left", leaves=2),
         Column("note", notes, "left", fit="wrap", leaves=1),
     ]
+
+
+def _rows(evaluation: Evaluation, scores: list[Score], columns: list[str | None]) -> Iterator[list[str]]:
+    """Yield name, better direction, values, range and notes of each measure."""
+    for first, cells in by_measure(scores, columns):
+        shown = ["" if score is None else format_score(score) for score in cells]
+        measure = first.measure
+        yield [measure.name, ARROWS[measure.direction], *shown, measure.range, _notes(evaluation, cells)]
 
 
 def _captions(evaluation: Evaluation) -> str:
@@ -338,12 +343,7 @@ def notebook_table(evaluation: Evaluation) -> str:
     for columns, families in _parts(evaluation):
         for family, scores in families:
             heads = ["measure", "", *(["value"] if len(columns) == 1 else map(str, columns)), "range", "note"]
-            rows = [
-                [first.name, ARROWS[first.measure.direction]]
-                + ["" if score is None else format_score(score) for score in cells]
-                + [first.measure.range, _notes(evaluation, cells)]
-                for first, cells in by_measure(scores, columns)
-            ]
+            rows = list(_rows(evaluation, scores, columns))
             tables.append(html_table(heads, rows, caption=HEADINGS[family]))
     captions = _captions(evaluation)
     return "".join(tables) + (f"<p>{html.escape(captions)}</p>" if captions else "")

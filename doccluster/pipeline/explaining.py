@@ -24,6 +24,8 @@ from doccluster.results.tree import Node, place_of_cluster
 
 N_REASONS = 5
 N_NEAREST = 3  # documents, by meaning
+TOGETHER = "words that hold it together (share of its similarity; documents with the word)"
+TYPICAL = "most typical documents (similarity to the cluster)"
 BY_COUNTS, BY_ROWS = "how often its words occur", "more than its similarity"
 
 
@@ -137,10 +139,8 @@ def _one_node(run: Run, place: int, number: int) -> tuple[dict[str, object], tup
     around, lines_around = _around(run, place, number)
     lines = [f"{level.name} {number}: {cluster.label}", f"  {facts.headline}"]
     lines += [f"  {cluster.size:,} of {run.n_documents:,} documents", *lines_around]
-    lines += _terms(
-        "words that hold it together (share of its similarity; documents with the word)", cluster.descriptive
-    )
-    lines.append("most typical documents (similarity to the cluster)")
+    lines += _terms(TOGETHER, cluster.descriptive)
+    lines.append(TYPICAL)
     lines += [f"  {shown.similarity:.3f}  {_name(run, shown.row)}" for shown in cluster.representatives]
     return content | around, tuple(lines)
 
@@ -181,11 +181,9 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, objec
             lines.append(f"  held together by {by} more than by {than}: {margins}")
     lines += [f"  {name} {measures[name]:.3f}" for name in LEADING_MEASURES if name in measures]
     lines += lines_around
-    lines += _terms(
-        "words that hold it together (share of its similarity; documents with the word)", cluster.descriptive
-    )
+    lines += _terms(TOGETHER, cluster.descriptive)
     lines += _terms("words that set it apart (share of its distance to the others; documents)", cluster.discriminating)
-    lines.append("most typical documents (similarity to the cluster)")
+    lines.append(TYPICAL)
     for shown in cluster.representatives:
         copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
         lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")

@@ -15,7 +15,6 @@ import pandas as pd
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.progress import Progress, silent
-from doccluster.base.validation import RandomState
 from doccluster.clustering.mixtures.vmf_functions import MAX_CONCENTRATION, concentration, mean_resultant
 from doccluster.errors import Argument, InputError
 from doccluster.selection.clusterers import as_clusterers
@@ -41,7 +40,7 @@ class Cell:
     """One corpus of the table, to be drawn for any seed."""
 
     name: str
-    draw: Callable[[RandomState], SyntheticVectors]
+    draw: Callable[..., SyntheticVectors]  # takes random_state
     about: Mapping[str, object]  # set, and kappa or overlap
 
 
@@ -151,7 +150,7 @@ def _progress(progress: Progress, n_before: int, n_fits: int, stage: str, n_done
 def _corpora(cells: Iterable[Cell], seed: int) -> Iterator[LabelledCorpus]:
     """Yield the corpus of each cell for a seed, one after another."""
     for cell in cells:
-        sample = cell.draw(seed)
+        sample = cell.draw(random_state=seed)
         k = int(sample.parameters["n_clusters"])
         yield LabelledCorpus(cell.name, sample.vectors.matrix, sample.truth.tolist(), k, about=cell.about)
 
@@ -169,38 +168,23 @@ def cells_of(
     for k in n_clusters or grid.n_clusters:
         if name.startswith("sharma"):
             for overlap in grid.spreads:
-                draw: Callable[[RandomState], SyntheticVectors] = partial(_sharma, k, overlap)
+                draw: Callable[..., SyntheticVectors] = partial(make_sharma, k, overlap=overlap, beta=0.0, scale=3)
                 yield Cell(f"{title} overlap={overlap:g} k={k}", draw, {"set": title, "overlap": overlap})
             continue
         for d, spread in itertools.product(n_terms or grid.n_terms, kappa or grid.spreads):
             concentrated = spread if kappa else concentration(d, spread, MAX_CONCENTRATION)
             if name.startswith("vmf"):
-                draw = partial(_vmf, n_documents, d, k, concentrated)
+                draw = partial(make_vmf_mixture, n_documents, d, k, kappa=concentrated)
             else:
                 cosine = mean_resultant(d, spread) if kappa else spread
-                draw = partial(_sparse_vmf, n_documents, d, k, cosine)
+                draw = partial(make_sparse_vmf, n_documents, d, k, mean_resultant_length=cosine)
             about = {"set": title, "kappa": concentrated}
             yield Cell(f"{title} kappa={concentrated:.4g} d={d} k={k}", draw, about)
-
-
-def _vmf(n_documents: int, n_terms: int, k: int, kappa: float, seed: RandomState) -> SyntheticVectors:
-    return make_vmf_mixture(n_documents, n_terms, k, kappa=kappa, random_state=seed)
-
-
-def _sparse_vmf(n_documents: int, n_terms: int, k: int, cosine: float, seed: RandomState) -> SyntheticVectors:
-    return make_sparse_vmf(n_documents, n_terms, k, mean_resultant_length=cosine, random_state=seed)
-
-
-def _sharma(k: int, overlap: float, seed: RandomState) -> SyntheticVectors:
-    return make_sharma(k, overlap=overlap, beta=0.0, scale=3, random_state=seed)
 
 
 def _twin(like: DocumentVectors, k: int, n_threads: int | None) -> Cell:
     """Return twins of a corpus, all drawn from one description of it."""
     model = fit_corpus_model(like, k, random_state=0, n_threads=n_threads)
     kappa = float(model.weights @ model.kappas)
-
-    def draw(seed: RandomState) -> SyntheticVectors:
-        return sample_twin(model, like.n_documents, random_state=seed, n_threads=n_threads)
-
+    draw = partial(sample_twin, model, like.n_documents, n_threads=n_threads)
     return Cell(f"twin kappa={kappa:.4g} d={model.n_terms} k={k}", draw, {"set": "twin", "kappa": kappa})

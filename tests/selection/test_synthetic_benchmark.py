@@ -47,7 +47,7 @@ def test_each_seed_draws_a_corpus_of_its_own_and_scores_are_those_of_the_truth()
 @pytest.mark.parametrize("name", STANDARD_SETS)
 def test_a_standard_set_never_changes_without_another_version(name):
     cells = list(cells_of(name, None, None, None, 1_000))
-    vectors, truth = cells[0].draw(0)
+    vectors, truth = cells[0].draw(random_state=0)
     matrix = vectors.matrix
     moment = float((matrix @ np.cos(np.arange(matrix.shape[1]))) @ np.sin(np.arange(matrix.shape[0])) * 10)
     *expected, expected_moment = STANDARD[name]
