@@ -151,7 +151,7 @@ class ArrayFile:
 
     path: str
 
-    def open(self) -> Array:
+    def open(self) -> AnyArray:
         """Return the array, mapped from its file."""
         return open_array(Path(self.path))
 
