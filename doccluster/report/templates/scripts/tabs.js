@@ -34,6 +34,11 @@ const follow = (focus) => {
   if (target !== panel) unfold(target);
   if (target !== panel) target.scrollIntoView();
   else if (focus) list.scrollIntoView({ block: "nearest" });
+  if (!focus) return;
+  // keys go on from what a link leads to, also where it was hidden
+  const stop = target.classList.contains("story") ? target.querySelector(".line") : target;
+  if (stop === target && !target.hasAttribute("tabindex")) target.tabIndex = -1;
+  stop.focus({ preventScroll: true });
 };
 for (const tab of tabs) {
   tab.addEventListener("click", (event) => {
