@@ -191,7 +191,7 @@ RUN: dict[str, Gather] = {"settings": take_settings, "options": all_but("matrix"
     cls=SectionedOption,
     section=MEANING,
     metavar="COMMAND",
-    help="Name the clusters by a program, as `label --with` does.",
+    help="Name the clusters by a program; see `doccluster label`.",
 )
 @made_options(
     RunSettings, {"apart_from": OptionSpec(is_repeated=True, value="COLUMN"), "levels": OptionSpec(shows_default=True)}

@@ -121,8 +121,8 @@ class _Asking:
 
     def __init__(self, run: Run, namer: Namer, answers: dict[str, str]) -> None:
         self.run, self.namer, self.answers, self.n_unanswered = run, namer, answers, 0
-        named = namer if hasattr(namer, "__qualname__") else type(namer)
-        self.model = str(getattr(namer, "model", f"{named.__module__}.{named.__qualname__}"))
+        kind = namer if hasattr(namer, "__qualname__") else type(namer)
+        self.model = str(getattr(namer, "model", f"{kind.__module__}.{kind.__qualname__}"))
         self.prompt = str(getattr(namer, "prompt", ""))
         self.names = [[cluster.label for cluster in level.clusters] for level in run.levels]
         self.parents = [level.parents_on(above) for above, level in itertools.pairwise(run.levels)]
@@ -197,7 +197,7 @@ def with_names(run: Run, naming: Naming) -> Run:
         if problem := name_problem(name):
             raise InputError(f"{name[:40]!r} cannot be a name: it {problem}")
 
-    def named(level: TreeLevel) -> tuple[ClusterDescription, ...]:
+    def clusters_of(level: TreeLevel) -> tuple[ClusterDescription, ...]:
         chosen = (names.get((level.name, cluster.cluster)) for cluster in level.clusters)
         return tuple(
             replace(cluster, name=name, label=name, named_by=naming.model) if name else cluster
@@ -210,11 +210,11 @@ def with_names(run: Run, naming: Naming) -> Run:
     resolved["names"] = [*(resolved.get("names") or ()), {**record, "n_named": naming.n_named}]
     return replace(
         run,
-        clusters=named(run.levels[len(around.coarser)]),
+        clusters=clusters_of(run.levels[len(around.coarser)]),
         around=replace(
             around,
-            coarser=tuple(replace(level, clusters=named(level)) for level in around.coarser),
-            finer=tuple(replace(level, clusters=named(level)) for level in around.finer),
+            coarser=tuple(replace(level, clusters=clusters_of(level)) for level in around.coarser),
+            finer=tuple(replace(level, clusters=clusters_of(level)) for level in around.finer),
         ),
         parameters={**run.parameters, "resolved": resolved},
         notes=(*run.notes, naming.note),
