@@ -87,7 +87,13 @@ def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[
 
 @contextmanager
 def finished_file(path: Path) -> Iterator[Path]:
-    """Yield a name to write to; without an error the file then takes the name `path`, else what was there stays."""
+    """Yield a name to write to; without an error the file then takes the name `path`, else what was there stays.
+
+    A device or a pipe is written to as it is: a file in its place would end it.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
     with unfinished_folder(path.absolute()) as folder:
         unfinished = folder / path.name
         yield unfinished
@@ -266,6 +272,27 @@ def new_file(path: Path) -> Iterator[Path]:
     """Yield a name to write to; on success the file takes the name `path`, else what was there is still there."""
     with writing(path), finished_file(path) as unfinished:
         yield unfinished
+
+
+@contextmanager
+def new_files(folder: Path) -> Iterator[Path]:
+    """Yield a folder to write files to; without an error they then go into `folder`, made if it is not there.
+
+    After an error what was there is still there, and nothing else; other files in `folder` stay.
+    """
+    is_new = not folder.exists()
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with unfinished_folder(folder.absolute()) as beside:
+                yield beside
+                for file in sorted(beside.iterdir()):
+                    file.replace(folder / file.name)
+        except BaseException:
+            if is_new:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
+            raise
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from doccluster.base.parameter_fields import described_by
-from doccluster.base.paths import ENCODED, check_folder, writing
+from doccluster.base.paths import ENCODED, check_folder, new_files
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus.stored_texts import PickedTexts
@@ -162,19 +162,18 @@ def choose_clusters(
 
 def write_choice(recommendation: Recommendation, folder: Path) -> None:
     """Write the table and figure of a recommendation into a folder, which is made if it is not there."""
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        recommendation.table.to_csv(folder / "choose_k.csv", index=False, lineterminator="\n")
+    with new_files(folder) as beside:
+        recommendation.table.to_csv(beside / "choose_k.csv", index=False, lineterminator="\n")
         if not recommendation.table.empty:
             from doccluster.report.figures import stability_chart
 
-            stability_chart(recommendation.table, recommendation.k).save(folder / "choose_k.svg")
+            stability_chart(recommendation.table, recommendation.k).save(beside / "choose_k.svg")
 
 
 def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
     """Write the values of the criteria for each k, and a figure of their curves with the choice of each."""
-    with writing(folder):
-        criteria.table.to_csv(folder / "criteria.csv", index=False, lineterminator="\n")
+    with new_files(folder) as beside:
+        criteria.table.to_csv(beside / "criteria.csv", index=False, lineterminator="\n")
         from doccluster.report.figures import line_chart
 
         line_chart(
@@ -184,7 +183,7 @@ def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
             },
             x_label="number of clusters k",
             y_label="value, from least (0) to largest (1)",
-        ).save(folder / "criteria.svg")
+        ).save(beside / "criteria.svg")
 
 
 @described_by(RunSettings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster.base.parameter_fields import check_names, described_by
-from doccluster.base.paths import ENCODED, check_folder, writing
+from doccluster.base.paths import ENCODED, check_folder, new_files
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus import Corpus
@@ -297,13 +297,12 @@ def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, ob
 def write_comparison(comparison: Comparison, folder: Path, *, figures: bool = True) -> None:
     """Write runs.csv, summary.csv, summary.tex and a figure of each headline measure into a folder, made if missing."""
     summary, measures = comparison.summary(), headline(comparison.runs)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        comparison.runs.to_csv(folder / "runs.csv", index=False, lineterminator="\n")
-        summary.to_csv(folder / "summary.csv", index=False, lineterminator="\n")
-        (folder / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
+    with new_files(folder) as beside:
+        comparison.runs.to_csv(beside / "runs.csv", index=False, lineterminator="\n")
+        summary.to_csv(beside / "summary.csv", index=False, lineterminator="\n")
+        (beside / "summary.tex").write_text(latex_summary(summary, measures), encoding="utf-8")
         for measure in measures if figures else ():
-            _draw_bars(summary[summary["measure"] == measure], measure, folder)
+            _draw_bars(summary[summary["measure"] == measure], measure, beside)
 
 
 def _draw_bars(means: pd.DataFrame, measure: str, folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from doccluster.base.paths import usable_path
+from doccluster.base.paths import finished_file, usable_path
 from doccluster.base.text_table import visible
 from doccluster.base.version import __version__
 from doccluster.errors import InputError
@@ -81,7 +81,8 @@ def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
     """
     target = usable_path(path)
     try:
-        target.write_text(page, encoding="utf-8", newline="\n")
+        with finished_file(target) as unfinished:
+            unfinished.write_text(page, encoding="utf-8", newline="\n")
     except OSError as error:
         reason = error.strerror or error
         raise InputError(

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
+from doccluster.base.paths import finished_file, writing
 from doccluster.base.text_table import shortened, text_width
 from doccluster.errors import InputError
 from doccluster.report.page import page_templates
@@ -110,13 +111,16 @@ class SvgFigure:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the figure as a file of its own, in its own colours, and return its path.
 
-        Raises InputError if the path does not end in .svg.
+        Raises InputError if the path does not end in .svg, or the file cannot be written.
         """
         place = Path(path)
         if place.suffix.lower() != ".svg":
             raise InputError(f"a figure cannot be written as {place.name!r}", remedy="give a name that ends in .svg")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(self._svg(colours=COLOURS_IN_FILE, in_file=True, description=""), encoding="utf-8")
+        content = self._svg(colours=COLOURS_IN_FILE, in_file=True, description="")
+        with writing(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with finished_file(place) as unfinished:
+                unfinished.write_text(content, encoding="utf-8")
         return place
 
     def _svg(self, **values: Any) -> str:

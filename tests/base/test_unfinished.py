@@ -6,10 +6,12 @@ import os
 import pathlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from doccluster.base.paths import LOCK, check_output, new_file, new_folder, unfinished_folder
+import doccluster
+from doccluster.base.paths import LOCK, check_output, new_file, new_files, new_folder, unfinished_folder
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.results.run_folder import load_run
 
@@ -92,6 +94,90 @@ def test_a_file_that_fails_leaves_nothing(tmp_path):
         write_and_fail(tmp_path / "report.html")
     assert hidden(tmp_path) == []
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == "before"
+
+
+def write_files_and_fail(folder):
+    with new_files(folder) as beside:
+        (beside / "a.csv").write_text("half", encoding="utf-8")
+        raise KeyError
+
+
+def test_files_of_a_folder_come_together_or_not_at_all(tmp_path):
+    folder = tmp_path / "tables"
+    with pytest.raises(KeyError):
+        write_files_and_fail(folder)
+    assert list(tmp_path.iterdir()) == [], "nor is the folder left"
+    folder.mkdir()
+    for name in ("a.csv", "mine.txt"):
+        (folder / name).write_text("before", encoding="utf-8")
+    with pytest.raises(KeyError):
+        write_files_and_fail(folder)
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == {
+        "a.csv": "before",
+        "mine.txt": "before",
+    }
+    with new_files(folder) as beside:
+        (beside / "a.csv").write_text("after", encoding="utf-8")
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == {
+        "a.csv": "after",
+        "mine.txt": "before",
+    }
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        reader = pool.submit(pipe.read_text, encoding="utf-8")
+        with new_file(pipe) as written:
+            written.write_text("all of it", encoding="utf-8")
+        assert reader.result(timeout=60) == "all of it"
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+FULL = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from doccluster.cli.main import main
+limit = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))  # as a disk that is full is met: after some bytes
+main(sys.argv[2:])
+"""
+NEWSROOM = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit to the size of files")
+@pytest.mark.parametrize(
+    ("limit", "command"),
+    [
+        (2000, ["search", "harbour", str(NEWSROOM), "-o", "hits.html"]),
+        (300, ["prevalence", "RUN", "--by", "month", "-o", "shares.svg"]),
+        (300, ["choose-k", str(NEWSROOM), "--k", "2-3", "-o", "chosen"]),
+        (8000, ["vectorize", str(NEWSROOM), "-o", "x.npz"]),
+    ],
+)
+def test_a_full_disk_leaves_nothing_half_and_is_named(tmp_path, dated_run, limit, command):
+    place = tmp_path / "here"
+    place.mkdir()
+    words = [str(dated_run) if word == "RUN" else word for word in command]
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FULL, str(limit), *words], cwd=place, capture_output=True, text=True
+    )
+    assert ended.returncode == 2, ended.stderr
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("doccluster: the ")
+    assert command[-1] in last
+    assert "File too large" in last
+    assert list(place.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def dated_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dated") / "run"
+    doccluster.run(NEWSROOM, n_clusters=4, output=folder, report=False)
+    return folder
 
 
 KILLED = """

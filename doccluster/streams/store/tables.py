@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.paths import check_folder, unfinished_folder, writing
+from doccluster.base.paths import check_folder, new_files
 from doccluster.base.text_table import write_csv_rows
 from doccluster.corpus.dates import as_moment, iso_date
 from doccluster.errors import InputError
@@ -293,11 +293,7 @@ def write_export(
             counts[table][row[column]] += 1
             yield list(row.values())
 
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        with unfinished_folder(folder.absolute()) as beside:
-            for table, (names, rows, kind) in _TABLES.items():
-                write_csv_rows(names, counted(rows(connection, batch), table, kind), beside / f"{table}.csv")
-            for name in FILES:
-                (beside / name).replace(folder / name)
+    with new_files(folder) as beside:
+        for table, (names, rows, kind) in _TABLES.items():
+            write_csv_rows(names, counted(rows(connection, batch), table, kind), beside / f"{table}.csv")
     return Exported([folder / name for name in FILES], counts["documents"].total(), counts["stories"])
