@@ -298,7 +298,6 @@ def print_comparison(comparison: Comparison) -> None:
 
 
 def _print_failures(comparison: Comparison) -> None:
-    """Print which fits failed, and why."""
     alike = ["corpus", "algorithm", "kind", "message"]
     for (corpus, algorithm, kind, message), group in comparison.failures.groupby(alike, sort=False):
         seeds = ", ".join(map(str, group["seed"]))
@@ -306,7 +305,6 @@ def _print_failures(comparison: Comparison) -> None:
 
 
 def _print_corpus(row: Mapping[object, object]) -> None:
-    """Print the size of a corpus, and which column was the truth."""
     column, columns = row.get("truth"), row.get("label_columns")
     truth = f"truth: {column}" if isinstance(column, str) else "no truth"
     columns_left = [name for name in columns.split(", ") if name != column] if isinstance(columns, str) else []

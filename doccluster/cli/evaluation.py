@@ -294,7 +294,6 @@ def _explain_run(
 
 
 def _explanation(record: Measure) -> list[str]:
-    """Return a record as lines for people."""
     from doccluster.measures import list_measures
 
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither way is better"}
@@ -320,7 +319,6 @@ def _explanation(record: Measure) -> list[str]:
 
 
 def _cost_in_words(record: Measure) -> str:
-    """Return the cost, and under which metrics it is another."""
     kinds = {metric: kind for metric, kind in record.evidence_by_metric.items() if kind != record.cost}
     exceptions = "".join(f"; metric {metric}: {COST_IN_WORDS[kind]}" for metric, kind in kinds.items())
     return COST_IN_WORDS[record.cost] + exceptions

@@ -72,7 +72,6 @@ def _place(output: str, overwrite: bool, endings: tuple[str, ...]) -> Path:
 
 
 def _numbers(_context: click.Context, _option: click.Parameter, value: str | None) -> float | list[float] | None:
-    """Return one number, or a list of numbers separated by commas."""
     if value is None:
         return None
     try:
@@ -83,7 +82,6 @@ def _numbers(_context: click.Context, _option: click.Parameter, value: str | Non
 
 
 def _finish(files: Iterable[Path], parameters: Any, as_json: bool) -> None:
-    """Print what was made, and where it is."""
     if as_json:
         print_json({"files": [str(path) for path in files], "parameters": parameters})
         return

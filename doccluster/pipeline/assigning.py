@@ -132,7 +132,6 @@ def fitted_model(model: object) -> Model:
 
 
 def _table(fitted: Model, documents_read: SourceDocuments, placed: NewDocuments, limit: float) -> pd.DataFrame:
-    """Return where documents belong as a table."""
     names = np.array(fitted.labels, dtype=object)
     ids, titles = ([*map(storable, names)] for names in (documents_read.documents.ids, documents_read.documents.titles))
     table = pd.DataFrame({"id": ids, "title": titles, "date": documents_read.documents.dates})

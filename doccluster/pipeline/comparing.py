@@ -267,7 +267,6 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, co
 
 
 def _rows_of(vectors: DocumentVectors) -> dict[str, Any]:
-    """Return the rows that a comparison works on."""
     return {name: getattr(vectors, name) for name in ("matrix", "counts", "meaning", "letters")}
 
 

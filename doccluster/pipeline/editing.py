@@ -373,7 +373,6 @@ def _centroids(run: Run, labels: object, merged: int, order: list[int]) -> Matri
 
 
 def _judged(run: Run) -> Evaluation:
-    """Return the scores of the edited partition, by the measures the run was judged by."""
     measures = [score.name for score in run.evaluation.scores]
     return evaluate(
         run.partition,

@@ -580,7 +580,6 @@ def _resolved(
     count: ClusterCount,
     labels_from: str | None,
 ) -> dict[str, object]:
-    """Return the choices made on the way."""
     options = {} if vectorization.vectorizer is None else vectorization.vectorizer.get_params(deep=False)
     return {
         "n_clusters": count.k,

@@ -263,7 +263,6 @@ def wilson(counts: Integers, sizes: Integers) -> tuple[Floats, Floats, Floats]:
 
 
 def _table(counted: GroupCounts, rng: np.random.Generator) -> pd.DataFrame:
-    """Return the rows of `Prevalence.table`."""
     import pandas as pd
     from scipy import stats
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -286,7 +287,7 @@ class DocumentWork:
             )
         return self.rows if self.meaning is None else self.meaning.beside(self.rows, self.place)
 
-    def _means_to_start_from(self, points: Matrix) -> Matrix:
+    def _means_to_start_from(self, points: Matrix) -> Matrix | None:
         """Return the directions of the sums of the clusters to start from; None where there are none."""
         if self.start is None:
             return None
@@ -381,13 +382,10 @@ class DocumentWork:
         """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
         if self.counts is None or self.interrupted or self._counts_say_little():
             return labels, None
-        how: dict[str, Any] = {"progress": self.progress}
+        in_memory = partial(settle_labels, n_threads=self.parameters.n_threads)
+        settle = partial(settle_in_files, self.place) if self.place.is_on_disk else in_memory
         try:
-            if self.place.is_on_disk:
-                settled = settle_in_files(self.place, self.counts, labels, self.parameters.n_clusters, **how)
-            else:
-                how |= {"n_threads": self.parameters.n_threads}
-                settled = settle_labels(self.counts, labels, self.parameters.n_clusters, **how)
+            settled = settle(self.counts, labels, self.parameters.n_clusters, progress=self.progress)
         except KeyboardInterrupt:
             self.interrupted = True
             return labels, None
@@ -403,14 +401,11 @@ class DocumentWork:
         return float(counts.data.sum(dtype=np.float64)) < SETTLED_FROM * int(counts.shape[0])
 
     def _weighted(self, term: TermPart) -> Matrix:
-        """Return the rows of the counts, weighted anew."""
         assert self.counts is not None
-        parameters = self.parameters
-        weighting = Weighting(term=term)
         return shared_term_rows(
             self.counts,
-            parameters.n_clusters,
-            weighting=weighting,
+            self.parameters.n_clusters,
+            weighting=Weighting(term=term),
             place=self.place,
             term_factors=self.term_factors,
         ).rows

@@ -232,7 +232,6 @@ def has_as_many_rows(points: Any, number: int) -> bool:
 
 
 def _entries(points: Any, row: int) -> tuple[Any, Any]:
-    """Return the columns and the values of a row."""
     if not sparse.issparse(points):
         return np.arange(points.shape[1]), points[row]
     entries = slice(points.indptr[row], points.indptr[row + 1])
