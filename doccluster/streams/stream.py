@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 STAGE = "cluster"
 UNTOLD = "untold"  # in the store: a batch, and how many of the events after it have been taken
 MOST_SLEEP = 900.0  # seconds between two looks at what is due
-_Self = TypeVar("_Self", bound="StoryStream")
 
 
 class StoryStream:
@@ -409,7 +408,7 @@ class StoryStream:
             self._parser.close()
         close(self._connection, self._lock)
 
-    def __enter__(self: _Self) -> _Self:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -251,6 +251,8 @@ ENOUGH_WORDS = 12  # and when they use this many words of its list, or two for e
 ENOUGH_OF_WORDS = 0.25  # each other have this share of their distinct words on it,
 MAX_ALIKE = 0.25  # of which no few make up the most: the chance that two of them are the same word
 FEW_WORDS = 30  # say nothing of that
+N_SURVEYED, SURVEYED_CHARACTERS = 2500, 1000  # texts, and characters at the beginning of each
+MIN_PRESENT = 0.4  # of a list whose words are still in a vocabulary
 MIN_TOLD = 0.0005
 MAX_TOLD = 6  # languages that are named, with their shares
 
@@ -287,24 +289,24 @@ class Writing:
         return ", ".join(f"{name} {_percent(share)}" for name, share in self.scripts.items() if share > MIN_TOLD)
 
 
-def survey_writing(texts: Sequence[str], *, n_sampled: int = 2500, n_characters: int = 1000) -> Writing:
+def survey_writing(texts: Sequence[str]) -> Writing:
     """Return the languages and the scripts of a corpus, from evenly spaced texts and the beginning of each.
 
     A language counts when three texts (or one in twenty of a small corpus) are surely in it. Together they must use
     many words of the list: texts of a language without one have a few short words of some other.
     """
-    step = -(-len(texts) // n_sampled) or 1
-    sample = [text[:n_characters] for text in texts[::step]]
+    step = -(-len(texts) // N_SURVEYED) or 1
+    sample = [text[:SURVEYED_CHARACTERS] for text in texts[::step]]
     scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
     counts = (_languages(sample), scripts)
     return Writing(*({name: count / len(sample) for name, count in counter.most_common()} for counter in counts))
 
 
-def guess_languages_of_terms(terms: Iterable[str], *, min_present: float = 0.4) -> list[str]:
-    """Return the languages of a vocabulary whose stop words are still in it: those with `min_present` of their list."""
+def guess_languages_of_terms(terms: Iterable[str]) -> list[str]:
+    """Return the languages of a vocabulary whose stop words are still in it."""
     present = {term.lower() for term in terms}
     shares = {name: len(load_stop_words(name) & present) / len(load_stop_words(name)) for name in STOP_WORD_LANGUAGES}
-    return [name for name in sorted(shares, key=lambda name: -shares[name]) if shares[name] >= min_present]
+    return [name for name in sorted(shares, key=lambda name: -shares[name]) if shares[name] >= MIN_PRESENT]
 
 
 def _percent(share: float) -> str:

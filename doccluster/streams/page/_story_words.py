@@ -56,9 +56,7 @@ def words_of_stories(connection: sqlite3.Connection, stories: Sequence[str]) -> 
     return articles
 
 
-def shared_terms(
-    connection: sqlite3.Connection, story: str, family: int, half_life: float, *, n: int = N_TERMS
-) -> Mapping[str, float]:
+def shared_terms(connection: sqlite3.Connection, story: str, family: int, half_life: float) -> Mapping[str, float]:
     """Return the terms that an article shares with the rest of its story, by the products of their weights."""
     articles = {article.family: article for article in reversed(words_of_stories(connection, [story]).get(story, []))}
     article = articles.pop(family, None)
@@ -70,7 +68,7 @@ def shared_terms(
         halved = 2.0 ** ((member.time - latest) / half_life)
         sums.update(dict(zip(member.words, (halved * member.weights).tolist(), strict=True)))
     products = {word: weight * sums[word] for word, weight in zip(article.words, article.weights.tolist(), strict=True)}
-    best = sorted(products, key=lambda word: -products[word])[:n]
+    best = sorted(products, key=lambda word: -products[word])[:N_TERMS]
     return {word: products[word] for word in best if products[word] > 1e-9}
 
 
