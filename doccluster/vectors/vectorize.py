@@ -187,7 +187,7 @@ def _is_fitted(vectorizer: object) -> bool:
 
 RARE_TERMS_FROM = 100  # from this many documents on, a term of a single document is left out
 N_SAMPLED = 2_000  # documents, evenly spaced, that show which terms say nothing
-BETTER_CUT = ("finnish", "german", "hungarian", "russian")  # than stemmed, by measurement
+BETTER_CUT = ("finnish", "german", "hungarian")  # than stemmed, by measurement
 WORDS_LOOKED_AT, LONG_WORD, VARIED = 15_000, 5.3, 0.35  # letters of a word on average, share of different words
 MAIN_SHARE = 0.9  # of the texts whose language is known: words are stemmed by that one
 LEAST_DOCUMENTS = 100  # of fewer, chance says which terms come together
