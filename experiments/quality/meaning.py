@@ -37,6 +37,7 @@ from threadpoolctl import threadpool_limits
 import doccluster
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.corpus import Corpus
+from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.encoders import encode, get_encoder
 from doccluster.vectors.meaning import meaning_of, usual_weight
@@ -153,7 +154,7 @@ def thinned(texts: Texts, most: int) -> Texts:
 def prepared(texts: list[str], classes: list[str], name: str) -> Prepared:
     """Return documents with words and meaning, their classes, their mean number of known words, seconds of encoding."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
-    made = doccluster.vectorize(corpus)
+    made = vectorize_texts(corpus, language="auto", options={}, n_threads=1).vectors
     encoder = get_encoder(name, n_threads=1)
     began = time.process_time()
     rows = encode(encoder, texts)
@@ -180,8 +181,7 @@ def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) 
         seen = vectors.in_space(space.split(",")[0])
         quality = "fast" if way.endswith("fast") else "default"
         parameters = DocumentParameters(n_clusters=k, quality=quality, random_state=seed, n_threads=1)
-        views = {"meaning": seen.meaning, "letters": seen.letters}  # as in a run, letters count without a meaning only
-        labels = cluster_documents(seen.documents.unit, seen.counts, parameters, **views).labels
+        labels = cluster_documents(seen.documents.unit, seen.counts, parameters, meaning=seen.meaning).labels
     seconds = time.process_time() - began
     scores = {name: doccluster.score(name, labels, truth=classes).value for name in ("nmi", "adjusted_rand")}
     return {**scores, "without": float(np.mean(np.asarray(labels) < 0)), "s": seconds}
