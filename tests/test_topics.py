@@ -107,6 +107,7 @@ def test_clusters_have_the_names_of_topics_and_lie_beneath_their_parents(sample,
     run = doccluster.run(sample, topics=topics, n_clusters=32, output=tmp_path / "out", report=False)
     names = {cluster.name: cluster.cluster for cluster in run.clusters if cluster.name}
     assert set(names) == {"Hospitals", "Measles", "Football"}
+    assert not any("do not go together" in note for note in run.notes)
     labels = run.partition.labels
     ids = list(run.documents.ids)
     assert labels[ids.index(measles)] == names["Measles"]
@@ -160,6 +161,13 @@ def test_words_of_no_document_are_said_and_name_nothing(sample):
     assert any("'Tennis'" in note and "no document has any of its words" in note for note in run.notes)
     assert not any(cluster.name for cluster in run.clusters)
     assert run.n_clusters == 32
+
+
+def test_words_that_do_not_go_together_are_said(sample):
+    mixed = Topic("Mixed", ["insulin", "penalties", "harbour", "wheat"])
+    run = doccluster.run(sample, topics=[mixed, TOPICS[0], TOPICS[2]], n_clusters=32)
+    assert next(note for note in run.notes if "do not go together" in note).startswith("Topic 'Mixed': its words")
+    assert not any("'Hospitals'" in note for note in run.notes)
 
 
 def test_an_unknown_example_and_one_of_two_topics_are_refused(sample):

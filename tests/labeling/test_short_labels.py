@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.geometry.partition import Partition
-from doccluster.labeling.label_terms import rank_label_terms, same_family, short_labels
+from doccluster.labeling.label_terms import _best_first, _Candidate, rank_label_terms, same_family, short_labels
 from doccluster.labeling.profiles import ClusterProfiles, LabelTerm
 
 
@@ -19,6 +19,18 @@ def labels_of(documents, clusters, **options):
     profiles = ClusterProfiles.from_partition(rows, partition)
     given = {"rows": rows, "partition": partition, **options}
     return short_labels(rank_label_terms(profiles, np.array(names, dtype=object), **given))
+
+
+@pytest.mark.parametrize(("score", "label"), [(0.2, "oil, wheat"), (0.19, "oil")])
+def test_a_further_word_stands_in_a_label_from_a_tenth_of_what_the_best_says(score, label):
+    assert short_labels([[LabelTerm("oil", 2.0, 1.0), LabelTerm("wheat", score, 1.0)]]) == [label]
+
+
+def test_of_words_whose_scores_differ_by_rounding_the_heavier_comes_first():
+    words = [_Candidate("light", (0,), 0.5 + 4e-10, 3.0, weight=0.1), _Candidate("heavy", (1,), 0.5, 3.0, weight=0.9)]
+    assert [word.name for word in sorted(words, key=_best_first)] == ["heavy", "light"]
+    better = _Candidate("better", (2,), 0.5 + 4e-9, 3.0, weight=0.0)
+    assert [word.name for word in sorted([*words, better], key=_best_first)] == ["better", "heavy", "light"]
 
 
 def test_function_words_never_name_a_cluster():

@@ -211,6 +211,15 @@ def test_alike_clusters_stand_next_to_one_another_in_the_tables_of_pairs(newsroo
     assert in_order < sum(given[number, number + 1] for number in range(7))
 
 
+def test_rows_of_the_confusion_table_are_the_largest_clusters_and_classes_lie_along_the_diagonal(newsroom_run):
+    table = confusion(newsroom_run, "topic")
+    assert [row.number for row in table.rows] == list(range(len(table.rows)))
+    counts = np.array([row.counts for row in table.rows])
+    places = [(int(column.argmax()), -int(column.max())) for column in counts.T]
+    assert places == sorted(places)
+    assert len({place for place, _ in places}) > 1
+
+
 def test_a_shuffled_chain_is_put_in_order_again():
     places = np.random.default_rng(5).permutation(30)
     distances = np.abs(places[:, None] - places[None, :]).astype(float)

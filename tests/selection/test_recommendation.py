@@ -184,6 +184,14 @@ def test_topics_that_come_back_are_shown_before_weaker_sections(agreements, chos
     assert recommendation._shown("sections", None, levels, 1.0)[0] == "sections"
 
 
+def test_without_the_level_that_was_asked_for_the_broadest_is_shown_and_said():
+    levels = {name: Level(1.0, np.repeat(np.arange(k), 60 // k), 0.99) for name, k in (("sections", 3), ("topics", 12))}
+    shown = recommendation._shown("subtopics", None, levels, 0.99)
+    assert shown == ("sections", "because no subtopics are stable")
+    assert recommendation._shown(None, None, levels, 0.99) == ("sections", "the broader ones"), "of two levels"
+    assert recommendation._shown(None, "because they are dated", levels, 0.99)[0] == "sections"
+
+
 def test_weak_words_are_said(monkeypatch):
     matrix = np.repeat(np.eye(3), 20, axis=0).repeat(10, axis=1) * (np.random.default_rng(0).random((60, 30)) < 0.5)
     assert "words hold little" not in choose_k(matrix, random_state=0).sentence
