@@ -78,6 +78,11 @@ def test_settings_that_do_not_go_with_topics_are_refused_before_any_work(setting
         doccluster.run("no/such/folder", topics=[Topic("A", ["x"]), Topic("B", ["y"])], **settings)
 
 
+def test_topics_of_an_estimator_are_not_those_of_a_run():
+    with pytest.raises(InputError, match="rows and columns of its matrix"):
+        doccluster.run(["a text"], algorithm=doccluster.DocumentClustering(2, topics=[Topic("A", [1])]))
+
+
 def test_only_topics_needs_topics():
     with pytest.raises(InputError, match="no topics"):
         doccluster.run("no/such/folder", only_topics=True)

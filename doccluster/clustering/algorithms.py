@@ -161,6 +161,8 @@ def algorithm_of(estimator: BaseEstimator) -> tuple[str, dict[str, object]]:
     for row in _ROWS:
         if type(estimator) is _loaded(row.estimator):
             values = estimator.get_params(deep=False)
+            if values.get("topics") is not None:
+                raise InputError("topics of an estimator are rows and columns of its matrix", remedy="give topics=")
             if all(values[name] == value for name, value in row.fixed.items()):
                 usual = {
                     name: (option.default, "auto") for name, option in row.options.items()

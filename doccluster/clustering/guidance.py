@@ -1,19 +1,19 @@
 """Clusters grown from what a person knows: words or example documents are where spherical k-means and settling begin.
 
-Each topic has an anchor, the weighted mean of the documents that its words or examples stand for. It takes over the
-cluster of a free partition that these documents are in; the other clusters stay free. While centroids move, the anchor
-counts as a share of a mean cluster (Basu, Banerjee & Mooney 2002, "Semi-supervised clustering by seeding", ICML, hold
-seeds fixed; here they pull), and while labels settle, the words count among the terms of their topic.
+Each topic has an anchor, the weighted mean of the documents that its words or examples stand for. It takes the place of
+a cluster of a free partition; the other clusters stay free. While centroids move, the anchor counts as a share of a
+mean cluster (Basu, Banerjee & Mooney 2002, "Semi-supervised clustering by seeding", ICML, hold seeds fixed; here they
+pull), and while labels settle, the words count among the terms of their topic.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from doccluster.base.arrays import Flags, Floats, Labels
 from doccluster.base.progress import Progress, silent
@@ -31,6 +31,7 @@ from doccluster.clustering.mixtures.multinomial import (
     settle,
 )
 from doccluster.clustering.task import capped
+from doccluster.errors import InputError
 from doccluster.geometry.sums import sums_by_label
 
 MIN_STARTING = 20  # documents that an anchor of words is made of, where as many have one
@@ -39,7 +40,10 @@ MANY_EXAMPLES = 20  # from which words are left aside and the anchor pulls as on
 KEPT_WORDS = 0.3  # what a topic's words count while labels settle, in the terms of a mean cluster
 MIN_COHERENCE = 0.2  # mean cosine of the words of a topic, each by the documents that have it
 MIN_SHARE = 0.15  # of a mean cluster, that must have one of the words; and of the cluster that grew from them
-PART_SHARE = 0.25  # how often, by the topic's own cluster, a part of it has one of the words
+TAKEN_SHARE = 0.25  # of a free cluster, in the documents that a topic begins with, for the topic to take its place
+PART_SHARE = 0.25  # how often, by the topic's own cluster, a part of it has one of the words, more often than all do,
+PART_DOCUMENTS = 3  # and in no fewer documents, and two of the words: in a small cluster one is chance
+PART_COSINE = 0.8  # to the anchor, of a part of a topic that has examples and no words
 MAX_MOVES, SMALL_MOVE = 100, 1e-4
 
 
@@ -67,6 +71,40 @@ class Guides:
         """Whether each topic has words that occur in the documents."""
         flags: Flags = np.diff(self.queries.indptr) > 0
         return flags
+
+
+def guides_of(
+    topics: Any, weigh: Callable[[Any], Any], shape: tuple[int, int], terms: Sequence[str] | None
+) -> tuple[Guides, tuple[str, ...]]:
+    """Return the guides that topics of a matrix give, and a sentence on each word that is not a term.
+
+    `topics` have `words`, columns or names in `terms`, and `examples`, rows. `weigh` makes unit rows of counts.
+
+    Raises InputError for a column or row that is not there, and a row that is an example of two topics.
+    """
+    columns_of = {} if terms is None else {name: column for column, name in enumerate(terms)}
+    counts = sparse.lil_array((len(topics), shape[1]))
+    notes, examples = [], []
+    for number, topic in enumerate(topics):
+        words = [columns_of.get(word, word) for word in topic.words]
+        notes += [f"Topic {topic.name!r}: {word!r} is not a term." for word in words if isinstance(word, str)]
+        counts[number, _places([word for word in words if not isinstance(word, str)], shape[1], "words")] = 1
+        examples.append(_places(topic.examples, shape[0], "examples"))
+    rows, n_topics_of = np.unique(np.concatenate(examples), return_counts=True)
+    if (n_topics_of > 1).any():
+        raise InputError(f"row {rows[n_topics_of > 1][0]} is an example of two topics", remedy="leave it to one")
+    words_of = sparse.csr_array(counts)
+    none = (np.empty(0, dtype=np.int64),) * len(topics)
+    return Guides(words_of, sparse.csr_array(weigh(words_of)), tuple(examples), none), tuple(notes)
+
+
+def _places(numbers: Any, n_places: int, what: str) -> Labels:
+    """Return numbers of rows or columns, each once. Raises InputError if one is not a number from 0 to n_places - 1."""
+    for number in numbers:
+        if not isinstance(number, int | np.integer) or not 0 <= number < n_places:
+            problem = f"has {what} that are not in the matrix"
+            raise InputError(problem, argument="topics", received=number, expected=f"0 to {n_places - 1}")
+    return np.unique(np.array(numbers, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +170,7 @@ def grow_clusters(
     pulls[~speaks & ~has_examples] = 0.0
 
     fixed = np.concatenate([*guides.examples, np.empty(0, np.int64)]).astype(np.int64)
-    centroids = _first_centroids(points, labels, n_clusters, starts, anchors, fixed)
+    centroids = _first_centroids(points, labels, n_clusters, starts, anchors, fixed, n_threads)
     n_clusters = centroids.shape[0]
     topic_of_fixed = np.repeat(np.arange(n_topics), n_examples)
     for _ in range(MAX_MOVES):
@@ -153,9 +191,17 @@ def grow_clusters(
     sizes = np.maximum(np.bincount(grown, minlength=n_clusters), 1)
     shares = np.asarray((one_hot(grown, n_clusters).T @ has_words.astype(float)).toarray()) / sizes[:, None]
     own_shares = shares[np.arange(n_topics), np.arange(n_topics)]
-    nearest = (centroids[n_topics:] @ np.where(pulls[:, None] > 0, anchors, 0.0).T).argmax(axis=1)
-    of_nearest = shares[np.arange(n_topics, n_clusters), nearest]
-    is_part = (own_shares[nearest] >= MIN_SHARE) & (of_nearest >= PART_SHARE * own_shares[nearest])
+    cosines = centroids[n_topics:] @ anchors.T
+    nearest = cosines.argmax(axis=1)
+    free = np.arange(n_topics, n_clusters)
+    of_nearest, is_near = shares[free, nearest], cosines.max(axis=1, initial=-1) >= PART_COSINE
+    has_its_words = (own_shares[nearest] >= MIN_SHARE) & (of_nearest >= PART_SHARE * own_shares[nearest])
+    has_its_words &= of_nearest > n_with_words[nearest] / labels.size
+    has_its_words &= np.rint(of_nearest * sizes[free]) >= PART_DOCUMENTS
+    terms_of_clusters = _with_terms(one_hot(grown, n_clusters).T @ has_term)
+    n_words = np.asarray((terms_of_clusters @ _with_terms(guides.queries).T).toarray())[free, nearest]
+    has_its_words &= n_words >= np.minimum(2, np.diff(guides.queries.indptr)[nearest])
+    is_part = np.where(guides.has_words[nearest], has_its_words, is_near)
     topics = np.concatenate([np.arange(n_topics), np.where(is_part, nearest, -1)])
     may_be_named = (own_shares >= MIN_SHARE) | has_examples
     own_shares = np.where(guides.has_words, own_shares, np.nan)
@@ -204,22 +250,34 @@ def _coherence(points: Any, has_term: Any, query: Any) -> float:
 
 
 def _first_centroids(
-    points: Any, labels: Labels, n_clusters: int, starts: Any, anchors: Floats, examples: Labels
+    points: Any, labels: Labels, n_clusters: int, starts: Any, anchors: Floats, examples: Labels, n_threads: int | None
 ) -> Floats:
-    """Return first centroids, of the topics first: topics take over the clusters that their documents are in.
+    """Return first centroids, of the topics first: their anchors, also of words that do not pull.
 
-    A topic begins at its anchor, also one whose words do not pull; without any document, at that cluster's mean. Of a
-    free cluster that is mostly examples of topics nothing is left to begin from.
+    For each topic a free cluster is given up, the one without which documents lose least similarity to their centroid.
+    A topic may be a small part of the cluster that its documents are in; this cluster stays. One that is mostly
+    examples of topics is always given up. A topic without any document begins at a free cluster's mean.
     """
     means = unit_rows(_dense(sums_by_label(points, labels, n_clusters)), warn=False)
-    shares = np.asarray((starts @ one_hot(labels, n_clusters)).toarray())
-    _, clusters = linear_sum_assignment(-shares)
-    has_anchor = np.diff(starts.indptr)[:, None] > 0
-    own = np.where(has_anchor, anchors, means[clusters])
     n_examples = np.bincount(labels[examples], minlength=n_clusters)
-    is_used_up = n_examples > np.bincount(labels, minlength=n_clusters) / 2
-    is_used_up[clusters] = True
-    return np.vstack([own, means[~is_used_up]])
+    sizes = np.bincount(labels, minlength=n_clusters)
+    is_given_up = n_examples > sizes / 2
+    has_anchor = np.diff(starts.indptr) > 0
+    weights = np.asarray((starts @ one_hot(labels, n_clusters)).toarray())
+    numbers = np.asarray((_with_terms(starts) @ one_hot(labels, n_clusters)).toarray())
+    for topic, cluster in enumerate(weights.argmax(axis=1)):
+        is_given_up[cluster] |= has_anchor[topic] and numbers[topic, cluster] >= TAKEN_SHARE * sizes[cluster]
+    free = means[~is_given_up]
+    n_anchors = int(has_anchor.sum())
+    while free.shape[0] > n_clusters - n_anchors:
+        nearest = assign_to_centroids(points, np.vstack([anchors[has_anchor], free]), n_threads=n_threads)
+        gains = nearest.similarity - nearest.runner_up_similarity
+        losses = np.bincount(nearest.labels, weights=gains, minlength=n_anchors + free.shape[0])
+        free = np.delete(free, losses[n_anchors:].argmin(), axis=0)
+    n_others = min(free.shape[0], starts.shape[0] - n_anchors)
+    anchors = anchors.copy()
+    anchors[np.flatnonzero(~has_anchor)[:n_others]] = free[:n_others]
+    return np.vstack([anchors, free[n_others:]])
 
 
 def _settled(

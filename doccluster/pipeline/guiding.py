@@ -168,7 +168,7 @@ def _guides(
     examples = _rows_of_examples(topics, documents)
     similar = []
     for topic, rows in zip(topics, examples, strict=True):
-        unknown = sorted(set(topic.examples) - {documents.ids[row] for row in rows.tolist()} - without_terms)
+        unknown = sorted(set(topic.examples) - {documents.ids[row] for row in rows.tolist()} - set(without_terms))
         unknown_ids = [example for example in unknown if vectorizer is None or not re.search(r"\s", example)]
         if unknown_ids:
             raise InputError(

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from doccluster.pipeline._fitting import (
 )
 from doccluster.pipeline._in_process import Stages, VectorizedDocuments
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
+from doccluster.pipeline.guiding import GuidedClusters, correct_stories, guide_clusters
 from doccluster.pipeline.known_topics import checked_topics, n_guides
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters, unwanted_words
@@ -64,9 +65,6 @@ from doccluster.results.tree import Levels
 from doccluster.selection.recommendation import MAX_DOCUMENTS
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import Letters, letters_note
-
-if TYPE_CHECKING:
-    from doccluster.pipeline.guiding import GuidedClusters
 
 
 @described_by(RunSettings)
@@ -388,8 +386,6 @@ class _Line:
         if stories is not None:
             guided = None
             if settings.topics is not None:
-                from doccluster.pipeline.guiding import correct_stories  # brings in scipy.optimize
-
                 stories, guided = correct_stories(stories, vectors, table, settings.topics)
             count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
             is_other = stories.is_alone if settings.other else None
@@ -403,8 +399,6 @@ class _Line:
         if settings.topics is None:
             fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
             return _Clusters(fit, count, letters=vectors.letters)
-        from doccluster.pipeline.guiding import guide_clusters  # brings in scipy.optimize
-
         n_topics = n_guides(settings.topics)
         if fit.partition.n_clusters < n_topics:
             of_topics = replace(settings, n_clusters=n_topics, granularity=None)

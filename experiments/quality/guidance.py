@@ -5,6 +5,8 @@ many clusters as classes. With words and examples a document is right if its clu
 guidance each cluster gets the class that fits it best, by an assignment that knows the classes. Half: only every second
 class has its words; F1 is over these, and the rest is the NMI of the documents of the other classes, beside what free
 clusters have there. Shuffled: single words are dealt anew among all topics. Examples do not count where they are given.
+Nearest: no clustering; a document has the name of the nearest mean, by cosine of tf-idf rows, of the documents with a
+topic's words or of its examples. Static: clusters and nearest means by the encoder `static` too.
 Words were written from the names of classes; those of snippets and biomedical, whose classes are numbers, after reading
 titles, and nothing was chosen on these two. Writes results/guidance.csv.
 """
@@ -17,6 +19,7 @@ import json
 import pathlib
 import sys
 from collections.abc import Iterator
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +33,13 @@ from experiments.resumable import run_cases
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_DOCUMENTS, N_SEEDS = 2_000, 2
 EXAMPLES = (1, 5, 20)
-COLUMNS = ("guidance", "right", "nmi", "f1_of_guided", "nmi_of_rest")
+COLUMNS = ("right", "nmi", "f1_of_guided", "nmi_of_rest")
+NEAREST, STATIC = "nearest to ", "static: "
+KINDS = (
+    *("none", "words", "words of half", "shuffled words", *(f"{number} examples" for number in EXAMPLES)),
+    *(f"{NEAREST}{kind}" for kind in ("words", *(f"{number} examples" for number in EXAMPLES))),
+    *(f"{STATIC}{kind}" for kind in ("none", "words", f"{NEAREST}words")),
+)
 WORDS = {
     "newsgroups": """
         alt.atheism: atheism, atheists, belief
@@ -156,56 +165,106 @@ def topics_of(name: str, words: dict[str, list[str]]) -> list[doccluster.Topic]:
     return [doccluster.Topic(f"class {label}", tuple(of_class)) for label, of_class in words.items()]
 
 
-def measure(folder: str, name: str) -> Iterator[dict[str, object]]:
-    """Yield a line for each kind of guidance."""
+@cache
+def documents_of(folder: str, name: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the documents of a set that are clustered, and their classes."""
     texts, classes = texts_of(pathlib.Path(folder), name)
     rows = np.sort(np.random.default_rng(0).permutation(len(texts))[:MOST_DOCUMENTS])
     table = pd.DataFrame({"id": [f"d{row}" for row in rows], "text": [texts[row] for row in rows]})
-    truth = np.array([f"class {classes[row]}" for row in rows])
+    return table, np.array([f"class {classes[row]}" for row in rows])
+
+
+def topics_for(kind: str, name: str, table: pd.DataFrame, truth: np.ndarray, seed: int) -> Any:
+    """Return the topics of a kind of guidance, None for none."""
     words = {
         line.split(":")[0].strip(): [word.strip() for word in line.split(":")[1].split(",")]
         for line in WORDS[name].strip().splitlines()
     }
     topics = topics_of(name, words)
-    lines: dict[str, list[dict[str, float]]] = {}
+    rng = np.random.default_rng(seed)
+    dealt = rng.permutation([word for of_class in words.values() for word in of_class])
+    parts = np.split(dealt, np.cumsum([len(of_class) for of_class in words.values()])[:-1])
+    kinds: dict[str, Any] = {
+        "none": None,
+        "words": topics,
+        "words of half": topics[::2],
+        "shuffled words": topics_of(name, dict(zip(words, map(list, parts), strict=True))),
+    }
+    for n_examples in EXAMPLES:
+        examples = []
+        for topic in topics:
+            chosen = rng.permutation(np.flatnonzero(truth == topic.name))[:n_examples]
+            examples.append(doccluster.Topic(topic.name, (), tuple(table["id"].iloc[chosen])))
+        kinds[f"{n_examples} examples"] = examples
+    return kinds[kind]
+
+
+def run_of(folder: str, name: str, topics: Any, seed: int, encoder: str | None) -> doccluster.results.record.Run:
+    """Return a run with as many clusters as classes."""
+    n_classes = len(WORDS[name].strip().splitlines())
+    return doccluster.run(
+        documents_of(folder, name)[0],
+        n_clusters=n_classes,
+        topics=topics,
+        random_state=seed,
+        levels="none",
+        measures="rss",
+        encoder=encoder,
+    )
+
+
+@lru_cache(maxsize=N_SEEDS)
+def free_run(folder: str, name: str, seed: int, encoder: str | None) -> doccluster.results.record.Run:
+    """Return a run without guidance."""
+    return run_of(folder, name, None, seed, encoder)
+
+
+def measure(folder: str, corpus: str, guidance: str) -> Iterator[dict[str, object]]:
+    """Yield a line for a kind of guidance."""
+    table, truth = documents_of(folder, corpus)
+    kind = guidance.removeprefix(STATIC).removeprefix(NEAREST)
+    encoder = "static" if guidance.startswith(STATIC) else None
+    lines = []
     for seed in range(N_SEEDS):
-        rng = np.random.default_rng(seed)
-        dealt = rng.permutation([word for of_class in words.values() for word in of_class])
-        parts = np.split(dealt, np.cumsum([len(of_class) for of_class in words.values()])[:-1])
-        kinds: dict[str, Any] = {
-            "none": None,
-            "words": topics,
-            "words of half": topics[::2],
-            "shuffled words": topics_of(name, dict(zip(words, map(list, parts), strict=True))),
-        }
-        for n_examples in EXAMPLES:
-            examples = []
-            for topic in topics:
-                members = np.flatnonzero(truth == topic.name)
-                chosen = rng.permutation(members)[:n_examples]
-                examples.append(doccluster.Topic(topic.name, (), tuple(table["id"].iloc[chosen])))
-            kinds[f"{n_examples} examples"] = examples
-        free = None
-        for kind, guidance in kinds.items():
-            run = doccluster.run(
-                table, n_clusters=len(words), topics=guidance, random_state=seed, levels="none", measures="rss"
-            )
-            places = [int(document[1:]) for document in run.documents.ids]
-            read = np.searchsorted(rows, places)
-            scores, free = scores_of(run, truth[read], guidance, free)
-            lines.setdefault(kind, []).append(scores)
-    for kind, scores_by_seed in lines.items():
-        means = pd.DataFrame(scores_by_seed).mean()
-        yield {
-            "guidance": kind,
-            **{column: round(float(means[column]), 4) for column in COLUMNS[1:] if column in means},
-        }
+        topics = topics_for(kind, corpus, table, truth, seed)
+        free = free_run(folder, corpus, seed, encoder)
+        of_document = dict(zip(table["id"], truth, strict=True))
+        classes = np.array([of_document[name] for name in free.documents.ids])
+        if NEAREST in guidance:
+            lines.append(scores_of_nearest(free, classes, topics))
+        else:
+            run = free if topics is None else run_of(folder, corpus, topics, seed, encoder)
+            lines.append(scores_of(run, classes, topics, free.partition.labels))
+    means = pd.DataFrame(lines).mean()
+    yield {column: round(float(means[column]), 4) for column in COLUMNS if column in means}
+
+
+def scores_of_nearest(
+    run: doccluster.results.record.Run, truth: np.ndarray, topics: list[doccluster.Topic]
+) -> dict[str, float]:
+    """Return the scores of the nearest mean of each topic's documents: those with its words, or its examples."""
+    rows = run.vectors.matrix if run.vectors.meaning is None else run.vectors.meaning.rows
+    ids = np.array(list(run.documents.ids))
+    assert run.vectorizer is not None
+    means = []
+    for topic in topics:
+        is_meant = np.isin(ids, topic.examples)
+        if topic.words:
+            terms = run.vectorizer.transform_counts([" ; ".join(topic.words)]).indices
+            is_meant = np.asarray(run.vectors.counts[:, terms].sum(axis=1)).ravel() > 0
+        mean = np.asarray(rows[is_meant].sum(axis=0)).ravel()
+        means.append(mean / max(np.linalg.norm(mean), 1e-12))
+    nearest = np.asarray(rows @ np.array(means).T).argmax(axis=1)
+    predicted = np.array([topic.name for topic in topics])[nearest]
+    is_judged = ~np.isin(ids, [example for topic in topics for example in topic.examples])
+    nmi = doccluster.score("nmi", nearest, truth=truth.tolist()).value
+    return {"right": float((predicted == truth)[is_judged].mean()), "nmi": nmi}
 
 
 def scores_of(
-    run: doccluster.results.record.Run, truth: np.ndarray, guidance: Any, free: np.ndarray | None
-) -> tuple[dict[str, float], np.ndarray]:
-    """Return the scores of a run, and the labels of the run without guidance."""
+    run: doccluster.results.record.Run, truth: np.ndarray, guidance: Any, free: np.ndarray
+) -> dict[str, float]:
+    """Return the scores of a run; `free` are the labels of the run without guidance."""
     labels = run.partition.labels
     names = sorted(set(truth))
     scores = {"nmi": doccluster.score("nmi", labels, truth=truth.tolist()).value}
@@ -213,33 +272,22 @@ def scores_of(
         overlaps = np.zeros((run.n_clusters, len(names)))
         np.add.at(overlaps, (labels, np.searchsorted(names, truth)), 1)
         clusters, classes = linear_sum_assignment(overlaps, maximize=True)
-        scores["right"] = float(overlaps[clusters, classes].sum() / labels.size)
-        predicted = np.full(labels.size, "", dtype=object)
-        for cluster, label in zip(clusters, classes, strict=True):
-            predicted[labels == cluster] = names[label]
-        free = labels
-    else:
-        by_cluster = np.array([cluster.name for cluster in run.clusters], dtype=object)
-        predicted = by_cluster[labels]
+        return {"right": float(overlaps[clusters, classes].sum() / labels.size), **scores}
+    predicted = np.array([cluster.name for cluster in run.clusters], dtype=object)[labels]
+    if len(guidance) == len(names):
         ids = np.array(list(run.documents.ids))
         is_judged = ~np.isin(ids, [example for topic in guidance for example in topic.examples])
-        scores["right"] = float((predicted == truth)[is_judged].mean())
-    if guidance is not None and len(guidance) < len(names):
-        guided = [topic.name for topic in guidance]
-        f1 = [
-            2 * ((predicted == name) & (truth == name)).sum() / ((predicted == name).sum() + (truth == name).sum())
-            for name in guided
-        ]
-        is_rest = ~np.isin(truth, guided)
-        assert free is not None
-        scores["f1_of_guided"] = float(np.mean(f1))
-        scores["nmi_of_rest"] = (
-            doccluster.score("nmi", labels[is_rest], truth=truth[is_rest].tolist()).value
-            - doccluster.score("nmi", free[is_rest], truth=truth[is_rest].tolist()).value
-        )
-        del scores["right"]
-    assert free is not None
-    return scores, free
+        return {"right": float((predicted == truth)[is_judged].mean()), **scores}
+    guided = [topic.name for topic in guidance]
+    f1 = [
+        2 * ((predicted == name) & (truth == name)).sum() / ((predicted == name).sum() + (truth == name).sum())
+        for name in guided
+    ]
+    is_rest = ~np.isin(truth, guided)
+    of_rest, of_free = (
+        doccluster.score("nmi", numbers[is_rest], truth=truth[is_rest].tolist()).value for numbers in (labels, free)
+    )
+    return {**scores, "f1_of_guided": float(np.mean(f1)), "nmi_of_rest": of_rest - of_free}
 
 
 def main(arguments: list[str]) -> None:
@@ -247,12 +295,12 @@ def main(arguments: list[str]) -> None:
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
     lines = run_cases(
         HERE / "results" / "guidance.csv",
-        [{"corpus": corpus} for corpus in WORDS],
-        lambda corpus: measure(str(folder), corpus),
+        [{"corpus": corpus, "guidance": guidance} for corpus in WORDS for guidance in KINDS],
+        partial(measure, str(folder)),
         columns=COLUMNS,
     )
     table = pd.DataFrame(lines)
-    for column in COLUMNS[1:]:
+    for column in COLUMNS:
         print(f"\n{column}")
         print(table.pivot(index="guidance", columns="corpus", values=column).dropna(how="all").to_string())
 

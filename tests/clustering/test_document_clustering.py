@@ -6,6 +6,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -21,6 +22,7 @@ from doccluster.clustering.smoothed.document_clusters import DocumentParameters,
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import nearest_neighbours, smoothed_rows
+from doccluster.pipeline._in_process import order_of
 from doccluster.vectors.meaning import meaning_of
 from tests.clustering.naive import cluto_counts, cluto_matrix
 
@@ -266,3 +268,57 @@ def test_counts_are_smoothed_as_given_and_as_logarithms_over_the_graph_of_the_lo
     points = points_given(monkeypatch, short_counts, mixing=0.3)[0].astype(np.float64)
     expected = cosines_by_definition(short_counts, parts="ln", graph="l", mixing=0.3)
     assert points @ points.T == pytest.approx(expected, abs=1e-5)
+
+
+def test_clusters_grow_from_columns_names_and_rows(counts):
+    matrix, truth = counts
+    names = [f"w{column}" for column in range(matrix.shape[1])]
+    of_truth = np.flatnonzero(truth == 2)[:3].tolist()
+    by_name = [doccluster.Topic("A", ["w150", "w151", "w199", "zebra"]), doccluster.Topic("B", [], of_truth)]
+    by_column = [doccluster.Topic("A", [150, 151, 199]), doccluster.Topic("B", [], of_truth)]
+    model = DocumentClustering(4, topics=by_name, random_state=0).fit(matrix, terms=names)
+    assert np.array_equal(model.labels_, DocumentClustering(4, topics=by_column, random_state=0).fit_predict(matrix))
+    assert (model.labels_[truth == 3] == 0).mean() > 0.8
+    assert (model.labels_[truth == 2] == 1).mean() > 0.8
+    assert (model.labels_[of_truth] == 1).all()
+    assert model.topics_.tolist() == [0, 1, -1, -1]
+    assert model.notes_ == ("Topic 'A': 'zebra' is not a term.",)
+    assert (model.predict(matrix) == model.labels_).mean() > 0.95
+    table = pd.DataFrame(matrix.toarray(), columns=names)
+    assert np.array_equal(DocumentClustering(4, topics=by_name, random_state=0).fit_predict(table), model.labels_)
+    assert DocumentClustering(4, random_state=0).fit(matrix).topics_.tolist() == [-1] * 4
+
+
+def test_topics_are_those_of_a_guided_run_of_the_same_vectors():
+    sample = doccluster.load_sample()
+    topics = [
+        doccluster.Topic("Health", ["hospital", "patients", "insulin"]),
+        doccluster.Topic("Football", [], [name for name in sample.ids if name.startswith("spo")][:5]),
+    ]
+    run = doccluster.run(sample, topics=topics, n_clusters=16, letters=False, random_state=3)
+    order = order_of(run.vectors)  # in which a run clusters
+    ids, terms = [run.documents.ids[row] for row in order], list(run.vectors.terms)
+    words = run.vectorizer.transform_counts(["hospital patients insulin"]).indices.tolist()
+    of_matrix = [
+        doccluster.Topic("Health", [terms[column] for column in words]),
+        doccluster.Topic("Football", [], [ids.index(name) for name in topics[1].examples]),
+    ]
+    model = DocumentClustering(16, topics=of_matrix, random_state=3).fit(run.vectors.counts[order], terms=terms)
+    labels = run.partition.labels[order]
+    assert adjusted_rand_score(labels, model.labels_) == 1
+    health = next(cluster.cluster for cluster in run.clusters if cluster.name == "Health")
+    assert np.array_equal(labels == health, model.labels_ == 0)
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        ([doccluster.Topic("A", [200])], "has words that are not in the matrix.*0 to 199"),
+        ([doccluster.Topic("A", [], ["d1"])], "has examples that are not in the matrix.*0 to 159"),
+        ([doccluster.Topic("A", [], [5]), doccluster.Topic("B", [], [5])], "row 5 is an example of two topics"),
+        ([doccluster.Topic(name, [1]) for name in "ABC"], "3 topics, more than clusters"),
+    ],
+)
+def test_what_a_matrix_does_not_have_is_named(counts, topics, message):
+    with pytest.raises(InputError, match=message):
+        DocumentClustering(2, topics=topics).fit(counts[0])

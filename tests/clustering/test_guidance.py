@@ -67,6 +67,32 @@ def test_words_choose_a_start_where_the_free_partition_is_wrong(counts):
     assert (grown.labels == TRUTH).mean() > 0.95
 
 
+def test_a_topic_that_is_a_small_part_of_a_cluster_leaves_it_to_the_others(counts):
+    """A free cluster holds class 1 and a few documents of class 0, class 2 is two clusters: one of these is given up.
+
+    Class 1 has words in common with class 3, to which it would go if its cluster were given up.
+    """
+    table = counts.toarray()
+    shared = table[:, N_WORDS : N_WORDS + 6] + table[:, 3 * N_WORDS : 3 * N_WORDS + 6]
+    with_shared = sparse.csr_array(np.hstack([table, shared]))
+    rows = np.concatenate([np.arange(8), np.arange(SIZE, N_TOPICS * SIZE)])  # of class 0 only eight
+    free = np.where(TRUTH == 0, 1, TRUTH)
+    free[2 * SIZE : 2 * SIZE + SIZE // 2] = 0
+    grown = grow(with_shared[rows], guides_of(with_shared.shape[1], [[0, 1, 2]]), free[rows])
+    pairs = set(zip(grown.labels.tolist(), TRUTH[rows].tolist(), strict=True))
+    assert len(pairs) == N_TOPICS
+    assert (0, 0) in pairs
+
+
+def test_a_topic_of_two_clusters_takes_the_place_of_both(counts):
+    """The examples are all of two free clusters; with three topics beside there would be nothing left of the second."""
+    examples = [np.arange(2 * SIZE)]
+    grown = grow(counts, guides_of(counts.shape[1], [[]], examples))
+    assert grown.topics.size == N_TOPICS - 1
+    assert (grown.labels[: 2 * SIZE] == 0).all()
+    assert not (grown.labels[2 * SIZE :] == 0).any()
+
+
 def test_the_documents_with_a_word_are_counted(counts):
     words = [[0], [N_WORDS, N_WORDS + 1]]
     grown = grow(counts, guides_of(counts.shape[1], words))
@@ -105,6 +131,22 @@ def test_a_part_of_a_topic_is_told_by_its_words(counts):
     assert np.unique(grown.labels[of_topic]).size == 2
     assert of_topic[TRUTH < 2].all()
     assert not of_topic[TRUTH >= 2].any()
+
+
+def test_one_of_several_words_makes_no_part(counts):
+    """Class 1 has the first word of class 0 in half of its documents, and none of the others."""
+    table = counts.toarray()
+    table[SIZE : SIZE + SIZE // 2, 0] += 1
+    grown = grow(sparse.csr_array(table), guides_of(counts.shape[1], [[0, 1, 2]]))
+    assert grown.topics.tolist() == [0, -1, -1, -1]
+
+
+def test_a_part_of_a_topic_of_examples_is_near_its_anchor(counts):
+    """Class 1 uses the words of class 0 and few of its own; the topic has examples of class 0 alone."""
+    table = counts.toarray()
+    table[SIZE : 2 * SIZE, :N_WORDS] = 2 * table[:SIZE, :N_WORDS]
+    grown = grow(sparse.csr_array(table), guides_of(counts.shape[1], [[]], [np.arange(SIZE // 2)]))
+    assert grown.topics.tolist() == [0, 0, -1, -1]
 
 
 def test_a_word_of_no_document_gives_no_name_and_changes_nothing(counts):

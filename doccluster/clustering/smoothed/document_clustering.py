@@ -8,7 +8,8 @@ spherical k-means of the tf-idf rows, whose objective it does not reach (docs/ex
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +19,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from doccluster.base.parameter_fields import described_by
+from doccluster.base.parameter_fields import described_by, parameter, parameters_of
 from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
 from doccluster.clustering.centroid_estimator import check_columns, sum_directions
+from doccluster.clustering.guidance import grow_clusters, guides_of
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
@@ -30,8 +32,20 @@ from doccluster.vectors.letters import Letters
 KEPT_SINGLE = "Terms of one document kept their weight: without them too few documents would differ."
 
 
-@described_by(DocumentParameters)
-class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class GuidedParameters(DocumentParameters):
+    """The parameters of `DocumentClustering`."""
+
+    topics: Any = parameter(
+        None,
+        "What you know: clusters 0, 1, ... grow from words and examples of these topics, the others are free. Words "
+        "are columns of `X` or names of terms, examples are rows of `X`.",
+        type="sequence of Topic",
+    )
+
+
+@described_by(GuidedParameters)
+class DocumentClustering(ClusterMixin, GuidedParameters, BaseEstimator):
     """Clusters of documents from term counts (or tf-idf rows), smoothed and refined.
 
     Notes
@@ -47,6 +61,9 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         Directions of the sums of the tf-idf rows of each cluster.
     mixture_ : Multinomials or None
         The settled mixture; None where `X` did not hold counts.
+    topics_ : int64 array of shape (n_clusters,)
+        The topic that each cluster is, or is a part of; -1 for a free one. There are fewer clusters than `n_clusters`
+        where examples of topics use up more free clusters than there are topics.
     n_iter_ : int
         Iterations of the best start of spherical k-means.
     notes_ : tuple of str
@@ -66,7 +83,7 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
     SphericalKMeans : The plain algorithm of the papers.
     """
 
-    def fit(self, X: Any, y: Any = None, *, letters: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, letters: Any = None, terms: Sequence[str] | None = None) -> Self:
         """Cluster documents.
 
         Parameters
@@ -76,11 +93,15 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         letters : Letters or csr array of shape (n_documents, n_runs), optional
             Short documents by the runs of letters in them, as `vectorize` has them: a second view of neighbours and
             directions where `X` is sparse and rows are smoothed. Labels are settled by `X` alone.
+        terms : sequence of str, optional
+            The names of the columns, by which topics may name words; those of a data frame by default. A word is the
+            whole name of a term; `notes_` says which words are none.
 
         Raises
         ------
         InputError
-            If a parameter or `X` cannot be used, or there are fewer documents than clusters.
+            If a parameter or `X` cannot be used, there are fewer documents than clusters or fewer clusters than topics,
+            a row or column of a topic is not there, or a row is an example of two topics.
         KeyboardInterrupt
             On Ctrl-C, with the best labels until then as attributes, where there are any.
 
@@ -98,16 +119,31 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         else:
             weighed = shared_term_rows(counts, self.n_clusters, n_threads=self.n_threads)
         rows, self._factors = weighed.rows, weighed.factors
-        parameters = DocumentParameters(**self.get_params(deep=False))
+        values = {name: getattr(self, name) for name in parameters_of(DocumentParameters)}
+        parameters = DocumentParameters(**values)
         fit = cluster_documents(rows, counts, parameters, letters=_checked_letters(letters, rows.shape[0]))
         self.labels_, self.mixture_, self.n_iter_ = fit.labels, fit.mixture, fit.n_iter
-        self.centroids_ = sum_directions(rows, self.labels_, self.n_clusters)
+        self.topics_ = np.full(self.n_clusters, -1)
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))
+        if self.topics is not None:
+            self._grow(rows, counts, rows if fit.points is None else fit.points, terms)
+        self.centroids_ = sum_directions(rows, self.labels_, self.topics_.size)
         for note in fit.notes:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
         if fit.interrupted:
             raise KeyboardInterrupt
         return self
+
+    def _grow(self, rows: Any, counts: Any, points: Any, terms: Sequence[str] | None) -> None:
+        """Grow the clusters of topics."""
+        if len(self.topics) > self.n_clusters:
+            problem = f"there are {len(self.topics):,} topics, more than clusters"
+            raise InputError(problem, argument="n_clusters", received=self.n_clusters, remedy="give one for each topic")
+        names = getattr(self, "feature_names_in_", None) if terms is None else terms
+        guides, notes = guides_of(self.topics, self._rows, rows.shape, names)
+        grown = grow_clusters(rows, counts, points, self.labels_, self.n_clusters, guides, n_threads=self.n_threads)
+        self.labels_, self.mixture_, self.topics_ = grown.labels, grown.mixture, grown.topics
+        self.notes_ = (*self.notes_, *notes)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the cluster of each document: the most probable in the mixture, else that of the nearest centroid."""
@@ -132,9 +168,11 @@ class DocumentClustering(ClusterMixin, DocumentParameters, BaseEstimator):
         check_columns(self, X)
         return self.mixture_.posteriors(sparse.csr_array(matrix))
 
-    def fit_predict(self, X: Any, y: Any = None, *, letters: Any = None) -> npt.NDArray[np.int64]:
+    def fit_predict(
+        self, X: Any, y: Any = None, *, letters: Any = None, terms: Sequence[str] | None = None
+    ) -> npt.NDArray[np.int64]:
         """Cluster documents and return their labels; the arguments are those of `fit`."""
-        labels: npt.NDArray[np.int64] = self.fit(X, letters=letters).labels_
+        labels: npt.NDArray[np.int64] = self.fit(X, letters=letters, terms=terms).labels_
         return labels
 
     def __sklearn_tags__(self) -> Any:
