@@ -201,7 +201,7 @@ def count_label_phrases(
     by_phrase = sparse.csr_array((values, indices, edges), shape=(len(parts), partition.n_clusters))
     unfit = frozenset(
         word for word, may in zip(running.words, uses.may_stand_alone.tolist(), strict=True) if word and not may
-    )
+    ).union(running.torn.keys() - set(running.words))
     return LabelPhrases(tuple(shown), tuple(columns), sparse.csr_array(by_phrase.T), unfit)
 
 

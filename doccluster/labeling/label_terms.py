@@ -4,10 +4,11 @@ A candidate is scored by the mutual information of having it and of being in the
 that a search for it brings back. No sibling has the same label, no term repeats another one of its label, two labels
 share at most one term while there are others, and a label whose words all stand in another one gets a further term.
 
-Of nested clusters a parent's label is of all its parts, and its parts do not repeat it. A word that is in one part
-alone names that part, and not the whole: its score for the whole is multiplied by one less its excess there, which is 0
-for a word spread over the parts as their documents are, and 1 for a word of one part alone. A cluster that is all of
-its parent is called the same.
+Of nested clusters a parent's label covers its parts: words that several of them share, or, where they share little, a
+word of each of the largest. A word counts by the share of the parent's documents that have it and none of the words
+before it, by how few siblings have it, and twice if it is spread over the parts as their documents are. Parts do not
+repeat what they share; a part of at most half of the parent keeps a word that is its own. A cluster that is all of its
+parent is called the same.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outs
 COMMON_SHARE = 0.6  # of the documents of a cluster: a word in more of them needs a higher lift
 NEARLY_ALL = 0.9
 SCORE_DIGITS = 9
+OF_ONE_PART = 2 / 3  # of the documents that have a word: it is a name of that part, not of the whole
 PHRASE_FOR_WORD = 0.5  # a phrase in so much of the documents that have one of its words stands for the word
 
 LongerStrings = Callable[[int, Sequence[str]], Mapping[str, str]]
@@ -388,63 +390,105 @@ def label_levels(levels: Sequence[Described], parents: Sequence[Parents]) -> lis
     labels are distinct. A name that a person gave stays.
     """
     labeled: list[tuple[ClusterDescription, ...]] = []
-    above: list[tuple[LabelTerm, ...]] = []
+    above: Described = ()
     for place, clusters in enumerate(levels):
         candidates = [cluster.label_terms for cluster in clusters]
         if place + 1 < len(levels):
             candidates = _of_the_whole(clusters, levels[place + 1], parents[place])
         if place:
-            words = [cluster.label.split(", ") for cluster in labeled[-1]]
-            candidates = _not_repeating(candidates, words, above, parents[place - 1])
-        labels, above = short_labels(candidates), candidates
+            candidates = _not_repeating(candidates, clusters, above, parents[place - 1])
+        labels = short_labels(candidates)
         labeled.append(
             tuple(
                 cluster if cluster.name or not cluster.label_terms else replace(cluster, label=label)
                 for cluster, label in zip(clusters, labels, strict=True)
             )
         )
+        pairs = zip(labeled[-1], candidates, strict=True)
+        above = [replace(cluster, label_terms=terms) for cluster, terms in pairs]
     return labeled
 
 
 def _of_the_whole(clusters: Described, parts: Described, parents: Parents) -> list[tuple[LabelTerm, ...]]:
-    """Return the candidates of each cluster in a new order: first those that are of all its parts."""
+    """Return the candidates of each cluster in a new order: so that the first of them are of as many parts as can be.
+
+    A candidate counts by what it adds to the share of the documents that have one of those before it, by how well it
+    tells the cluster from its siblings, and up to twice where it is spread over the parts.
+    """
+    n_documents = sum(cluster.size for cluster in clusters)
     candidates = []
     for cluster in clusters:
         children = [parts[number] for number in np.flatnonzero(parents == cluster.cluster).tolist()]
-        terms = [
-            replace(term, score=term.score * (1.0 - _excess(term, cluster, children))) for term in cluster.label_terms
-        ]
-        candidates.append(tuple(sorted(terms, key=lambda term: -term.score)))
+        terms = cluster.label_terms
+        candidates.append(_covering(cluster, children, n_documents) if len(children) > 1 and terms else terms)
     return candidates
 
 
-def _excess(term: LabelTerm, cluster: ClusterDescription, children: Described) -> float:
-    """Return how much more of a term's documents one part has than of all documents, 0 to 1; of one part only, 0."""
-    size = sum(child.size for child in children)
-    n_having = term.coverage * size
-    if len(children) < 2 or n_having <= 0:
+def _covering(cluster: ClusterDescription, children: Described, n_documents: int) -> tuple[LabelTerm, ...]:
+    terms = cluster.label_terms
+    sizes = np.array([child.size for child in children], dtype=np.float64)
+    shares = sizes / max(sizes.sum(), 1.0)
+    coverage = np.array([_coverage_of_parts(term, children, sizes) for term in terms])
+    worth = np.array([_clarity(term, float(sizes.sum()), n_documents) for term in terms])
+    worth *= 2.0 - np.array([_excess(row * shares, shares) for row in coverage])
+    uncovered, left, ordered = shares.copy(), list(range(len(terms))), []
+    while left:
+        gains = worth[left] * (coverage[left] @ uncovered)
+        best = left.pop(int(gains.argmax()))
+        # what is added falls fast: its root is compared with that of the best
+        ordered.append(replace(terms[best], score=float(np.sqrt(gains.max()))))
+        uncovered *= 1.0 - coverage[best]
+    return tuple(ordered)
+
+
+def _coverage_of_parts(term: LabelTerm, children: Described, sizes: Floats) -> Floats:
+    """Return the share of the documents of each part that have a term; what no part tells is spread over the others."""
+    told = [
+        {candidate.term: candidate.coverage for candidate in child.label_terms}.get(term.term) for child in children
+    ]
+    is_told = np.array([value is not None for value in told])
+    coverage = np.array([value or 0.0 for value in told])
+    n_left = max(term.coverage * sizes.sum() - coverage @ sizes, 0.0)
+    n_untold = sizes[~is_told].sum()
+    coverage[~is_told] = min(n_left / n_untold, 1.0) if n_untold > 0 else 0.0
+    return coverage
+
+
+def _clarity(term: LabelTerm, size: float, n_documents: int) -> float:
+    """Return the score of a term as a share of what it would be if no document outside the cluster had it, 0 to 1."""
+    having = np.array([term.coverage * size])
+    most = float(mutual_information(having, having, np.array([size]), n_documents)[0]) * term.coverage
+    return min(term.score / most, 1.0) if most > 0 else 1.0
+
+
+def _excess(having: Floats, shares: Floats) -> float:
+    """Return how much more of a term's documents one part has than of all documents, 0 to 1."""
+    total = having.sum()
+    if total <= 0:
         return 0.0
-    excesses = [0.0]
-    for child in children:
-        coverage = next((candidate.coverage for candidate in child.label_terms if candidate.term == term.term), 0.0)
-        share, expected = min(coverage * child.size / n_having, 1.0), child.size / size
-        excesses.append((share - expected) / (1.0 - expected) if expected < 1 else 0.0)
-    return max(excesses)
+    return float(np.divide(having / total - shares, 1.0 - shares, out=np.zeros_like(shares), where=shares < 1).max())
 
 
 def _not_repeating(
-    candidates: Sequence[tuple[LabelTerm, ...]],
-    words: Sequence[Sequence[str]],
-    above: Sequence[tuple[LabelTerm, ...]],
-    parents: Parents,
+    candidates: Sequence[tuple[LabelTerm, ...]], clusters: Described, above: Described, parents: Parents
 ) -> list[tuple[LabelTerm, ...]]:
-    """Return the candidates that repeat none of the words of the parent's label; all where none would be left.
+    """Return the candidates that repeat no word of the parent's label but those of a smaller part itself.
 
-    `above` are the candidates of the parents, which an only part takes over.
+    All are returned where none would be left, and an only part takes over those of its parent.
     """
     n_parts = np.bincount(parents, minlength=len(above))
     remaining = []
-    for terms, parent in zip(candidates, parents.tolist(), strict=True):
-        new = tuple(term for term in terms if not any(same_family(term.term, word) for word in words[parent]))
-        remaining.append((new or terms) if n_parts[parent] > 1 else above[parent])
+    for terms, cluster, parent in zip(
+        candidates, clusters, [above[number] for number in parents.tolist()], strict=True
+    ):
+        n_having = {term.term: term.coverage * parent.size for term in parent.label_terms}
+        own = {
+            term.term
+            for term in cluster.label_terms
+            if 2 * cluster.size <= parent.size
+            and term.coverage * cluster.size >= OF_ONE_PART * n_having.get(term.term, np.inf)
+        }
+        shared = [word for word in parent.label.split(", ") if word not in own]
+        new = tuple(term for term in terms if not any(same_family(term.term, word) for word in shared))
+        remaining.append((new or terms) if n_parts[parent.cluster] > 1 else parent.label_terms)
     return remaining

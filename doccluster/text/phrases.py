@@ -34,6 +34,7 @@ are be been being
 _AFTER_VERBS = "the his her its their them him at more over nearly"
 NOUN_SIGNS, VERB_SIGNS = frozenset(_BEFORE_NOUNS.split()), frozenset(_BEFORE_VERBS.split())
 OBJECT_SIGNS = frozenset(_AFTER_VERBS.split())
+N_TELLING = 3  # occurrences of a word, of which a noun has one as a noun
 FEWEST = 5  # occurrences that say something of a word
 # How many signs of a verb to one of a noun make a verb at the beginning of a phrase, and at its end, where "health
 # care" is fine; a form in -ed or -ing is a noun only by signs of one.
@@ -46,11 +47,12 @@ _PARTICIPLE = re.compile(r".{3,}(?:[^e]ed|ing)$")
 
 @dataclass(frozen=True, eq=False)
 class WordUses:
-    """Which words may begin and end a phrase, and stand alone, one entry per word of a running text."""
+    """Which words may begin and end a phrase, stand alone, and be in one of headlines alone, one entry per word."""
 
     may_begin: Flags
     may_end: Flags
     may_stand_alone: Flags
+    nominal: Flags
 
 
 def word_uses(running: RunningText, function_words: Collection[str], languages: Collection[str] = ()) -> WordUses:
@@ -68,6 +70,7 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
     may_begin, may_end = is_content | running.are(first_only), is_content & ~running.are(first_only)
     alone = ~running.are(weak_alone(languages)) & ~_torn(running, is_function)
     only = next(iter(languages)) if len(languages) == 1 else ""
+    nominal = np.ones(len(running.words), dtype=bool)
     # the words before and after a word say whether it is used as a noun or a verb here
     if "english" in languages:
         noun = running.counts_after(NOUN_SIGNS)
@@ -81,9 +84,11 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
         may_end &= ~((verb > VERB_LAST * noun) & is_frequent & lower | adverb | participle)
         if only == "english":
             may_end &= ~_like_adjective(running, is_function | begins_like_verb)
+            nominal = _nominal(running, is_function)
+            may_end &= nominal | (np.bincount(running.word, minlength=len(running.words)) < N_TELLING)
     elif only == "german":
         may_end &= running.mostly_capital
-    return WordUses(may_begin, may_end, may_end & alone)
+    return WordUses(may_begin, may_end, may_end & alone, nominal)
 
 
 def _counted_or_aside(running: RunningText) -> Flags:
@@ -123,6 +128,19 @@ def _like_adjective(running: RunningText, is_other: Flags) -> Flags:
     like_adjective: Flags = (followed >= ADJECTIVE * times) & (times >= FEWEST)
     like_adjective |= ending & ((followed >= ADJECTIVE_BY_ENDING * times) | (times < FEWEST))
     return like_adjective
+
+
+def _nominal(running: RunningText, is_function: Flags) -> Flags:
+    """Return which words are names, or stand before a function word or a break and after an article or a preposition.
+
+    One word of content may be between: "a bank technician".
+    """
+    begins = running.are(NOUN_SIGNS)[running.word]
+    closes = is_function[running.word] | (running.word == BREAK)
+    after = begins[:-1].copy()
+    after[1:] |= begins[:-2] & ~closes[1:-1]
+    is_noun = after[:-1] & closes[2:]
+    return running.mostly_capital | (np.bincount(running.word[1:-1][is_noun], minlength=len(running.words)) > 0)
 
 
 LONGEST = 6
@@ -196,6 +214,7 @@ class _Marks:
     begins: Flags
     begins_name: Flags
     ends: Flags
+    nominal: Flags
     is_function: Flags
     is_link: Flags
     joins: Flags
@@ -219,6 +238,7 @@ class _Marks:
             uses.may_begin,
             is_letters & ~is_function,
             uses.may_end,
+            uses.nominal,
             is_function,
             is_link,
             joins,
@@ -282,6 +302,9 @@ def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _
     words_of_runs = running.word[runs.first[:, None] + np.arange(runs.length)]
     is_kept = _well_made(words_of_runs, is_name, marks)
     is_kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
+    # a piece of headlines that no sentence has may have a verb in it: "Minister Denies"
+    in_sentence = np.bincount(run_of[tells[last]], minlength=runs.times.size) > 0
+    is_kept &= in_sentence | marks.nominal[words_of_runs[:, [0, -1]]].all(axis=1)
     # part of a longer name is no phrase of its own
     goes_on = (marks.name_before[places] & capital[places]) | (marks.name_after[last] & capital[last])
     is_kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)

@@ -23,12 +23,15 @@ LONGER_WORD = 4
 BREAK = 0
 
 
+_TITLE = r"(?:St|Mt|Ft|Sen|Rep|Gov|Gen|Lt|Col|Sgt|Capt|Rev|Prof)\."
 _TOKEN = re.compile(
-    r"[^\s@<>]+@[^\s@<>]+\.\w+|(?:https?://|www\.)\S+|(?:[^\W\d_]\.)+(?!\w)|\w+(?:['’.-]\w+)*|\n\s*\n|\n|[^\w\s]+"
+    rf"[^\s@<>]+@[^\s@<>]+\.\w+|(?:https?://|www\.)\S+|(?:[^\W\d_]\.)+(?!\w)|{_TITLE}(?!\w)|"
+    r"\w+(?:['’.-]\w+)*|\n\s*\n|\n|[^\w\s]+"
 )
 _ADDRESS = re.compile(r"[^@]+@[^@]+|https?://.*|www\..*", re.DOTALL)
 _PART = re.compile(r"\w+")
-_ABBREVIATION = re.compile(r"(?:[^\W\d_]\.){2,}|(?!I)[A-Z]\.")  # "U.S.", and the initial of a name
+# "U.S.", the initial of a name, and a title before one
+_ABBREVIATION = re.compile(rf"(?:[^\W\d_]\.){{2,}}|(?!I)[A-Z]\.|{_TITLE}")
 _CLITIC = re.compile(r"['’](?:s|t|d|m|re|ve|ll)$", re.IGNORECASE)
 _LINE_END, _TEXT_END = "\n", "\n\n"
 _INSIDE = re.compile(r"[,&%$#@*/)\]}+=<>|~^_-]+$")  # after these a sentence goes on
@@ -161,7 +164,7 @@ def _torn(tokens: Integers, forms: list[str], prepare: Callable[[str], str]) -> 
     torn: Counter[str] = Counter()
     for form, count_of in zip(forms, times, strict=True):
         parts = _PART.findall(form)
-        if len(parts) > 1:
+        if len(parts) > 1 or form.endswith("."):
             for part in parts:
                 torn[prepare(part)] += count_of
     return torn

@@ -32,6 +32,32 @@ def test_parts_do_not_repeat_the_words_of_their_parent():
     assert baseball.label == "baseball, pitcher"
 
 
+def unrelated_parts():
+    """A whole whose parts share one word that says little of it, each with a word of its own."""
+    whole = cluster(0, 40, fire=(0.02, 0.3), viaduct=(0.02, 0.25), wolves=(0.015, 0.25), dogs=(0.001, 0.2))
+    fire = cluster(0, 15, fire=(0.4, 0.8), heather=(0.3, 0.6))
+    viaduct = cluster(1, 13, viaduct=(0.4, 0.8), lorries=(0.3, 0.6))
+    wolves = cluster(2, 12, wolves=(0.4, 0.8), sheep=(0.3, 0.6))
+    space = cluster(3, 60, orbit=(0.9, 0.9))
+    return [[whole, cluster(1, 60, orbit=(0.9, 0.9))], [fire, viaduct, wolves, space]], [np.array([0, 0, 0, 1])]
+
+
+def test_a_whole_whose_parts_share_little_is_named_by_its_parts_and_these_keep_their_words():
+    (whole, _), parts = label_levels(*unrelated_parts())
+    assert set(whole.label.split(", ")) == {"fire", "viaduct", "wolves"}
+    assert [part.label for part in parts] == ["fire, heather", "viaduct, lorries", "wolves, sheep", "orbit"]
+
+
+def test_a_part_that_is_most_of_the_whole_does_not_repeat_it():
+    whole = cluster(0, 20, korea=(0.2, 0.8), hack=(0.1, 0.5))
+    parts = [cluster(0, 16, korea=(0.3, 1.0), sony=(0.2, 0.6)), cluster(1, 4, xbox=(0.3, 1.0))]
+    (whole, _), (most, _, _) = label_levels(
+        [[whole, cluster(1, 30, orbit=(0.9, 0.9))], [*parts, cluster(2, 30, orbit=(0.9, 0.9))]], [np.array([0, 0, 1])]
+    )
+    assert set(whole.label.split(", ")) == {"korea", "hack"}
+    assert most.label == "sony"
+
+
 def test_an_only_part_is_called_as_the_whole():
     (_, space), (*_, orbit) = label_levels(*two_levels())
     assert space.label == orbit.label == "orbit"

@@ -114,3 +114,33 @@ def test_what_is_counted_and_what_stands_in_brackets_names_nothing_in_any_langua
     assert named == {"zemletrus", "ale", "bracket", "that", "does", "not", "close"}
     rare = RunningText.of_texts(texts[:4])
     assert word_uses(rare, STOP).may_end[rare.words.index("foto")], "four occurrences say little"
+
+
+def test_a_piece_of_headlines_that_no_sentence_has_names_nothing_unless_its_ends_are_nouns():
+    titles = [
+        "Weiner Denies Sending Photo",
+        "Weiner Denies It Again",
+        "Town Faculty Chides Ryan",
+        "Town Faculty Objects",
+    ]
+    body = "the photo of a faculty in the Town was sent, as Weiner said"
+    running = RunningText.of_texts([f"{title}\n\n{body}" for title in titles])
+    words = STOP | {"as", "was", "it"}
+    found = find_phrases(running, word_uses(running, words, ["english"]), function_words=words)
+    names = {written_as(one, running) for one in found}
+    assert "Town Faculty" in names or "Town faculty" in names
+    assert not any("denies" in name.casefold() for name in names)
+
+
+def test_an_english_word_that_never_ends_a_noun_phrase_does_not_stand_alone():
+    texts = ["build it someplace else with a bank technician", "it is worthy of the technician"] * 3
+    running = RunningText.of_texts(texts)
+    uses = word_uses(running, STOP | {"it", "is", "with"}, ["english"])
+    alone = dict(zip(running.words, uses.may_stand_alone.tolist(), strict=True))
+    assert alone["technician"]
+    assert not alone["someplace"]
+    assert not alone["worthy"]
+
+
+def test_a_title_before_a_name_is_a_part_of_it():
+    assert {"st. louis", "sen. rand paul"} <= set(phrases_of(*["in St. Louis, Sen. Rand Paul"] * 2))
