@@ -4,11 +4,11 @@ A candidate is scored by the mutual information of having it and of being in the
 that a search for it brings back. No sibling has the same label, no term repeats another one of its label, two labels
 share at most one term while there are others, and a label whose words all stand in another one gets a further term.
 
-Of nested clusters a parent's label covers its parts: words that several of them share, or, where they share little, a
-word of each of the largest. A word counts by the share of the parent's documents that have it and none of the words
-before it, by how few siblings have it, and twice if it is spread over the parts as their documents are. Parts do not
-repeat what they share; a part of at most half of the parent keeps a word that is its own. A cluster that is all of its
-parent is called the same.
+Of nested clusters a parent's label is what its parts share; of at most five parts it covers them: where they share
+little, it has a word of each of the largest. There a word counts by the share of the parent's documents that have it
+and none of the words before it, by how few siblings have it, and twice if it is spread over the parts as their
+documents are. Parts do not repeat what they share; a part of at most half of the parent keeps a word that is its own. A
+cluster that is all of its parent is called the same.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ MIN_LIFT = 2.0  # how many times as common a word must be in the cluster as outs
 COMMON_SHARE = 0.6  # of the documents of a cluster: a word in more of them needs a higher lift
 NEARLY_ALL = 0.9
 SCORE_DIGITS = 9
+FEW_PARTS = 5  # up to so many a label of three terms can cover; of more it is what they share
+CLARITY = 0.7  # the power of it that counts for a parent: shared words are commoner elsewhere than those of one part
 OF_ONE_PART = 2 / 3  # of the documents that have a word: it is a name of that part, not of the whole
 PHRASE_FOR_WORD = 0.5  # a phrase in so much of the documents that have one of its words stands for the word
 
@@ -412,8 +414,9 @@ def label_levels(levels: Sequence[Described], parents: Sequence[Parents]) -> lis
 def _of_the_whole(clusters: Described, parts: Described, parents: Parents) -> list[tuple[LabelTerm, ...]]:
     """Return the candidates of each cluster in a new order: so that the first of them are of as many parts as can be.
 
-    A candidate counts by what it adds to the share of the documents that have one of those before it, by how well it
-    tells the cluster from its siblings, and up to twice where it is spread over the parts.
+    Of a few parts a candidate counts by what it adds to the share of the documents that have one of those before it, by
+    how well it tells the cluster from its siblings, and up to twice where it is spread over the parts; of many parts by
+    its score, times one less its excess in one of them.
     """
     n_documents = sum(cluster.size for cluster in clusters)
     candidates = []
@@ -429,8 +432,12 @@ def _covering(cluster: ClusterDescription, children: Described, n_documents: int
     sizes = np.array([child.size for child in children], dtype=np.float64)
     shares = sizes / max(sizes.sum(), 1.0)
     coverage = np.array([_coverage_of_parts(term, children, sizes) for term in terms])
-    worth = np.array([_clarity(term, float(sizes.sum()), n_documents) for term in terms])
-    worth *= 2.0 - np.array([_excess(row * shares, shares) for row in coverage])
+    excess = np.array([_excess(row * shares, shares) for row in coverage])
+    if len(children) > FEW_PARTS:
+        ranked = [replace(term, score=term.score * (1.0 - over)) for term, over in zip(terms, excess, strict=True)]
+        return tuple(sorted(ranked, key=lambda term: -term.score))
+    clarity = np.array([_clarity(term, float(sizes.sum()), n_documents) for term in terms])
+    worth = clarity**CLARITY * (2.0 - excess)
     uncovered, left, ordered = shares.copy(), list(range(len(terms))), []
     while left:
         gains = worth[left] * (coverage[left] @ uncovered)

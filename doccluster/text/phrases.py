@@ -47,11 +47,15 @@ _PARTICIPLE = re.compile(r".{3,}(?:[^e]ed|ing)$")
 
 @dataclass(frozen=True, eq=False)
 class WordUses:
-    """Which words may begin and end a phrase, stand alone, and be in one of headlines alone, one entry per word."""
+    """Which words may begin and end a phrase, and stand alone, one entry per word of a running text.
+
+    Of headlines alone a phrase must begin and end with words that are used as its nouns are.
+    """
 
     may_begin: Flags
     may_end: Flags
     may_stand_alone: Flags
+    before_nouns: Flags
     nominal: Flags
 
 
@@ -70,7 +74,7 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
     may_begin, may_end = is_content | running.are(first_only), is_content & ~running.are(first_only)
     alone = ~running.are(weak_alone(languages)) & ~_torn(running, is_function)
     only = next(iter(languages)) if len(languages) == 1 else ""
-    nominal = np.ones(len(running.words), dtype=bool)
+    before_nouns = nominal = np.ones(len(running.words), dtype=bool)
     # the words before and after a word say whether it is used as a noun or a verb here
     if "english" in languages:
         noun = running.counts_after(NOUN_SIGNS)
@@ -84,11 +88,12 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
         may_end &= ~((verb > VERB_LAST * noun) & is_frequent & lower | adverb | participle)
         if only == "english":
             may_end &= ~_like_adjective(running, is_function | begins_like_verb)
-            nominal = _nominal(running, is_function)
+            nominal = _nominal(running, is_function | running.are(weak))
+            before_nouns = nominal | (running.counts_after(NOUN_SIGNS) > 0)
             may_end &= nominal | (np.bincount(running.word, minlength=len(running.words)) < N_TELLING)
     elif only == "german":
         may_end &= running.mostly_capital
-    return WordUses(may_begin, may_end, may_end & alone, nominal)
+    return WordUses(may_begin, may_end, may_end & alone, before_nouns, nominal)
 
 
 def _counted_or_aside(running: RunningText) -> Flags:
@@ -214,6 +219,7 @@ class _Marks:
     begins: Flags
     begins_name: Flags
     ends: Flags
+    before_nouns: Flags
     nominal: Flags
     is_function: Flags
     is_link: Flags
@@ -238,6 +244,7 @@ class _Marks:
             uses.may_begin,
             is_letters & ~is_function,
             uses.may_end,
+            uses.before_nouns,
             uses.nominal,
             is_function,
             is_link,
@@ -278,7 +285,7 @@ class _Runs:
 
 def _compounds(running: RunningText, uses: WordUses) -> list[tuple[int, Phrase]]:
     """Return the words with a hyphen or a dot inside that several texts have: to the vectors they are several words."""
-    is_compound = running.matching(lambda word: "-" in word or "." in word[:-1]) & uses.may_end
+    is_compound = running.matching(lambda word: "-" in word or "." in word[:-1]) & uses.may_end & uses.nominal
     places = np.flatnonzero(is_compound[running.word])
     order = places[np.argsort(running.word[places], kind="stable")]
     compounds = []
@@ -304,7 +311,7 @@ def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _
     is_kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
     # a piece of headlines that no sentence has may have a verb in it: "Minister Denies"
     in_sentence = np.bincount(run_of[tells[last]], minlength=runs.times.size) > 0
-    is_kept &= in_sentence | marks.nominal[words_of_runs[:, [0, -1]]].all(axis=1)
+    is_kept &= in_sentence | (marks.before_nouns[words_of_runs[:, 0]] & marks.nominal[words_of_runs[:, -1]])
     # part of a longer name is no phrase of its own
     goes_on = (marks.name_before[places] & capital[places]) | (marks.name_after[last] & capital[last])
     is_kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)
