@@ -34,7 +34,6 @@ are be been being
 _AFTER_VERBS = "the his her its their them him at more over nearly"
 NOUN_SIGNS, VERB_SIGNS = frozenset(_BEFORE_NOUNS.split()), frozenset(_BEFORE_VERBS.split())
 OBJECT_SIGNS = frozenset(_AFTER_VERBS.split())
-N_TELLING = 3  # occurrences of a word, of which a noun has one as a noun
 FEWEST = 5  # occurrences that say something of a word
 # How many signs of a verb to one of a noun make a verb at the beginning of a phrase, and at its end, where "health
 # care" is fine; a form in -ed or -ing is a noun only by signs of one.
@@ -42,6 +41,7 @@ VERB_FIRST, VERB_LAST = 4.0, 8.0
 ADJECTIVE, ADJECTIVE_BY_ENDING = 0.85, 0.4  # of the occurrences of a word, before a word of content
 FIRST_NAME, LAST_NAME = 0.6, 0.8  # of the occurrences of a name, before or after another one: it is torn alone
 _ADJECTIVE_ENDING = re.compile(r".{3,}(?:ous|ful|less|able|ible|ive|ish|ical|ual|ory|ary)$")
+_PLURAL = re.compile(r".{2,}[^s]s$")  # needs no article
 _PARTICIPLE = re.compile(r".{3,}(?:[^e]ed|ing)$")
 
 
@@ -90,7 +90,8 @@ def word_uses(running: RunningText, function_words: Collection[str], languages: 
             may_end &= ~_like_adjective(running, is_function | begins_like_verb)
             nominal = _nominal(running, is_function | running.are(weak))
             before_nouns = nominal | (running.counts_after(NOUN_SIGNS) > 0)
-            may_end &= nominal | (np.bincount(running.word, minlength=len(running.words)) < N_TELLING)
+            is_rare = np.bincount(running.word, minlength=len(running.words)) < FEWEST
+            may_end &= nominal | is_rare | running.matching(_PLURAL.match)
     elif only == "german":
         may_end &= running.mostly_capital
     return WordUses(may_begin, may_end, may_end & alone, before_nouns, nominal)

@@ -133,7 +133,7 @@ def test_a_piece_of_headlines_that_no_sentence_has_names_nothing_unless_its_ends
 
 
 def test_an_english_word_that_never_ends_a_noun_phrase_does_not_stand_alone():
-    texts = ["build it someplace else with a bank technician", "it is worthy of the technician"] * 3
+    texts = ["build it someplace else with a bank technician", "it is worthy of the technician"] * 5
     running = RunningText.of_texts(texts)
     uses = word_uses(running, STOP | {"it", "is", "with"}, ["english"])
     alone = dict(zip(running.words, uses.may_stand_alone.tolist(), strict=True))
