@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
+from doccluster.report.dendrogram import dendrogram_of, leaves_of
 from doccluster.report.explore import explore_data, group_tables, packed_gaps, page_order, shown_columns
 from doccluster.report.figures import bar_chart, heat_map, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
@@ -258,7 +259,7 @@ MAX_SILHOUETTES = 100  # clusters in the silhouette plot
 
 
 def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
-    """Return the figures of the quality tab that this run has: sizes, silhouette, adherence, separation."""
+    """Return the figures of the quality tab that this run has: sizes, silhouette, adherence, separation, tree."""
     figures = {"sizes": _sizes(run)}
     silhouette = _silhouette(run)
     if silhouette is not None:
@@ -266,6 +267,10 @@ def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
     for name, table in (("adherence", summary.adherence), ("separation", summary.separation)):
         if table is not None and not table.shows_numbers:
             figures[name] = _pairs(name, table)
+    leaves = leaves_of(run)
+    if leaves is not None:
+        described = f"How {leaves.n_clusters} {leaves.plural} join, from the nearest to the last"
+        figures["tree"] = dendrogram_of(run, leaves).inline(described)
     return figures
 
 

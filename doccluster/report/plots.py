@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.text_table import shortened
-from doccluster.clustering.nesting import joins_of, products_of_sums
 from doccluster.errors import InputError
 from doccluster.report.canvas import (
     Path,
@@ -28,6 +27,7 @@ from doccluster.report.canvas import (
     set_scales,
     written,
 )
+from doccluster.report.dendrogram import joins_on
 from doccluster.report.drawn_map import DARK, LIGHT, DrawnMap, draw_map, groups_of
 from doccluster.report.drawn_time import over_time, timeline
 from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE
@@ -112,8 +112,7 @@ def dendrogram(run: Run, *, ax: Axes | None = None, path: Path | None = None) ->
     if not 1 < k <= MAX_LEAVES:
         raise InputError(f"a tree of {k:,} clusters cannot be drawn", remedy=f"give a run of 2 to {MAX_LEAVES}")
     shown = run.levels[len(run.around.coarser)]
-    groups = shown.parents_on(run.levels[0]) if run.around.coarser else np.zeros(k, dtype=np.int64)
-    joins = joins_of(products_of_sums(run.vectors.documents.unit, run.partition.labels, k), groups)
+    joins = joins_on(run, shown)
     figure, axes = new_axes(7.2, 1.0 + 0.16 * k, ax)
     names = [plain(shortened(cluster.label, WIDEST_NAME)) for cluster in run.clusters]
     how: dict[str, Any] = {"color_threshold": 0, "above_threshold_color": ACCENT, "leaf_font_size": 7}

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from doccluster.report.dendrogram import dendrogram_of, joins_on, leaves_of
 from doccluster.report.explore import explore_data
 from doccluster.report.story_cards import MAX_UNFOLDED, MIN_LINES
 from doccluster.report.summary import summarize
@@ -125,3 +126,20 @@ DRAWN = """new Promise((done) => {
   map.style.height = map.clientHeight - 2 + "px";
   setTimeout(() => { CanvasRenderingContext2D.prototype.fillText = write; done(texts); }, 500);
 })"""  # noqa: E501
+
+
+def test_the_tree_is_drawn_from_the_finest_level_that_a_screen_holds(many, report_of_many, tmp_path):
+    level = leaves_of(many)
+    assert level.name == "section", "72 topics are more than a screen holds"
+    joins = joins_on(many, level)
+    assert joins.shape == (level.n_clusters - 1, 4)
+    assert (np.diff(joins[:, 2]) >= 0).all()
+    drawn = dendrogram_of(many, level)
+    assert {label.text for label in drawn.labels} == {cluster.label for cluster in level.clusters}
+    assert len(drawn.shapes) == level.n_clusters - 1
+    assert drawn.save(tmp_path / "tree.svg").stat().st_size < 20_000
+    page = report_of_many.read_text(encoding="utf-8")
+    assert '<section id="tree"' in page
+    few = dendrogram_of(many, many.levels[1])
+    colours = {shape.stroke for shape in few.shapes}
+    assert len(colours) == 1 + min(SECTIONS, 6), "joins inside a section have its colour"
