@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Labels
-from doccluster.base.text_table import text_width
 from doccluster.report.canvas import NARROW, plain
+from doccluster.report.still_map import circle_around, in_lines, matched, names_of, ring_slots
 from doccluster.report.svg import CATEGORIES, INK, MUTED, RULE
 from doccluster.report.wording import counted
-from doccluster.results.overview import overview
 from doccluster.results.prevalence import group_of_documents
 from doccluster.results.record import Run
 
@@ -77,45 +76,6 @@ def hues_of(n: int) -> list[float]:
     """Return n hues evenly around the circle, in an order in which those that follow one another are far apart."""
     step = next(step for step in range(max(1, round(GOLDEN * n)), n + 1) if math.gcd(step, n) == 1)
     return [(0.08 + number * step / n) % 1.0 for number in range(n)]
-
-
-def matched(points: Floats, slots: Floats) -> npt.NDArray[np.int64]:
-    """Return the slot of each point. The lines between them are together as short as they can be, so none cross."""
-    from scipy.optimize import linear_sum_assignment
-
-    lengths = np.hypot(*(points[:, None, :] - slots[None, :, :]).transpose(2, 0, 1))
-    return np.asarray(linear_sum_assignment(lengths)[1], dtype=np.int64)
-
-
-def in_lines(name: str, n_letters: int, n_lines: int) -> str:
-    """Return a name on at most `n_lines` lines; of a longer one the first of its words between commas, if they fit.
-
-    >>> in_lines("health insurance, Obamacare", 17, 2), in_lines("health insurance, Obamacare", 20, 1)
-    ('health insurance,\\nObamacare', 'health insurance')
-    """
-    width = max(2, n_letters * len(name) // max(1, text_width(name)))  # some scripts have signs of twice the width
-    for shorter in (name, *(name.rsplit(", ", n)[0] for n in range(1, name.count(", ") + 1))):
-        lines = textwrap.wrap(shorter, width, break_long_words=False)
-        if lines and len(lines) <= n_lines and max(map(len, lines)) <= width:
-            return _even(shorter, len(lines))
-    return "\n".join(textwrap.wrap(name, width, max_lines=n_lines, placeholder="…"))
-
-
-def _even(text: str, n_lines: int) -> str:
-    """Return a text on this many lines, about as long as one another."""
-    width = len(text) // n_lines + 1
-    while len(textwrap.wrap(text, width, break_long_words=False)) > n_lines:
-        width += 1
-    return textwrap.fill(text, width, break_long_words=False)
-
-
-def circle_around(places: Floats) -> tuple[Floats, float]:
-    """Return the centre and radius of nearly the smallest circle around places (Bădoiu & Clarkson 2003)."""
-    centre = places.mean(axis=0)
-    for step in range(2, 500):
-        apart = places - centre
-        centre = centre + apart[int((apart**2).sum(axis=1).argmax())] / step
-    return centre, float(np.hypot(*(places - centre).T).max())
 
 
 def spread_out(centres: Floats, sizes: Sequence[tuple[float, float]], n_rounds: int = 200) -> Floats:
@@ -182,10 +142,11 @@ class DrawnMap:
 
     def name_clusters(self, names: Sequence[str], centres: Floats, colours: Sequence[Colour | str]) -> int:
         """Write names in the ring, of the first clusters as many as it has room for; return how many these are."""
-        n_lines = 2
-        slots = self._slots(n_lines)
-        if len(names) > len(slots):
-            n_lines, slots = 1, self._slots(1)
+        for n_lines in (2, 1):
+            slots = ring_slots(self.radius + MARGIN, self.height - MARGIN, (n_lines * LINE + 0.35) * SIZE)
+            if len(names) <= len(slots):
+                break
+        slots += np.array([self.width / 2, self.height / 2])
         n = min(len(names), len(slots))
         for number, slot in enumerate(matched(centres[:n], slots).tolist()):
             x, y = slots[slot].tolist()
@@ -203,22 +164,6 @@ class DrawnMap:
                 ha="right" if is_left else "left",
             )
         return n
-
-    def _slots(self, n_lines: int) -> Floats:
-        """Return where names of some lines can begin, of shape (n_slots, 2): down the left side, then the right side.
-
-        They lie on a circle around the documents, and names grow away from it: no line to the inside meets a name.
-        """
-        slot_height = (n_lines * LINE + 0.35) * SIZE
-        n = int((self.height - MARGIN) / slot_height)
-        levels = (np.arange(n) - (n - 1) / 2) * slot_height
-        # the edge of a slot that is nearest to the middle has to be outside too
-        near = np.maximum(0.0, np.abs(levels) - slot_height / 2)
-        radius = self.radius + MARGIN
-        reach = np.sqrt(np.maximum(radius**2 - near**2, (0.12 * radius) ** 2))
-        sides = [np.column_stack([side * reach, levels]) for side in (-1, 1)]
-        slots: Floats = np.concatenate(sides) + np.array([self.width / 2, self.height / 2])
-        return slots
 
     def name_sections(self, names: Sequence[str], centres: Floats, colours: Sequence[Colour | str]) -> None:
         """Write names of sections in the middle of their documents, moved apart where one would cover another."""
@@ -328,13 +273,6 @@ def hues_of_clusters(run: Run) -> tuple[list[float], list[int]]:
     sections = run.levels[len(run.around.coarser)].parents_on(run.levels[0]).tolist()
     hues = hues_of(run.levels[0].n_clusters)
     return [hues[section] for section in sections], sections
-
-
-def names_of(run: Run) -> list[str]:
-    """Return the name of each cluster: that of an editor, else the headline of a story, else the words of a cluster."""
-    if run.shows_stories:
-        return [facts.short_name for facts in overview(run)[: run.n_clusters]]
-    return [cluster.name or cluster.label for cluster in run.clusters]
 
 
 def _centres(places: Floats, labels: Labels, n: int) -> Floats:

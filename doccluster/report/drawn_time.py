@@ -20,12 +20,10 @@ from doccluster.report.drawn_map import (
     Floats,
     colour_of,
     hues_of_clusters,
-    in_lines,
-    matched,
-    names_of,
     points_of,
     write_lines,
 )
+from doccluster.report.still_map import in_lines, matched, names_of
 from doccluster.report.story_cards import Lines
 from doccluster.report.svg import tick_step
 from doccluster.report.wording import counted, date_words, span_words

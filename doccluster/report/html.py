@@ -112,7 +112,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         with_map = MIN_DOCUMENTS <= run.n_documents <= MAX_WITH_MAP
     plane = plane_of(run) if with_map else None
     columns = shown_columns(run)
-    still = None if plane is None else still_map(run, plane, summary.names)
+    still = None if plane is None else still_map(run, plane)
     return rendered(
         "report.html",
         summary=summary,

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+from doccluster.base.text_table import text_width
 from doccluster.report.explore import GRID, grid_places
 from doccluster.report.plane import N_NEIGHBOURS, Plane
 from doccluster.report.story_cards import MAX_STORIES
 from doccluster.report.wording import one_line
+from doccluster.results.overview import overview
 from doccluster.results.record import Run
 
 SIDE = 720  # of the picture, in its own units
 CELLS = 96  # of the density, along a side
 LEVELS = (0.04, 0.12, 0.3, 0.6)  # of the densest cell
-MAX_LABEL_LETTERS = 28
+MAX_LABEL_LETTERS = 26
 BESIDE = 3  # clusters named as neighbours on the map
 TREEMAP = (720, 300)
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-LETTER, LINE = 5.7, 14  # room for a letter and a line of 11 units
-CELL = 4  # units along the side of a cell that a document takes up
-RINGS = tuple(range(8, 153, 8))  # units from a point to its label, the nearest first
-DIRECTIONS = tuple(
-    (np.cos(turn), np.sin(turn)) for turn in np.pi / 8 * np.array([0, 8, 1, -1, 7, -7, 2, -2, 6, -6, 3, -3, 5, -5])
-)
+TEXT, LETTER_SHARE = 17.0, 0.58  # height of a name of the map, in units of the picture; width of a letter, as its share
+LETTER, LINE = 5.7, 14  # room for a letter and a line of the areas
 
 
 class Box(NamedTuple):
@@ -104,6 +105,7 @@ class Medoid:
 class StillMap:
     """The map as a picture: one path for each level of density, the thin one first."""
 
+    view: str  # the edges of the picture, as a viewBox
     levels: tuple[str, ...]
     medoids: tuple[Medoid, ...]
     method: str
@@ -128,12 +130,16 @@ class Tile:
     height: float
 
 
-def still_map(run: Run, plane: Plane, names: Mapping[int, str]) -> StillMap:
-    """Return the picture of a plane; `names` says what each cluster is called."""
+def still_map(run: Run, plane: Plane) -> StillMap:
+    """Return the picture of a plane."""
     places = grid_places(plane)
+    centre, radius = circle_around(places / GRID * SIDE)
+    left, top = centre - (radius + TEXT * (1.5 + LETTER_SHARE * MAX_LABEL_LETTERS), radius + TEXT)
+    width, height = 2 * (centre - (left, top))
     return StillMap(
+        view=f"{left:.0f} {top:.0f} {width:.0f} {height:.0f}",
         levels=tuple(_level(_density(places), share) for share in LEVELS),
-        medoids=_medoids(run, places, names),
+        medoids=_medoids(run, places, ring_slots(radius + TEXT, height, 1.45 * TEXT) + centre),
         method=plane.method,
         n_of_meaning=0 if run.vectors.meaning is None or run.by_meaning is None else run.vectors.meaning.n_dimensions,
         judged_by=one_line(plane.judged_by, 40),
@@ -190,11 +196,15 @@ def _level(density: npt.NDArray[np.float64], share: float) -> str:
     return "".join(path)
 
 
-def _medoids(run: Run, places: Counts, names: Mapping[int, str]) -> tuple[Medoid, ...]:
+def _medoids(run: Run, places: Counts, slots: Floats) -> tuple[Medoid, ...]:
     shown = [cluster for cluster in run.clusters[:MAX_STORIES] if cluster.representatives]
     at = np.array([places[cluster.representatives[0].row] for cluster in shown]) / GRID
-    labels = [one_line(names[cluster.cluster], MAX_LABEL_LETTERS) for cluster in shown]
-    stands = placed_labels(at * SIDE, labels, places / GRID * SIDE, SIDE)
+    names = names_of(run)
+    labels = [in_lines(one_line(names[cluster.cluster]), MAX_LABEL_LETTERS, 1) for cluster in shown]
+    stands: list[LabelPlace | None] = [None] * len(shown)
+    for index, slot in enumerate(matched(at[: len(slots)] * SIDE, slots).tolist()):
+        x, y = slots[slot].tolist()
+        stands[index] = LabelPlace(round(x, 1), round(y, 1), "end" if slot < len(slots) // 2 else "start")
     numbers = [cluster.cluster for cluster in shown]
     medoids = []
     for index, cluster in enumerate(shown):
@@ -226,42 +236,62 @@ class LabelPlace:
     anchor: str
 
 
-def placed_labels(at: Floats, labels: Sequence[str], documents: Floats, side: float) -> list[LabelPlace | None]:
-    """Return where each label of a point stands, the most important first; None where there is no room for it.
+def matched(points: Floats, slots: Floats) -> npt.NDArray[np.int64]:
+    """Return the slot of each point. The lines between them are together as short as they can be, so none cross."""
+    lengths = np.hypot(*(points[:, None, :] - slots[None, :, :]).transpose(2, 0, 1))
+    if not lengths.size:
+        return np.zeros(0, dtype=np.int64)
+    # an entry of 0 would be no line at all; as many lines are drawn in any case
+    return np.asarray(min_weight_full_bipartite_matching(sparse.csr_array(lengths + 1))[1], dtype=np.int64)
 
-    No label covers a document, or leaves the picture, a square of this side.
+
+def in_lines(name: str, n_letters: int, n_lines: int) -> str:
+    """Return a name on at most `n_lines` lines; of a longer one the first of its words between commas, if they fit.
+
+    >>> in_lines("health insurance, Obamacare", 17, 2), in_lines("health insurance, Obamacare", 20, 1)
+    ('health insurance,\\nObamacare', 'health insurance')
     """
-    room = _Room(documents, side)
-    return [
-        room.take(x, y, LETTER * len(label)) if label else None
-        for (x, y), label in zip(at.tolist(), labels, strict=True)
-    ]
+    width = max(2, n_letters * len(name) // max(1, text_width(name)))  # some scripts have signs of twice the width
+    for shorter in (name, *(name.rsplit(", ", n)[0] for n in range(1, name.count(", ") + 1))):
+        lines = textwrap.wrap(shorter, width, break_long_words=False)
+        if lines and len(lines) <= n_lines and max(map(len, lines)) <= width:
+            return _even(shorter, len(lines))
+    return "\n".join(textwrap.wrap(name, width, max_lines=n_lines, placeholder="…"))
 
 
-class _Room:
-    """The cells of a picture that are taken, by documents and by the labels placed so far."""
+def _even(text: str, n_lines: int) -> str:
+    """Return a text on this many lines, about as long as one another."""
+    width = len(text) // n_lines + 1
+    while len(textwrap.wrap(text, width, break_long_words=False)) > n_lines:
+        width += 1
+    return textwrap.fill(text, width, break_long_words=False)
 
-    def __init__(self, documents: Floats, side: float) -> None:
-        self._n = int(np.ceil(side / CELL))
-        self._side = side
-        self._is_taken = np.zeros((self._n, self._n), dtype=bool)
-        across, down = np.clip(documents // CELL, 0, self._n - 1).astype(np.int64).T
-        self._is_taken[down, across] = True
 
-    def take(self, x: float, y: float, width: float) -> LabelPlace | None:
-        """Return the nearest free place for a label of this width beside a point, and take it."""
-        for far in RINGS:
-            for across, down in DIRECTIONS:
-                edge, middle = x + far * across, y + far * down
-                start = edge if across >= 0 else edge - width
-                cells = self._cells(start, middle - LINE / 2, start + width, middle + LINE / 2)
-                if cells is not None and not self._is_taken[cells].any():
-                    self._is_taken[cells] = True
-                    return LabelPlace(round(edge, 1), round(middle, 1), "start" if across >= 0 else "end")
-        return None
+def circle_around(places: Floats) -> tuple[Floats, float]:
+    """Return the centre and radius of nearly the smallest circle around places (Bădoiu & Clarkson 2003)."""
+    centre = places.mean(axis=0)
+    for step in range(2, 500):
+        apart = places - centre
+        centre = centre + apart[int((apart**2).sum(axis=1).argmax())] / step
+    return centre, float(np.hypot(*(places - centre).T).max())
 
-    def _cells(self, start: float, top: float, end: float, bottom: float) -> tuple[slice, slice] | None:
-        """Return the cells of a box, None where it leaves the picture."""
-        if min(start, top) < 0 or max(end, bottom) > self._side:
-            return None
-        return slice(int(top // CELL), int(bottom // CELL) + 1), slice(int(start // CELL), int(end // CELL) + 1)
+
+def ring_slots(radius: float, height: float, slot_height: float) -> Floats:
+    """Return where names can begin beside a circle about (0, 0), of shape (n_slots, 2): down the left, then the right.
+
+    Names grow away from the circle, so that no line to the inside meets one.
+    """
+    n = int(height / slot_height)
+    levels = (np.arange(n) - (n - 1) / 2) * slot_height
+    # the edge of a slot that is nearest to the middle has to be outside too
+    near = np.maximum(0.0, np.abs(levels) - slot_height / 2)
+    reach = np.sqrt(np.maximum(radius**2 - near**2, (0.12 * radius) ** 2))
+    slots: Floats = np.concatenate([np.column_stack([side * reach, levels]) for side in (-1, 1)])
+    return slots
+
+
+def names_of(run: Run) -> list[str]:
+    """Return the name of each cluster: that of an editor, else the headline of a story, else the words of a cluster."""
+    if run.shows_stories:
+        return [facts.short_name for facts in overview(run)[: run.n_clusters]]
+    return [cluster.name or cluster.label for cluster in run.clusters]

@@ -19,7 +19,7 @@ from doccluster.report.explore import GRID, explore_data, grid_places, packed, p
 from doccluster.report.html import render_report
 from doccluster.report.page import as_json
 from doccluster.report.plane import neighbour_purity, plane_of
-from doccluster.report.still_map import LabelPlace, placed_labels, squarified, still_map, tiles_of
+from doccluster.report.still_map import squarified, still_map, tiles_of
 from doccluster.report.summary import summarize
 from doccluster.report.tsne import attraction, neighbour_similarities, places_among, repulsion, tsne
 
@@ -225,34 +225,25 @@ def test_json_in_the_page_cannot_end_its_element():
     assert json.loads(text) == {"a": "</script><!-- & \u2028", "b": [1]}
 
 
-def test_labels_of_the_still_map_are_headlines_and_cover_no_document_no_label_and_no_edge(newsroom_run, newsroom_plane):
-    names = summarize(newsroom_run).names
-    still = still_map(newsroom_run, newsroom_plane, names)
+def test_labels_of_the_still_map_stand_around_it_and_cover_no_document_and_no_label(newsroom_run, newsroom_plane):
+    still = still_map(newsroom_run, newsroom_plane)
     documents = grid_places(newsroom_plane) / GRID * 720
+    left, top, width, height = map(int, still.view.split())
     boxes = []
-    for one in still.medoids:
-        assert names[one.number].startswith(one.label.removesuffix("…"))
-        if one.stands:
-            width = 5.7 * len(one.label)
-            left = one.stands.x if one.stands.anchor == "start" else one.stands.x - width
-            boxes.append((left, one.stands.y - 7, left + width, one.stands.y + 7))
-    assert len(boxes) >= 4
-    for index, (left, top, right, bottom) in enumerate(boxes):
-        assert min(left, top) >= -0.1
-        assert max(right, bottom) <= 720.1
+    for medoid in still.medoids:
+        label = newsroom_run.clusters[medoid.number].label
+        assert label.startswith(medoid.label.removesuffix("…"))
+        reach = 9.9 * len(medoid.label)
+        edge = medoid.stands.x if medoid.stands.anchor == "start" else medoid.stands.x - reach
+        boxes.append((edge, medoid.stands.y - 8, edge + reach, medoid.stands.y + 8))
+    assert len(boxes) == newsroom_run.n_clusters
+    for index, (start, above, end, below) in enumerate(boxes):
+        assert min(start - left, above - top, left + width - end, top + height - below) >= 0
         x, y = documents.T
-        assert not ((x >= left) & (x <= right) & (y >= top) & (y <= bottom)).any()
+        assert not ((x >= start) & (x <= end) & (y >= above) & (y <= below)).any()
         for a, b, c, d in boxes[:index]:
-            assert right <= a + 0.1 or c <= left + 0.1 or bottom <= b + 0.1 or d <= top + 0.1
-    assert all(len(one.beside) == 3 and one.number not in one.beside for one in still.medoids)
-
-
-def test_a_label_without_room_is_left_out():
-    everywhere = np.stack(np.meshgrid(np.arange(0, 720, 4.0), np.arange(0, 720, 4.0)), axis=-1).reshape(-1, 2)
-    point = np.array([[360.0, 360.0]])
-    assert placed_labels(point, ["a label"], everywhere, 720) == [None]
-    assert placed_labels(point, ["a label"], point, 720) == [LabelPlace(368.0, 360.0, "start")]
-    assert placed_labels(point, [""], point, 720) == [None]
+            assert end <= a or c <= start or below <= b or d <= above
+    assert all(len(medoid.beside) == 3 and medoid.number not in medoid.beside for medoid in still.medoids)
 
 
 def test_areas_of_the_treemap_fill_it_in_proportion_to_the_sizes(newsroom_run):

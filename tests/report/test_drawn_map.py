@@ -14,15 +14,13 @@ from doccluster.report import plots
 from doccluster.report.drawn_map import (
     DARK,
     LIGHT,
-    circle_around,
     colour_of,
     groups_of,
     hues_of,
-    in_lines,
-    matched,
     spread_out,
 )
 from doccluster.report.plane import Plane
+from doccluster.report.still_map import circle_around, in_lines, matched
 
 
 @pytest.fixture(autouse=True)
