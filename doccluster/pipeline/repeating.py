@@ -101,7 +101,7 @@ def repeat_run(
                 f"{path} is of a run on {what} in memory, which cannot be read again",
                 remedy="call doccluster.run again",
             )
-    corrections: tuple[Correction, ...] = ()
+    corrections: tuple[CorrectedTopic, ...] = ()
     if keep_corrections:
         ids = None if source is None else read_documents(source, settings, silent, wants_texts=False).documents.ids
         corrections = _corrections(folder, settings.topics or (), ids)
@@ -137,14 +137,14 @@ def _as_made(record: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Correction:
+class CorrectedTopic:
     """A topic that stands for a cluster that an editor named or merged, and the names of the topics it replaces."""
 
     topic: Topic
     replaces: frozenset[str]
 
 
-def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> tuple[Correction, ...]:
+def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> tuple[CorrectedTopic, ...]:
     """Return the clusters of a run folder that an editor named or merged as topics, with documents as examples.
 
     `topics` are those of the run; a corrected cluster of one of them keeps its parent. `ids` are the documents that are
@@ -170,13 +170,13 @@ def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | N
         former = {name, *(before.clusters[part].name for part in parts.tolist())} & parents.keys()
         outermost = min(sorted(former), key=lambda topic: len(ancestors(topic, parents)), default=None)
         parent = None if outermost is None else parents[outermost]
-        corrections.append(Correction(Topic(name, (), tuple(examples), parent), frozenset(former)))
+        corrections.append(CorrectedTopic(Topic(name, (), tuple(examples), parent), frozenset(former)))
     if not corrections:
         raise InputError("no document of the corrected clusters is in the source", remedy="leave out the corrections")
     return tuple(corrections)
 
 
-def _with_corrections(topics: Sequence[Topic], corrections: Sequence[Correction]) -> tuple[Topic, ...]:
+def _with_corrections(topics: Sequence[Topic], corrections: Sequence[CorrectedTopic]) -> tuple[Topic, ...]:
     """Return topics of which some are replaced by corrected ones; parts of what is replaced stay its parts."""
     names = {name: correction.topic.name for correction in corrections for name in correction.replaces}
     both = [*(topic for topic in topics if topic.name not in names), *(correction.topic for correction in corrections)]

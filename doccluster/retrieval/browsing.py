@@ -128,8 +128,11 @@ class Browser:
         self._unit = as_documents(self._rows if vectors.meaning is None else vectors.meaning.beside(self._rows))
         self._how, self._n_threads = Vectorization(vectors, vectorizer, tuple(languages)), n_threads
         self._run = run
-        is_tree = run is not None and bool(run.around.coarser)
-        self._views = [_View("", self._of_run(run) if is_tree else self._scattered(np.arange(self._rows.shape[0])))]
+        if run is not None and run.around.coarser:
+            cards = self._of_run(run)
+        else:
+            cards = self._scattered(np.arange(self._rows.shape[0]))
+        self._views = [_View("", cards)]
 
     def __repr__(self) -> str:
         return cut(f"Browser({self.n_documents:,} documents in {len(self.cards)} clusters: {self.path})")
@@ -158,8 +161,8 @@ class Browser:
         node = card.node
         while node is not None and len(node.children) == 1:  # a part that is all of it shows nothing new
             node = node.children[0]
-        has_parts = node is not None and node.children
-        cards = self._cards_of(node.children) if has_parts else self._scattered(card.members)
+        parts = () if node is None else node.children
+        cards = self._cards_of(parts) if parts else self._scattered(card.members)
         self._views.append(_View(f"open {number}", cards))
 
     def gather(self, numbers: Sequence[int]) -> None:
