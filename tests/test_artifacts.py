@@ -187,12 +187,12 @@ def test_files_of_different_runs_do_not_mix(run, tmp_path):
 
 def test_cells_that_a_spreadsheet_would_run_are_marked(tmp_path):
     frame = pd.DataFrame(
-        {"title": ["=1+1", "+1", "-1", "@x", "\t=1", "a=b", ""], "value": [-1.5, np.nan, 1, 2, 3, 4, 5]}
+        {"title": ["=1+1", "+1+1", "-1", "@x", "\t=1", "a=b", ""], "value": [-1.5, np.nan, 1, 2, 3, 4, 5]}
     )
     write_csv(frame, tmp_path / "cells.csv")
     text = (tmp_path / "cells.csv").read_bytes().decode("utf-8")
     back = pd.read_csv(tmp_path / "cells.csv", keep_default_na=False, dtype=str)
-    assert back["title"].tolist() == ["'=1+1", "'+1", "'-1", "'@x", "'\t=1", "a=b", ""]
+    assert back["title"].tolist() == ["'=1+1", "'+1+1", "-1", "'@x", "'\t=1", "a=b", ""]
     assert back["value"].tolist()[:2] == ["-1.5", ""]
     assert "\r" not in text
 

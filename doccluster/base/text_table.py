@@ -272,20 +272,26 @@ def _escaped(text: str) -> str:
 # of East Asian keyboards included.
 _FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
 _UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
+_NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def safe_cell(value: object) -> object:
     """Return a text without control characters, and with ``'`` before it where a spreadsheet would run it.
 
+    A number with a sign stays as it is, such as -1, the topic of documents without one.
+
     >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
     ("'=HYPERLINK(1)", "'- a dash", 'plain', -1.5)
+    >>> safe_cell("-1"), safe_cell("+0.5"), safe_cell("-1+cmd|' /C calc'!A0")
+    ('-1', '+0.5', "'-1+cmd|' /C calc'!A0")
     >>> safe_cell("＝HYPERLINK(1)")  # the signs of East Asian keyboards
     "'＝HYPERLINK(1)"
     """
     if not isinstance(value, str):
         return value
     cleaned = value if value.isprintable() else _UNPRINTABLE.sub("", storable(value))
-    return f"'{cleaned}" if cleaned[:1] in _FORMULA_SIGNS else cleaned
+    runs = cleaned[:1] in _FORMULA_SIGNS and not _NUMBER.fullmatch(cleaned)
+    return f"'{cleaned}" if runs else cleaned
 
 
 def storable(text: str) -> str:
