@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from doccluster.base.lazy import offer
-from doccluster.base.version import __version__ as __version__
+from doccluster.base.package import __version__ as __version__
+from doccluster.base.package import offer
 
 _HOMES = {
     "Corpus": "doccluster.corpus",

@@ -14,10 +14,9 @@ import numba.core.event
 import pytest
 
 from doccluster.base.compiled import jit
-from doccluster.base.progress import CLOCK, CompileClock, collector_paused, silent
+from doccluster.base.progress import CLOCK, CompileClock, StageClock, collector_paused, silent
 from doccluster.cli._console import COMPILING, progress_shown
 from doccluster.errors import DocclusterWarning
-from doccluster.pipeline.provenance import StageClock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

@@ -20,8 +20,7 @@ from doccluster.distributed.text_vectors import known_encoder
 from doccluster.errors import InputError, MissingDependency, NothingUsable, SchemaError
 from doccluster.pipeline.editing import Edit, edit_run
 from doccluster.pipeline.repeating import repeat_run
-from doccluster.pipeline.source_meaning import language_note
-from doccluster.results.encoded_rows import EncodedRows
+from doccluster.pipeline.source_meaning import EncodedRows, language_note
 from doccluster.retrieval.searching import open_search
 from doccluster.vectors import encoders
 from doccluster.vectors.encoders import Encoder, encode, fetch_model, get_encoder, onnx_encoder

@@ -15,8 +15,8 @@ from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.report.html import render_report
 from doccluster.report.summary import summarize
-from doccluster.results.headlines import choose_headline, plain_title, title_endings, without_openings
-from doccluster.results.overview import overview
+from doccluster.results.document_table import without_openings
+from doccluster.results.overview import choose_headline, overview, plain_title, title_endings
 from tests.cli.conftest import doccluster  # noqa: F401 (a fixture)
 
 

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from doccluster.pipeline.main_line import run_pipeline
-from doccluster.results.headlines import first_sentence
-from doccluster.results.overview import outlets_of, overview
+from doccluster.results.overview import first_sentence, outlets_of, overview
 
 OIL = ["Oil prices rise as OPEC cuts exports", "OPEC cuts exports of oil again", "Crude oil exports fall, OPEC says"]
 WHEAT = ["Rain delays the wheat harvest", "Wheat harvest late after rain", "Farmers wait: rain on the wheat"]
@@ -107,7 +106,7 @@ def test_excerpts_are_plain_text_without_the_head_of_a_message():
 
 
 def test_a_headline_does_not_end_at_a_shortened_word():
-    from doccluster.results.headlines import first_sentence
+    from doccluster.results.overview import first_sentence
 
     text = "A court told the U.S. envoy, Mr. J. Hill, to leave. He left."
     assert first_sentence(text) == "A court told the U.S. envoy, Mr. J. Hill, to leave."

@@ -24,11 +24,9 @@ from urllib.parse import parse_qs, urlsplit
 
 from doccluster.cli._output import write_error
 from doccluster.errors import DocclusterError, InputError
-from doccluster.report.page import POLICY
-from doccluster.report.stream_page import render_front_page
+from doccluster.report.page import POLICY, render_front_page
 from doccluster.retrieval.browsing import render_browse_page
-from doccluster.streams.page.feed_out import feed_of
-from doccluster.streams.page.front_page import front_page
+from doccluster.streams.page.front_page import feed_of, front_page
 from doccluster.streams.store.database import reading
 from doccluster.streams.store.tables import stories_with, story_told
 

@@ -13,7 +13,7 @@ from doccluster.cli._output import write_error
 from doccluster.cli._verb import Verb
 
 if TYPE_CHECKING:
-    from doccluster.labeling.namers import Namer
+    from doccluster.labeling.profiles import Namer
     from doccluster.pipeline.editing import Edited
 
 
@@ -75,7 +75,7 @@ def label_command(
             edited = edit_run(folder, Edit("label", (cluster,), name))
         _print(edited, f"cluster {cluster} is now called {name}", as_json)
     elif command is not None:
-        from doccluster.pipeline.naming_program import ProgramNamer
+        from doccluster.pipeline.model_names import ProgramNamer
 
         with closing(ProgramNamer(command, model=model, seconds=seconds)) as program:
             _name_all(folder, program, as_json)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from doccluster.base.version import __version__
+from doccluster.base.package import __version__
 from doccluster.cli._output import (
     CLOSED,
     OutputFailed,

@@ -50,7 +50,7 @@ from doccluster.cli._verb import (
 from doccluster.pipeline.run_settings import RunSettings
 
 if TYPE_CHECKING:
-    from doccluster.pipeline.naming_program import ProgramNamer
+    from doccluster.pipeline.model_names import ProgramNamer
 
 # how settings of a run are typed; what they say is written at the fields of `RunSettings`
 letters_option = made_options(RunSettings, {"letters": OptionSpec()})
@@ -215,7 +215,7 @@ def run_command(
 
 
 def _program(command: str) -> closing[ProgramNamer]:
-    from doccluster.pipeline.naming_program import ProgramNamer
+    from doccluster.pipeline.model_names import ProgramNamer
 
     return closing(ProgramNamer(command))
 

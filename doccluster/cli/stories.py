@@ -275,7 +275,7 @@ def report_command(store: str, output: str, since: str | None, as_json: bool) ->
 
     It is one file that can be read without its script, and loads nothing from the network.
     """
-    from doccluster.report.stream_page import render_front_page
+    from doccluster.report.page import render_front_page
     from doccluster.streams.page.front_page import front_page
 
     check_file(Path(output), overwrite=True)

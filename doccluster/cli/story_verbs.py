@@ -175,7 +175,7 @@ def feed_command(words: tuple[str, ...], store: str, output: str, name: str, as_
 
     A story is one entry, under its own id for good; readers see it again when it has grown.
     """
-    from doccluster.streams.page.feed_out import feed_of
+    from doccluster.streams.page.front_page import feed_of
 
     check_file(Path(output), overwrite=True)
     with reading(Path(store)) as connection:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.base.lazy import offer
+from doccluster.base.package import offer
 
 # loaded when used: the command line reads the parameters of the reader alone
 _HOMES = {

@@ -24,8 +24,7 @@ from doccluster.base.blocks import entry_blocks, open_array, row_blocks, write_a
 from doccluster.base.place import ArrayFile, CsrFiles, FilePlace, csr_over
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import compact_indices
-from doccluster.clustering.k_means.assign import place_documents
-from doccluster.clustering.k_means.sparse_means import CANCELLED, SparseMeans
+from doccluster.clustering.k_means.assign import CANCELLED, SparseMeans, place_documents
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import unit_documents

@@ -2,7 +2,6 @@
 
 from doccluster.labeling.describe import describe_clusters, descriptive_terms, discriminating_terms
 from doccluster.labeling.label_terms import short_labels
-from doccluster.labeling.namers import NamingRequest
 from doccluster.labeling.placement import (
     Contrast,
     Contribution,
@@ -18,6 +17,7 @@ from doccluster.labeling.profiles import (
     ClusterDescription,
     ClusterProfiles,
     LabelTerm,
+    NamingRequest,
     Representative,
     Term,
 )

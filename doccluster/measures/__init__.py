@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.base.lazy import offer
+from doccluster.base.package import offer
 
 # isort: off
 from doccluster.measures import set_matching as set_matching

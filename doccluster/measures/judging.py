@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Flags, Floats
+from doccluster.base.package import __version__
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import METRICS
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice
-from doccluster.base.version import __version__
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable, worded
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from doccluster.base.version import __version__
+from doccluster.base.package import __version__
 from doccluster.errors import Argument, InputError
 from doccluster.labeling import NamingRequest
-from doccluster.labeling.namers import MAX_NAME_LETTERS
+from doccluster.labeling.profiles import MAX_NAME_LETTERS
 from doccluster.pipeline.model_names import Unanswered
 from doccluster.report.wording import one_line
 

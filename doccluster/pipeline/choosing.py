@@ -14,16 +14,14 @@ from doccluster.base.paths import ENCODED, check_folder, new_files
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.pipeline._cluster_count import recommended, with_examples
 from doccluster.pipeline._fitting import news_among
-from doccluster.pipeline._in_process import Stages, order_of
+from doccluster.pipeline._in_process import Stages, order_of, recommended, with_examples
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.source_meaning import read_documents, with_meaning
+from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
 from doccluster.pipeline.sources import split_empty
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
-from doccluster.results.encoded_rows import EncodedRows
 from doccluster.selection import CriteriaOverK, Recommendation, Tendency, criteria_over_k, tendency
 from doccluster.selection.criteria import checked_criteria, default_ks
 from doccluster.vectors import DocumentVectors

@@ -20,11 +20,10 @@ from doccluster.errors import Argument, InputError
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline._in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.source_meaning import reader_for, with_meaning
+from doccluster.pipeline.source_meaning import EncodedRows, reader_for, with_meaning
 from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
-from doccluster.results.encoded_rows import EncodedRows
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_result import headline, latex_summary, title_of
 from doccluster.vectors import DocumentVectors

@@ -19,7 +19,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import ClusterDescription, place_documents
-from doccluster.labeling.namers import Namer
+from doccluster.labeling.profiles import Namer
 from doccluster.measures import Evaluation, evaluate
 from doccluster.pipeline.model_names import Naming, RunInterrupted, answers_writer, ask_names, read_answers, with_names
 from doccluster.pipeline.naming import describe_texts, vectorized_of, without_other

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Integers
+from doccluster.base.package import __version__
 from doccluster.base.place import FilePlace
 from doccluster.base.plain_values import format_size, matrix_checksum
 from doccluster.base.progress import Progress
 from doccluster.base.validation import as_generator
-from doccluster.base.version import __version__
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reading import as_paths

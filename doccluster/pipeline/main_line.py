@@ -11,20 +11,19 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Flags, Integers
+from doccluster.base.package import __version__
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output
-from doccluster.base.progress import Progress, silent
-from doccluster.base.version import __version__
+from doccluster.base.progress import Progress, StageClock, peak_memory, silent, versions
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.labeling import ClusterDescription, Placement
-from doccluster.labeling.namers import Namer
+from doccluster.labeling.profiles import Namer
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
 from doccluster.pipeline._apart import Apart, rule_apart, vectors_apart
-from doccluster.pipeline._cluster_count import ClusterCount
 from doccluster.pipeline._fitting import (
     FittedClusters,
     Rows,
@@ -39,16 +38,15 @@ from doccluster.pipeline._fitting import (
     stories_of_run,
     with_labels,
 )
-from doccluster.pipeline._in_process import Stages, VectorizedDocuments
+from doccluster.pipeline._in_process import ClusterCount, Stages, VectorizedDocuments
 from doccluster.pipeline.block_runs import begin_checkpoints, stages_for
 from doccluster.pipeline.guiding import GuidedClusters, correct_stories, guide_clusters
 from doccluster.pipeline.known_topics import checked_topics, n_guides
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters, unwanted_words
 from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
-from doccluster.pipeline.provenance import StageClock, peak_memory, versions
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
-from doccluster.pipeline.source_meaning import meaning_note, read_documents
+from doccluster.pipeline.source_meaning import EncodedRows, meaning_note, read_documents
 from doccluster.pipeline.sources import (
     N_KEPT,
     SourceDocuments,
@@ -57,7 +55,6 @@ from doccluster.pipeline.sources import (
 )
 from doccluster.pipeline.vectorizing import Vectorization, vectorizer_options
 from doccluster.results.document_table import DocumentTable
-from doccluster.results.encoded_rows import EncodedRows
 from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import Writer, save_run
 from doccluster.results.run_tables import check_parquet, write_parquet_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from scipy import sparse
 
 from doccluster.base.arrays import Matrix
 from doccluster.base.parameter_fields import check_names, parameters_of
-from doccluster.base.plain_values import ShortRepr
+from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
@@ -24,7 +24,6 @@ from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.reading import as_paths
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
-from doccluster.pipeline.provenance import corpus_checksum
 from doccluster.pipeline.vectorizing import Vectorization, adopt_vectors, vectorize_texts
 from doccluster.results.document_table import NO_TERMS, DocumentTable
 from doccluster.results.overview import outlets_of
@@ -323,3 +322,15 @@ def boilerplate_note(lines: tuple[Repeated, ...]) -> str | None:
     n_lines = "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
     who = "outlets repeat" if any(line.outlet for line in lines) else "many documents share"
     return f"Removed as boilerplate: {n_lines} that {who} ({', '.join(shown)}); --keep-boilerplate keeps them."
+
+
+def corpus_checksum(corpus: Corpus) -> str:
+    """Return the checksum of the ids and texts of a corpus, in their order, wherever they lie."""
+    parts = (encoded(corpus.ids), encoded(corpus.texts))
+    return checksum(part for pair in zip(*parts, strict=True) for part in pair)
+
+
+def encoded(strings: Sequence[str]) -> Iterator[str | bytes]:
+    """Return strings in UTF-8 where they lie in it already, else as they are: their checksum is the same."""
+    texts: Iterator[str | bytes] = strings.encoded() if hasattr(strings, "encoded") else iter(strings)
+    return texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.base.lazy import offer
+from doccluster.base.package import offer
 
 # loaded when used: how dates and numbers are worded needs no templates, and a report no matplotlib
 _HOMES = {

@@ -18,9 +18,8 @@ from markupsafe import Markup
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
-from doccluster.report.dendrogram import dendrogram_of, leaves_of
 from doccluster.report.explore import explore_data, group_tables, packed_gaps, page_order, shown_columns
-from doccluster.report.figures import bar_chart, heat_map, line_chart, silhouette_plot
+from doccluster.report.figures import bar_chart, dendrogram_of, heat_map, leaves_of, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, plane_of
 from doccluster.report.quality import PairTable

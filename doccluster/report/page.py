@@ -1,10 +1,11 @@
-"""What every page is made with, and the page of what has changed."""
+"""What every page is made with; the front page of a stream and the page of what has changed, from plain data."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,11 +14,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from doccluster.base.package import __version__
 from doccluster.base.paths import finished_file, usable_path
 from doccluster.base.text_table import visible
-from doccluster.base.version import __version__
 from doccluster.errors import InputError
-from doccluster.report.wording import counted, decimal, one_line, safe_link, with_code
+from doccluster.report.wording import Pieces, counted, decimal, one_line, safe_link, with_code
 
 # of the page of browsing: nothing is loaded, and forms go back to where the page came from
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
@@ -109,4 +110,126 @@ def render_changes(difference: Any) -> str:
     ]
     return rendered(
         "changes.html", difference=difference, counts=difference.counts(), rows=rows, n_more=len(changes) - len(rows)
+    )
+
+
+@dataclass(frozen=True)
+class ArticleLine:
+    """One article as a line; `link` is None unless it leads to a web page.
+
+    `excerpt` is a sentence in pieces; those that are terms which the article shares with its story are marked.
+    `copies` are other outlets with the same text.
+    """
+
+    name: str
+    link: str | None
+    source: str
+    date: str
+    date_iso: str
+    excerpt: Pieces = ()
+    copies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Days from a first to a last moment: in words of universal time, and the moments, for the reader's own."""
+
+    words: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True)
+class StoryLine:
+    """One story as the page shows it, and its pieces with it: counts, outlets, span and bins are of all of them.
+
+    Attributes
+    ----------
+    lang : str
+        The code of its language, "" where that is not known.
+    badges : tuple of (word, meaning)
+        What has happened to it since the moment the page looks back to.
+    outlets : tuple of (name, number of articles)
+    bins : tuple of int
+        Articles by equal parts of the time that the page shows.
+    others : tuple of ArticleLine
+        The newest other articles, which a card shows.
+    articles : tuple of ArticleLine
+        What it opens to: its own articles, the newest first; `n_unlisted` are left out.
+    pieces : tuple of StoryLine
+        Other stories that are so much alike that they are shown under this one.
+    """
+
+    id: str
+    headline: str
+    lang: str
+    badges: tuple[tuple[str, str], ...]
+    n_documents: int
+    n_copies: int
+    outlets: tuple[tuple[str, int], ...]
+    n_outlets: int
+    span: Span
+    bins: tuple[int, ...]
+    lead: ArticleLine
+    other_articles: tuple[ArticleLine, ...]
+    articles: tuple[ArticleLine, ...]
+    n_unlisted: int
+    pieces: tuple[StoryLine, ...]
+    newest: str
+
+
+@dataclass(frozen=True)
+class FrontPage:
+    """The data of the front page.
+
+    Attributes
+    ----------
+    moment, since : str
+        Of the last batch, and the moment that "new" is counted from.
+    moment_iso : str
+    name : str
+        Of the store, under which the browser keeps when the page was read last.
+    facts : tuple of (name, number)
+    n_open : int
+        How many stories are open, each piece of one counted.
+    cards, lines : tuple of StoryLine
+        The first of the open ones, by rank, and those that follow.
+    singles, columns : tuple of StoryLine
+        Articles that are alone, and columns that come again and again under one title; both are folded.
+    unlisted : mapping
+        The open stories that show only in a search, as plain data for JSON, and `n_unlisted` of them.
+    period : (Span, Span)
+        The first and the last day of the small charts.
+    ended_stories : tuple of StoryLine
+        The stories that ended last, of `n_ended`.
+    troubles : tuple of (feed, reason, what to do)
+    outlets, languages : tuple of str
+        What can be chosen from.
+    """
+
+    moment: str
+    since: str
+    moment_iso: str = ""
+    since_iso: str = ""
+    name: str = ""
+    n_open: int = 0
+    facts: tuple[tuple[str, int], ...] = ()
+    cards: tuple[StoryLine, ...] = ()
+    lines: tuple[StoryLine, ...] = ()
+    singles: tuple[StoryLine, ...] = ()
+    columns: tuple[StoryLine, ...] = ()
+    unlisted: Mapping[str, Any] = field(default_factory=dict)
+    n_unlisted: int = 0
+    period: tuple[Span, ...] = ()
+    ended_stories: tuple[StoryLine, ...] = ()
+    n_ended: int = 0
+    troubles: tuple[tuple[str, str, str], ...] = ()
+    outlets: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+
+def render_front_page(page: FrontPage) -> str:
+    """Return the page as HTML."""
+    return rendered(
+        "front_page.html", page=page, rest=as_json(page.unlisted), script=page_part("scripts/front_page.js")
     )

@@ -27,10 +27,9 @@ from doccluster.report.canvas import (
     set_scales,
     written,
 )
-from doccluster.report.dendrogram import joins_on
 from doccluster.report.drawn_map import DARK, LIGHT, DrawnMap, draw_map, groups_of
 from doccluster.report.drawn_time import over_time, timeline
-from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE
+from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE, joins_on
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
 from doccluster.report.svg import ACCENT, INK, MUTED, WARNING, Range, tick_step

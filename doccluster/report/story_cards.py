@@ -13,8 +13,7 @@ from doccluster.base.progress import LOOPS
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.labeling.profiles import ClusterDescription, Representative, Term
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
-from doccluster.results.headlines import first_sentence
-from doccluster.results.overview import OTHER, Overview, as_date, days_of, outlets_of
+from doccluster.results.overview import OTHER, Overview, as_date, days_of, first_sentence, outlets_of
 from doccluster.results.record import Run
 
 MAX_STORIES = 500

@@ -11,8 +11,8 @@ from pathlib import PurePath
 
 import numpy as np
 
+from doccluster.base.package import __version__
 from doccluster.base.plain_values import format_size
-from doccluster.base.version import __version__
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.measures import Score
 from doccluster.measures.registry import ARROWS, Measure

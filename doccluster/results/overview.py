@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -18,21 +18,39 @@ import numpy as np
 from doccluster.base.arrays import Integers, Labels
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.corpus.dates import disbelief
+from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
 from doccluster.results.document_table import DocumentTable
-from doccluster.results.headlines import choose_headline, plain_title, title_endings
 from doccluster.results.record import Run
 from doccluster.results.tree import TreeLevel
+from doccluster.text.tokens import sentences
 
 OTHER = "Other"
 N_WORDS = 3  # of the line below the name an editor gave
+HEADLINE_LENGTH = 110
+MIN_SENTENCE_LETTERS = 20  # characters; a shorter one says too little
+MIN_TITLES = 3  # with an ending that is the name of an outlet
+MAX_ENDING_WORDS = 5  # words
+MIN_WORDS = 4
 
 # suffixes of files that are read, without those that are domains too (.md, .zip)
 _FILE = re.compile(
     r"\.(txt|text|csv|tsv|json|jsonl|ndjson|parquet|xml|rss|atom|opml|html?|eml|mbox|sgml?|tar|t?gz|bz2|xz)$",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ENDING = re.compile(r"\s+(?:[|»–—-]|::)\s+([^|»–—]+)$")
+_KICKER = re.compile(
+    r"^(?:(?:re|fwd?|aw|wg)(?:\[\d+\])?:\s*)+"
+    r"|^(?:updated?(?: \d+)?|breaking(?: news)?|exclusive|watch(?: live)?|live|video|photos?|pictures)"
+    r"\s*(?::|\s[–—|-]\s|-(?=[A-Z]))\s*",
+    re.IGNORECASE,
+)
+_VIEW = re.compile(
+    r"^(?:opinions?|editorial|column|commentary|analysis|letters?|op-ed|viewpoint)\s*[:|/–—-]", re.IGNORECASE
+)
+_QUOTATION = re.compile(r"""^(?:"[^"]+"|“[^“”]+”|‘[^‘’]+’|'[^']+')[.!?]?$""")
 
 
 @dataclass(frozen=True)
@@ -188,3 +206,77 @@ def _titles_of_several_clusters(titles: Sequence[str], labels: Labels, endings: 
 def _distinct(values: Sequence[str]) -> Sequence[str]:
     """Return the values of a column, each once where the column keeps them so."""
     return values.values if isinstance(values, CodedColumn) else values
+
+
+def plain_title(title: str, endings: Collection[str] = ()) -> str:
+    """Return a title without markup, without "UPDATED:" and the like, and without the name of its outlet at the end.
+
+    >>> plain_title("Example <b>Atom</b>"), plain_title("History of the <blink> tag")
+    ('Example Atom', 'History of the <blink> tag')
+    >>> plain_title("UPDATED: Ferry runs aground - Yahoo News", {"yahoo news"})
+    'Ferry runs aground'
+    """
+    plain = (strip_markup(title) if holds_tags(title) else title).strip()
+    ending = _ENDING.search(plain)
+    if ending is not None and ending[1].strip().casefold() in endings:
+        plain = plain[: ending.start()].rstrip()
+    return _KICKER.sub("", plain) or plain
+
+
+def title_endings(titles: Iterable[str], outlets: Iterable[str] = ()) -> frozenset[str]:
+    """Return in small letters what ends titles after a dash or bar and is the name of an outlet.
+
+    That is the name of one of `outlets`, or what ends three different titles.
+
+    >>> titles = ["Rain - Yahoo News", "Rye up - Yahoo News", "A cup - Yahoo News", "Fog - Courier", "Hot - cold"]
+    >>> sorted(title_endings(titles, ["Courier"]))
+    ['courier', 'yahoo news']
+    """
+    names = {name.casefold() for name in outlets if name}
+    heads: defaultdict[str, set[int]] = defaultdict(set)
+    for title in titles:
+        match = _ENDING.search(title)
+        if match is not None and len(match[1].split()) <= MAX_ENDING_WORDS:
+            heads[match[1].strip().casefold()].add(hash(title[: match.start()].casefold()))
+    return frozenset(name for name, title_heads in heads.items() if len(title_heads) >= MIN_TITLES or name in names)
+
+
+def is_plain(title: str) -> bool:
+    """Return whether a title says what happened: no opinion, no single quotation, four words or more.
+
+    >>> titles = ["Ferry runs aground at dawn", "OPINION: Fix the ferry now", '"We are all quite fine"', "$$ in Bash"]
+    >>> [is_plain(title) for title in titles]
+    [True, False, False, False]
+    """
+    if _VIEW.match(title) or _QUOTATION.match(title):
+        return False
+    return not title.isascii() or len(_WORD.findall(title)) >= MIN_WORDS
+
+
+def choose_headline(titles: Sequence[str], beginnings: Sequence[str], shared: Collection[str] = ()) -> str:
+    """Return the first plain title that no other cluster shares, else the first title, else the plainest beginning."""
+    unshared = [title for title in titles if title and title.casefold() not in shared]
+    candidates = unshared or [title for title in titles if title]
+    if candidates:
+        return next(filter(is_plain, candidates), candidates[0])
+    first = [first_sentence(begins) for begins in beginnings if begins]
+    return next(filter(is_plain, first), first[0] if first else "")
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text if it is short enough for a headline, else the words that fit.
+
+    >>> first_sentence("A ferry ran aground off the islands. All 40 people on board are safe.")
+    'A ferry ran aground off the islands.'
+    """
+    first = ""
+    for sentence in sentences(text):
+        first = text[: text.index(sentence, len(first)) + len(sentence)]
+        if len(first) >= MIN_SENTENCE_LETTERS:
+            break
+    if len(first) < len(text) and MIN_SENTENCE_LETTERS <= len(first) <= HEADLINE_LENGTH:
+        return first
+    if len(text) <= HEADLINE_LENGTH:
+        return text
+    cut = text[:HEADLINE_LENGTH]
+    return f"{cut.rpartition(' ')[0] or cut} …"

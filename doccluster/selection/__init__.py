@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.base.lazy import offer
+from doccluster.base.package import offer
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 
 __all__ = [

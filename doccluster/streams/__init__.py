@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doccluster.base.lazy import offer
+from doccluster.base.package import offer
 
 _HOMES = {
     "Replayed": "doccluster.streams.article",

@@ -245,7 +245,7 @@ class StoryStream:
         `force` holds for the first pass alone. The list is read again before each pass.
         """
         from doccluster.streams.polling.poller import PollOptions
-        from doccluster.streams.polling.subscribing import soonest_poll
+        from doccluster.streams.polling.scheduling import soonest_poll
 
         chosen = options or PollOptions()
         clock, is_first = chosen.clock, True

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
+from doccluster.base.package import __version__
 from doccluster.base.paths import shown_path, unfinished_folder, usable_path
 from doccluster.base.progress import Progress, silent
-from doccluster.base.version import __version__
 from doccluster.errors import InputError
 from doccluster.synthetic.synthetic_vectors import SyntheticVectors
 from doccluster.synthetic.vmf import VmfMixture

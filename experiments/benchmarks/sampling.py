@@ -63,7 +63,7 @@ def _em_step(session: Session, concentration: str | float) -> None:
     fit does once before all steps is outside the clock for both: documents renumbered, and sorted by term.
     """
     from doccluster.base.blocks import available_threads
-    from doccluster.clustering.k_means.sparse_means import SparseMeans
+    from doccluster.clustering.k_means.assign import SparseMeans
     from doccluster.clustering.k_means.sweep import NearestCentroids
     from doccluster.clustering.k_means.term_places import TermPlaces
     from doccluster.clustering.k_means.unit_documents import unit_documents

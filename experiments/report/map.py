@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import time
 
-from doccluster.report.explore import as_json, explore_data, shown_columns
+from doccluster.report.explore import explore_data, shown_columns
+from doccluster.report.page import as_json
 from doccluster.report.plane import plane_of
 from doccluster.results.run_folder import load_run
 

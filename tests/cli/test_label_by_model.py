@@ -17,7 +17,7 @@ import pytest
 from doccluster.errors import InputError
 from doccluster.pipeline import chat_server as chat_module
 from doccluster.pipeline.chat_server import KEY, ServerNamer
-from doccluster.pipeline.naming_program import ProgramNamer
+from doccluster.pipeline.model_names import ProgramNamer
 from doccluster.results.run_folder import load_run
 from tests.chat_server import chat_server
 from tests.streams.loopback import loopback_only

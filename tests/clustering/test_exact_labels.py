@@ -7,10 +7,9 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.k_means import sweep, unit_documents
-from doccluster.clustering.k_means.assign import nearest_centroids
+from doccluster.clustering.k_means.assign import SparseMeans, nearest_centroids
 from doccluster.clustering.k_means.lloyd import Limits, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps, RunningSums
-from doccluster.clustering.k_means.sparse_means import SparseMeans
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces

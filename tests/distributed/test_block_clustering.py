@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.base.validation import unit_rows
-from doccluster.clustering.k_means.sparse_means import SparseMeans
+from doccluster.clustering.k_means.assign import SparseMeans
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces

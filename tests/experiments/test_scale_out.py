@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from doccluster.pipeline.provenance import peak_memory
+from doccluster.base.progress import peak_memory
 from experiments.benchmarks import harness, made_text, scale_out, whole_runs
 from experiments.benchmarks.harness import Session, read_results
 from experiments.benchmarks.process_watch import ProcessWatch, folder_bytes

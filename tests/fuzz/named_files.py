@@ -9,7 +9,7 @@ from pathlib import Path
 
 from doccluster.retrieval import read_hits
 from doccluster.retrieval.grouping import cluster_search_results
-from doccluster.streams.polling.subscribing import subscriptions
+from doccluster.streams.polling.scheduling import subscriptions
 from tests.fuzz.campaign import Target, scratch_folder
 
 _HITS = (

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from doccluster.corpus.dates import as_moment
 from doccluster.errors import DocclusterError, InputError
-from doccluster.report.stream_page import render_front_page
+from doccluster.report.page import render_front_page
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.article import as_text
 from doccluster.streams.page.front_page import front_page

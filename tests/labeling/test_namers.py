@@ -7,8 +7,7 @@ import json
 import pytest
 
 from doccluster.labeling import NamingRequest
-from doccluster.labeling.namers import MAX_NAME_LETTERS, name_problem, plain_name
-from doccluster.labeling.profiles import ClusterDescription, LabelTerm, Term
+from doccluster.labeling.profiles import MAX_NAME_LETTERS, ClusterDescription, LabelTerm, Term, name_problem, plain_name
 
 
 def described(n_terms):

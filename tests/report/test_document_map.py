@@ -18,10 +18,17 @@ from doccluster.report import plane, story_cards
 from doccluster.report.explore import GRID, explore_data, grid_places, packed, packed_gaps, page_order, shown_columns
 from doccluster.report.html import render_report
 from doccluster.report.page import as_json
-from doccluster.report.plane import neighbour_purity, plane_of
+from doccluster.report.plane import (
+    attraction,
+    neighbour_purity,
+    neighbour_similarities,
+    places_among,
+    plane_of,
+    repulsion,
+    tsne,
+)
 from doccluster.report.still_map import squarified, still_map, tiles_of
 from doccluster.report.summary import summarize
-from doccluster.report.tsne import attraction, neighbour_similarities, places_among, repulsion, tsne
 
 FEW = [
     "oil crude barrel price",
@@ -104,7 +111,7 @@ def test_similarities_have_the_perplexity_that_was_asked_for(groups):
         p = np.exp(-beta * (squared - squared[0]))
         p /= p.sum()
         low, high = (beta, high) if -(p * np.log(p + 1e-300)).sum() > np.log(8) else (low, beta)
-    from doccluster.report.tsne import _weights
+    from doccluster.report.plane import _weights
 
     np.testing.assert_allclose(_weights(squared[None] - squared[0], np.log(8))[0], p, atol=1e-6)
 

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from doccluster.report.dendrogram import dendrogram_of, joins_on, leaves_of
 from doccluster.report.explore import explore_data
+from doccluster.report.figures import dendrogram_of, joins_on, leaves_of
 from doccluster.report.story_cards import MAX_UNFOLDED, MIN_LINES
 from doccluster.report.summary import summarize
 from tests.report.conftest import SECTIONS

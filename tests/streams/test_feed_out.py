@@ -9,7 +9,7 @@ import pytest
 
 from doccluster.streams import StoryStream
 from doccluster.streams.article import as_text
-from doccluster.streams.page.feed_out import feed_of
+from doccluster.streams.page.front_page import feed_of
 from doccluster.streams.settings import DAY, HOUR
 from doccluster.streams.store.database import reading
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture

@@ -11,12 +11,11 @@ from scipy import sparse
 
 from doccluster.corpus.dates import as_moment
 from doccluster.errors import InputError
-from doccluster.report.stream_page import render_front_page
+from doccluster.report.page import render_front_page
 from doccluster.streams.article import article
 from doccluster.streams.page import _story_words as story_pieces
 from doccluster.streams.page import front_page as front_page_module
-from doccluster.streams.page.feed_out import feed_of
-from doccluster.streams.page.front_page import front_page
+from doccluster.streams.page.front_page import feed_of, front_page
 from doccluster.streams.settings import DAY
 from doccluster.streams.store.database import open_to_write, transaction
 from doccluster.streams.store.intake import take_in

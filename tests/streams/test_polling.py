@@ -20,15 +20,14 @@ import pytest
 
 from doccluster.corpus.feeds import listed_feeds
 from doccluster.errors import InputError
-from doccluster.report.stream_page import render_front_page
+from doccluster.report.page import render_front_page
 from doccluster.streams import StoryStream
-from doccluster.streams.page.feed_out import feed_of
-from doccluster.streams.page.front_page import front_page
+from doccluster.streams.page.front_page import feed_of, front_page
 from doccluster.streams.polling import parsing
 from doccluster.streams.polling._fetching import Reachable, fetch
 from doccluster.streams.polling.addresses import REASONS, Refused, is_allowed, parse_networks, redirected, target_of
 from doccluster.streams.polling.parsing import FeedParser
-from doccluster.streams.polling.subscribing import subscriptions
+from doccluster.streams.polling.scheduling import subscriptions
 from experiments.streams.certificates import AUTHORITY
 from experiments.streams.following import SharedParser
 from experiments.streams.misbehaving import BEGINS, endless_feed

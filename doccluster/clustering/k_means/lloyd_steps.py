@@ -23,8 +23,8 @@ from scipy import sparse
 from doccluster.base.arrays import Flags, Floats, Integers
 from doccluster.base.compiled import jit
 from doccluster.base.sparse_structure import Csr
+from doccluster.clustering.k_means.assign import CANCELLED, SparseMeans
 from doccluster.clustering.k_means.lloyd import Labels, Snapshot, choose_refills, empty_clusters
-from doccluster.clustering.k_means.sparse_means import CANCELLED, SparseMeans
 from doccluster.clustering.k_means.sweep import (
     ARITHMETIC,
     F32,

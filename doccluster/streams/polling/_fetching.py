@@ -20,7 +20,7 @@ from typing import Any
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, ProtocolError
 
-from doccluster.base.version import __version__
+from doccluster.base.package import __version__
 from doccluster.streams.polling.addresses import (
     PORTS,
     Failure,

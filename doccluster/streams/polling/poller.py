@@ -21,10 +21,15 @@ from doccluster.streams.article import Article, Moment, article, is_believable
 from doccluster.streams.polling._fetching import Fetched, Reachable, fetch
 from doccluster.streams.polling.addresses import listed_target, parse_networks
 from doccluster.streams.polling.parsing import FeedParser, Parsed
-from doccluster.streams.polling.scheduling import Answer, FeedState, believed_now, http_date, must_be_whole, next_poll
-from doccluster.streams.polling.subscribing import (
+from doccluster.streams.polling.scheduling import (
+    Answer,
+    FeedState,
     Unusable,
+    believed_now,
     host_of,
+    http_date,
+    must_be_whole,
+    next_poll,
     read_due_feeds,
     read_last_requests,
     subscribe,

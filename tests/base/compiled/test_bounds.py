@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from doccluster.clustering.k_means.sparse_means import SparseMeans
+from doccluster.clustering.k_means.assign import SparseMeans
 from doccluster.clustering.k_means.sweep import (
     CHORD_SLACK,
     FIXED_ADDITIONS,

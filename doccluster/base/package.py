@@ -1,4 +1,7 @@
-"""Names of a package that are loaded when they are first used: a command pays only for the imports it needs."""
+"""The package itself: its version, where every floor may read it, and names that are loaded when they are first used.
+
+A command pays only for the imports it needs.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+__version__ = "1.0.0rc1"
 
 
 def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
