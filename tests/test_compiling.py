@@ -145,7 +145,7 @@ def test_a_terminal_is_told_and_the_stage_goes_on_afterwards(monkeypatch):
         def __exit__(self, *error):
             return None
 
-    monkeypatch.setattr("doccluster.cli._console.stage_line", Bars)
+    monkeypatch.setattr("doccluster.cli._console.stage_line", lambda *, is_drawn: Bars())
     with progress_shown() as progress:
         progress("cluster", 3, 10)
         with CLOCK.compiling():
