@@ -322,16 +322,15 @@ def silhouette_plot(
     values: npt.ArrayLike,
     labels: npt.ArrayLike,
     *,
-    title: str = "",
+    mean: float,
     max_points: int = 4000,
-    mean: float | None = None,
     ax: Axes | None = None,
     path: Path | None = None,
 ) -> Figure:
     """Return the classical silhouette plot: the documents of each cluster, widest first, as one outline per cluster.
 
     Silhouettes that are nan are left out. About `max_points` documents are drawn, evenly spaced, so that outlines keep
-    their shape; the dashed line is at `mean`, by default that of the values. Raises InputError if the lengths differ.
+    their shape; the dashed line is at `mean`.
     """
     widths = np.asarray(values, dtype=np.float64)
     member = np.asarray(labels, dtype=np.int64)
@@ -350,10 +349,7 @@ def silhouette_plot(
         )
         middle.append(at + widths_of_cluster.size / 2)
         at += widths_of_cluster.size + gap
-    if defined.any():
-        axes.axvline(
-            float(widths[defined].mean()) if mean is None else mean, color=INK, linewidth=1, linestyle=(0, (2, 3))
-        )
+    axes.axvline(mean, color=INK, linewidth=1, linestyle=(0, (2, 3)))
     axes.axvline(0, color=MUTED, linewidth=0.8)
     axes.set_ylim(max(at, 1.0), -gap)  # the first cluster at the top
     shown = np.arange(0, kinds.size, tick_step(kinds.size))
@@ -361,7 +357,7 @@ def silhouette_plot(
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
-    label_axes(axes, title=title, x_label="silhouette", y_label="cluster")
+    label_axes(axes, title="", x_label="silhouette", y_label="cluster")
     return written(figure, path)
 
 
