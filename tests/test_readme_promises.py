@@ -42,8 +42,8 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "The same seed gives the same labels for any number of threads, whatever the algorithm.": (
         "test_every_algorithm.py::test_labels_do_not_depend_on_the_number_of_threads",  # with threads that were started
     ),
-    "The default smooths documents over those most like them and then refines the clusters by the counts of their terms, "
-    "which agrees more with human classes.": (
+    "The default smooths documents over those most like them and then refines the clusters by the counts of their "
+    "terms, which agrees more with human classes.": (
         "test_quality.py::test_smoothing_finds_more_of_the_stories_than_the_plain_algorithm",
         "test_quality.py::test_left_out_the_quality_is_the_default_and_the_record_names_its_algorithm",
     ),
