@@ -15,7 +15,7 @@ from doccluster.base.arrays import Matrix
 from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
-from doccluster.labeling.placement import BORDERLINE_MARGIN, similarity_without
+from doccluster.labeling.placement import similarity_without
 from doccluster.results.overview import overview
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run
@@ -90,9 +90,10 @@ def explain(
         return Explanation(*_one_node(run, *place))
     if name in run.documents.ids:
         return Explanation(*_one_document(run, run.documents.ids.index(name)))
+    of_a_level = f"a larger one as {run.levels[0].name}:0, " if run.around.coarser else ""
     raise InputError(
         f"the run has no cluster and no document {name!r}",
-        remedy=f"give a number from 0 to {run.n_clusters - 1}, or the id of a document",
+        remedy=f"give a number from 0 to {run.n_clusters - 1}, {of_a_level}or the id of a document",
     )
 
 
@@ -185,12 +186,14 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, objec
     lines += _terms("words that set it apart (share of its distance to the others; documents)", cluster.discriminating)
     lines.append(TYPICAL)
     for shown in cluster.representatives:
-        copies = f"   and {shown.n_copies:,} near-copies" if shown.n_copies else ""
+        noun = "near-copy" if shown.n_copies == 1 else "near-copies"
+        copies = f"   and {shown.n_copies:,} {noun}" if shown.n_copies else ""
         lines.append(f"  {shown.similarity:.3f}  {_name(run, shown.row)}{copies}")
     if cluster.borderline:
         lines.append("close to another cluster (margin, the other cluster)")
-    else:
-        lines.append(f"every document is nearest to this cluster (smallest margin {BORDERLINE_MARGIN})")
+    elif run.n_clusters > 1:
+        smallest = float(run.margin[run.partition.labels == cluster.cluster].min())
+        lines.append(f"every document is nearest to this cluster (smallest margin {smallest:.3f})")
     for near in cluster.borderline:
         runner_up = run.clusters[near.runner_up].label
         lines.append(f"  {near.margin:+.3f}  {near.runner_up} ({runner_up})  {_name(run, near.row)}")
