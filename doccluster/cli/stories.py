@@ -406,6 +406,8 @@ def prune_command(store: str, older_than: str, keep: bool, as_json: bool) -> Non
         print_json({"store": store, **asdict(done)})
         return
     say(f"  deleted    {done.n_texts:,} texts, {done.n_versions:,} earlier versions, {done.n_fetches:,} requests")
+    if keep:
+        say(f"  from now   polls delete what is older than {older_than}, once a day")
     say(f"  {store}  {format_size(done.n_bytes_before)} -> {format_size(done.n_bytes_after)}")
 
 

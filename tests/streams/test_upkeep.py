@@ -309,6 +309,8 @@ def test_the_verb_prune_says_what_it_deleted_and_the_store_stays_sound(doccluste
     assert json.loads(doccluster(*prune, "52w", "--json").out)["n_texts"] == 0
     assert json.loads(doccluster(*prune, "4w", "--json").out)["n_texts"] > 100
     assert "0 texts" in doccluster(*prune, "4w").out
+    assert "polls delete" not in doccluster(*prune, "4w").out
+    assert "polls delete what is older than 4w, once a day" in doccluster(*prune, "4w", "--keep").out
     assert doccluster("stream", "check", "--store", store).code == 0
     doccluster("stream", "export", "--store", store, "-o", tmp_path / "after")
     for name in ("documents.csv", "stories.csv", "lineage.csv"):
