@@ -11,7 +11,7 @@ import pytest
 import doccluster
 from doccluster.cli._run_summary import print_run, run_as_json
 from doccluster.errors import InputError, NothingUsable, SchemaError
-from doccluster.pipeline.nested_levels import LevelsWork
+from doccluster.pipeline.nested_levels import LARGE, LevelsWork
 from doccluster.results.run_folder import load_run, save_run
 from doccluster.results.storage import read_json, write_json
 from doccluster.results.tree import TreeLevel, nests, tree_of
@@ -242,7 +242,7 @@ def test_tables_name_the_path_of_each_document(run, tmp_path):
 
 
 def test_a_run_without_levels_has_no_columns_of_them(texts, tmp_path):
-    save_run(doccluster.run(texts, n_clusters=3, language="none"), tmp_path / "run")
+    save_run(doccluster.run(texts, n_clusters=3, language="none", levels="none"), tmp_path / "run")
     assert not (tmp_path / "run" / "levels.csv").exists()
     assert "section" not in pd.read_csv(tmp_path / "run" / "assignments.csv")
 
@@ -296,6 +296,37 @@ def test_the_screen_puts_clusters_below_their_sections(run, capsys, monkeypatch)
     assert headings == [f"section {n}, {whole.size} documents: {whole.label}" for n, whole in enumerate(sections)]
     rows = run_as_json(run, None)["levels"]
     assert [row["level"] for row in rows] == ["section"] * THEMES + ["topic"] * THEMES * PARTS
+
+
+def test_large_clusters_of_a_given_number_have_subtopics(texts):
+    """The themes are shown, and each is divided into its clusters."""
+    n_documents = len(texts)
+    assert n_documents >= LARGE * THEMES
+    run = doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0)
+    plain = doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0, levels="none")
+    assert np.array_equal(run.partition.labels, plain.partition.labels)
+    assert [level.name for level in run.levels] == ["topic", "subtopic"]
+    assert all_nest(run)
+    parts = np.arange(n_documents) // EACH
+    agreement = doccluster.evaluate(run.levels[1].labels, truth=parts, measures="adjusted_rand")["adjusted_rand"].value
+    assert agreement > 0.9
+    backwards = doccluster.run(texts[::-1], n_clusters=THEMES, language="none", random_state=0)
+    assert np.array_equal(backwards.levels[1].labels[::-1], run.levels[1].labels)
+
+
+def test_large_clusters_of_documents_drawn_at_random_have_no_subtopics():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"noise{w}" for w in rng.integers(0, 300, 20)) for _ in range(300)]
+    run = doccluster.run(texts, n_clusters=3, language="none", random_state=0)
+    assert run.n_documents >= LARGE * 3
+    assert [level.name for level in run.levels] == ["cluster"]
+
+
+def test_subtopics_that_do_not_return_are_left_out_and_said(texts, monkeypatch):
+    monkeypatch.setattr("doccluster.pipeline.nested_levels.RETURNS", 1.1)
+    run = doccluster.run(texts, n_clusters=THEMES, language="none", random_state=0)
+    assert run.around.finer == ()
+    assert any(note.startswith("Subtopics are left out: random parts") for note in run.notes)
 
 
 def test_thousands_of_finer_clusters_are_left_out_and_said(monkeypatch):

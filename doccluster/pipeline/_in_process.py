@@ -47,6 +47,7 @@ from doccluster.vectors.vectorize import letters_weight
 DIGEST_BYTES = 16
 BLOCK_ROWS = 2**13  # of documents in files, whose digests are made at a time
 N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
+MAX_FOR_FINER = 8_000  # documents in which subtopics are found of clusters whose number was given
 MIN_SHARE_SEEN = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
 MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
 SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
@@ -370,6 +371,29 @@ class Stages:
                 fit = replace(fit, points=None)
             fit = in_input_order(fit, order)
         return fit, count.reordered(order)
+
+    def finer(
+        self,
+        vectors: DocumentVectors,
+        documents: DocumentTable,
+        settings: RunSettings,
+        seed: int,
+        progress: Progress,
+    ) -> Recommendation | None:
+        """Return subtopics of a sample for clusters whose number was given; None where the data have no topics."""
+        with self.place.for_a_while() as place:
+            order = order_of(vectors, place)
+            choice, _ = recommended(
+                vectors.take(order, place).in_space(settings.space),
+                documents,
+                granularity="topics",
+                max_documents=MAX_FOR_FINER,
+                seed=seed,
+                n_threads=self.n_threads,
+                progress=progress,
+                place=place,
+            )
+        return choice.reordered(order) if choice.k is not None and choice.granularity == "topics" else None
 
     fit_spherical: FitSpherical | None = None
 

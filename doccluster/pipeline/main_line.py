@@ -44,7 +44,7 @@ from doccluster.pipeline.guiding import GuidedClusters, correct_stories, guide_c
 from doccluster.pipeline.known_topics import checked_topics, n_guides
 from doccluster.pipeline.model_names import RunInterrupted, answers_writer, read_answers
 from doccluster.pipeline.naming import name_clusters, unwanted_words
-from doccluster.pipeline.nested_levels import FEWEST, LabelsOfLevels, LevelsWork
+from doccluster.pipeline.nested_levels import FEWEST, LARGE, LabelsOfLevels, LevelsWork
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
 from doccluster.pipeline.source_meaning import EncodedRows, meaning_note, read_documents
 from doccluster.pipeline.sources import (
@@ -59,6 +59,7 @@ from doccluster.results.record import Provenance, Run
 from doccluster.results.run_folder import Writer, save_run
 from doccluster.results.run_tables import check_parquet, write_parquet_parts
 from doccluster.results.tree import Levels
+from doccluster.selection import Recommendation
 from doccluster.selection.recommendation import MAX_DOCUMENTS
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import Letters, letters_note
@@ -455,16 +456,21 @@ class _Line:
             said = "Sections of the clusters are left out in blocks of this many documents."
             return LabelsOfLevels(notes=(said,) if fit.partition.n_clusters >= FEWEST else ())
 
-        def work_on(fit: FittedClusters, count: ClusterCount) -> LevelsWork:
+        def work_on(fit: FittedClusters, choice: Recommendation | None) -> LevelsWork:
             rows = vectorized.vectors.documents.unit if fit.points is None else fit.points
             labels, is_other = fit.partition.labels, clusters.is_other
             is_counted = np.ones(labels.size, bool) if is_other is None else ~is_other
-            return LevelsWork(rows, labels, is_counted, count.choice, self.seed, self.stages.n_threads)
+            return LevelsWork(rows, labels, is_counted, choice, self.seed, self.stages.n_threads)
 
-        work = work_on(fit, clusters.count)
+        work = work_on(fit, clusters.count.choice)
         if clusters.guided is not None and clusters.guided.has_groups():
             return work.above_topics(clusters.guided.topic_of, clusters.guided.roots())
         if not clusters.is_stories:
+            has_finer = clusters.count.choice is None and clusters.guided is None and settings.labels is None
+            if has_finer and work.labels.size >= LARGE * fit.partition.n_clusters:
+                vectors = vectorized.vectors.with_letters(clusters.letters)
+                choice = self.stages.finer(vectors, vectorized.documents, settings, self.seed, self.clock.progress)
+                work = replace(work, choice=choice)
             return work.around()
         if len(vectorized.documents) > MAX_DOCUMENTS:
             said = f"Topics of the stories are left out: there are more than {MAX_DOCUMENTS:,} documents."
@@ -473,7 +479,7 @@ class _Line:
         topics, count = self.stages.cluster(
             vectorized.vectors, vectorized.documents, of_topics, self.seed, self.clock.progress
         )
-        return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics, count))
+        return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics, count.choice))
 
     def judge(self, documents: DocumentTable, evidence: ClusterEvidence) -> Evaluation:
         """Return the scores of the clusters, by the classes too where there are such."""

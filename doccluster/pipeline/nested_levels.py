@@ -25,6 +25,7 @@ from doccluster.selection import Recommendation
 from doccluster.selection.levels import APART, DRAWN, agreement_of_parts, draw_rows
 
 FEWEST = 12  # clusters that are worth sections
+LARGE = 50  # documents on average of clusters, of a number that was given, that are worth subtopics
 MOST = 4_000  # clusters, of which a table of all pairs is held
 MAX_FINER = 1_000  # clusters of a level that is only looked into
 RETURNS = 0.3  # the adjusted Rand index of refits below which a level is hidden
@@ -51,7 +52,7 @@ class LevelsWork:
     """What levels are made of.
 
     `rows`: what the clusters were found in, dense or csr. `is_counted`: which documents are not Other. `choice`: the
-    levels that were found when the clusters were counted, where they were.
+    levels that were found when the clusters were counted, or beside clusters whose number was given.
     """
 
     rows: Any
@@ -121,12 +122,7 @@ class LevelsWork:
         numbers.append(number_of_groups(merge_order(products)))
         groups = {"section": coarser_groups(products, numbers[-1])[of_topics], **groups}
         returns = dict(zip(reversed(groups), self._returns(k, numbers), strict=True))
-        notes = tuple(
-            f"{name.capitalize()}s are left out: random parts of the documents do not bring them back (adjusted Rand "
-            f"index {value:.2f})."
-            for name, value in returns.items()
-            if value < RETURNS
-        )
+        notes = tuple(_left_out(f"{name}s", value) for name, value in returns.items() if value < RETURNS)
         kept = {name: numbers_of for name, numbers_of in groups.items() if returns[name] >= RETURNS}
         return {name: self._largest_first(numbers_of[self.labels]) for name, numbers_of in kept.items()}, notes
 
@@ -146,6 +142,10 @@ class LevelsWork:
                 why = f"there are {number:,} of them; --granularity {name} shows them."
                 return finer, (f"{name.capitalize()} are left out: {why}",)
             assert self.choice is not None
+            columns = self.choice.columns
+            agreement = float(columns["agreement"][columns["chosen"] == name][0])
+            if agreement < RETURNS:
+                return finer, (_left_out(name, agreement),)
             fine = self.choice.levels[name]  # type: ignore[index]
             labels = self._largest_first(nested_labels(self.rows, labels, fine, self.is_counted))
             finer[SINGULAR[name]] = labels
@@ -181,3 +181,10 @@ class LevelsWork:
                 labels, products = groups[labels], products_of_groups(products, groups)
                 labels_of[place].append(labels)
         return [agreement_of_parts(parts, labels, drawn.size) for labels in labels_of]
+
+
+def _left_out(plural: str, agreement: float) -> str:
+    return (
+        f"{plural.capitalize()} are left out: random parts of the documents do not bring them back (adjusted Rand "
+        f"index {agreement:.2f})."
+    )
