@@ -127,7 +127,7 @@ class LevelsWork:
         return {name: self._largest_first(numbers_of[self.labels]) for name, numbers_of in kept.items()}, notes
 
     def below(self, shown: str) -> tuple[dict[str, Labels], tuple[str, ...]]:
-        """Return the finer levels that were found when clusters were counted, made to nest; and what to say.
+        """Return the finer levels of `choice`, made to nest; and what to say.
 
         Thousands of clusters would take longer to name than the documents to cluster.
         """

@@ -143,8 +143,8 @@ class RunSettings:
         "auto",
         "Whether there are sections above the clusters and finer ones below: auto, where they are stable, or none. "
         "The clusters stay as they are: sections of at least 12 topics, subtopics that were found when topics were "
-        "counted, topics and sections above stories. A level that parts of the documents do not bring back is left "
-        "out, and `notes` says so.",
+        "counted or that large topics of a given number have, topics and sections above stories. A level that parts "
+        "of the documents do not bring back is left out, and `notes` says so.",
         choices=("auto", "none"),
     )
     topics: Any = parameter(
