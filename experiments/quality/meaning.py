@@ -3,9 +3,10 @@
 ``python -m experiments.quality.meaning [--most N] [--seeds N] [--sets A,B] [--encoder NAME] [--weights] [--keep]
 [FOLDER]`` clusters up to N documents of each set, evenly spaced (2,500), by their words, by the embeddings of an
 encoder (static, of the extra ``meaning``), and by both, with k = number of classes and five seeds; beside them
-scikit-learn's k-means of the same embeddings and, where umap-learn is installed, the two usual lines of BERTopic with
-three seeds: UMAP to 5 dimensions, then k-means, or HDBSCAN, which chooses its own number of clusters and leaves
-documents without one.
+scikit-learn's k-means of the same embeddings and, where they are installed, BERTopic's two usual lines (umap-learn)
+with three seeds: UMAP to 5 dimensions, then k-means, or HDBSCAN, which chooses its own number of clusters and leaves
+documents without one; and with one seed EVoC (evoc), likewise, and TriTopic (tritopic) with k topics, which sees the
+texts too.
 Search results of AMBIENT are clustered query by query, and blurbs of ITN language by language; the means count. Each
 fit has one thread.
 ``--keep`` writes results/meaning.csv, going on where it stopped, and the table of docs/explanation/quality.md; results
@@ -26,6 +27,7 @@ import time
 import warnings
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -49,9 +51,11 @@ from experiments.resumable import run_cases
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "explanation" / "quality.md"
 UMAP_WAYS = ("UMAP, HDBSCAN", "UMAP, k-means")
-WAYS = ("k-means of embeddings", *UMAP_WAYS, "words", "meaning", "both", "both, fast")
+PEERS = ("k-means of embeddings", *UMAP_WAYS, "EVoC", "TriTopic")
+PACKAGES = {**dict.fromkeys(UMAP_WAYS, "umap"), "EVoC": "evoc", "TriTopic": "tritopic"}
+SEEDS = {**dict.fromkeys(UMAP_WAYS, 3), "EVoC": 1, "TriTopic": 1}
+WAYS = (*PEERS, "words", "meaning", "both", "both, fast")
 TIMED = ("k-means of embeddings", "UMAP, HDBSCAN", "both")
-UMAP_SEEDS = 3
 UMAP = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}  # as BERTopic has them
 LEAST_CLUSTER = 10  # of HDBSCAN, likewise
 WEIGHTS = ("both x 0.5", "both x 1", "both x 2", "both x 4", "both")  # the last by the length of documents
@@ -74,7 +78,7 @@ LEAST_OF_A_LANGUAGE = 75  # blurbs
 COLUMNS = ("documents", "words", "nmi", "adjusted_rand", "without", "encoding", "clustering")
 
 Texts = tuple[list[str], list[str]]  # and their classes
-Prepared = tuple[DocumentVectors, list[str], float, float]
+Prepared = tuple[DocumentVectors, Texts, float, float]
 
 
 def main(arguments: list[str]) -> None:
@@ -85,7 +89,7 @@ def main(arguments: list[str]) -> None:
     encoder, sets = taken(arguments, "--encoder") or "static", taken(arguments, "--sets") or ",".join(TITLES)
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
     what = "meaning" if encoder == "static" else "language-model"
-    ways = WAYS if find_spec("umap") else tuple(way for way in WAYS if way not in UMAP_WAYS)
+    ways = tuple(way for way in WAYS if way not in PACKAGES or find_spec(PACKAGES[way]))
     what, ways, shown = ("weights", WEIGHTS, table_of_weights) if weighs else (what, ways, table_of)
     groups = cache(lambda name: [prepared(*thinned(one, most), encoder) for one in texts_of(name, folder)])
     cases = [
@@ -93,7 +97,7 @@ def main(arguments: list[str]) -> None:
         for seed in range(n_seeds)
         for name in sets.split(",")
         for way in ways
-        if seed < UMAP_SEEDS or way not in UMAP_WAYS
+        if seed < SEEDS.get(way, n_seeds)
     ]
     with tempfile.TemporaryDirectory() as passing:
         path = (HERE / "results" if keeps else pathlib.Path(passing)) / f"{what}.csv"
@@ -108,7 +112,7 @@ def main(arguments: list[str]) -> None:
 
 def line_of(groups: list[Prepared], way: str, seed: int) -> dict[str, Any]:
     """Return the mean measures of the groups of texts, and the sums of their documents and seconds."""
-    found = pd.DataFrame([measured(way, vectors, classes, seed) for vectors, classes, _, _ in groups])
+    found = pd.DataFrame([measured(way, vectors, texts, seed) for vectors, texts, _, _ in groups])
     sizes = {"documents": sum(one[0].n_documents for one in groups), "words": np.mean([one[2] for one in groups])}
     means = {one: found[one].mean() for one in ("nmi", "adjusted_rand", "without")}
     seconds = {"encoding": sum(one[3] for one in groups), "clustering": found["s"].sum()}
@@ -152,7 +156,7 @@ def thinned(texts: Texts, most: int) -> Texts:
 
 
 def prepared(texts: list[str], classes: list[str], name: str) -> Prepared:
-    """Return documents with words and meaning, their classes, their mean number of known words, seconds of encoding."""
+    """Return documents with words and meaning, those with words and their classes, known words, seconds of encoding."""
     corpus = Corpus(ids=tuple(map(str, range(len(texts)))), texts=tuple(texts))
     made = vectorize_texts(corpus, language="auto", options={}, n_threads=1).vectors
     encoder = get_encoder(name, n_threads=1)
@@ -162,17 +166,19 @@ def prepared(texts: list[str], classes: list[str], name: str) -> Prepared:
     kept = np.flatnonzero(~made.is_empty)
     meaning = meaning_of(rows, weight=usual_weight(made.mean_words))
     vectors = replace(made, meaning=meaning).take(kept)
-    return vectors, [classes[row] for row in kept], vectors.mean_words, seconds
+    worded = [texts[row] for row in kept], [classes[row] for row in kept]
+    return vectors, worded, vectors.mean_words, seconds
 
 
-def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) -> dict[str, float]:
+def measured(way: str, vectors: DocumentVectors, texts: Texts, seed: int) -> dict[str, float]:
     """Return the agreement with the classes, and the seconds that the fit took the processor."""
+    documents, classes = texts
     k = len(set(classes))
     began = time.process_time()
-    if way in WAYS[:3]:
+    if way in PEERS:
         assert vectors.meaning is not None
         with threadpool_limits(1):
-            labels = of_peers(way, vectors.meaning.rows, k, seed)
+            labels = of_peers(way, vectors.meaning.rows, documents, k, seed)
     else:
         space, _, weight = way.partition(" x ")
         if weight:
@@ -187,24 +193,30 @@ def measured(way: str, vectors: DocumentVectors, classes: list[str], seed: int) 
     return {**scores, "without": float(np.mean(np.asarray(labels) < 0)), "s": seconds}
 
 
-def of_peers(way: str, rows: Any, k: int, seed: int) -> Any:
-    """Return the labels of scikit-learn's clustering of embeddings as they are, or of few dimensions by UMAP."""
+def of_peers(way: str, rows: Any, documents: list[str], k: int, seed: int) -> Any:
+    """Return the labels that another package gives documents with these embeddings."""
+    if way == "EVoC":
+        return class_of("evoc", "EVoC")(random_state=seed).fit_predict(np.ascontiguousarray(rows, dtype=np.float32))
+    if way == "TriTopic":
+        peer = class_of("tritopic", "TriTopic")(n_topics=k, random_state=seed, verbose=False)
+        return peer.fit(documents, embeddings=np.asarray(rows)).labels_
     if way in UMAP_WAYS:
         neighbours = min(UMAP["n_neighbors"], len(rows) - 1)
         with warnings.catch_warnings(action="ignore"):  # that a seed leaves one thread
-            rows = umap_class()(**{**UMAP, "n_neighbors": neighbours}, random_state=seed).fit_transform(rows)
+            reducer = class_of("umap", "UMAP")(**{**UMAP, "n_neighbors": neighbours}, random_state=seed)
+            rows = reducer.fit_transform(rows)
         if way == UMAP_WAYS[0]:
             return HDBSCAN(min_cluster_size=min(LEAST_CLUSTER, max(2, len(rows) // 4)), copy=True).fit_predict(rows)
     return KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
 
 
 @cache
-def umap_class() -> Any:
-    """Return UMAP's estimator, its loops compiled."""
-    from umap import UMAP as Estimator
-
-    Estimator(n_neighbors=5, random_state=0).fit_transform(np.random.default_rng(0).normal(size=(100, 8)))
-    return Estimator
+def class_of(package: str, name: str) -> Any:
+    """Return the estimator of another package, its loops compiled."""
+    estimator = getattr(import_module(package), name)
+    if name != "TriTopic":
+        estimator(n_neighbors=5, random_state=0).fit(np.random.default_rng(0).normal(size=(100, 8)).astype(np.float32))
+    return estimator
 
 
 def table_of(runs: pd.DataFrame) -> str:
@@ -219,8 +231,8 @@ def table_of(runs: pd.DataFrame) -> str:
         medians = own.groupby("way")["clustering"].median()
         cells = [f"{means.nmi[way]:.3f} / {means.adjusted_rand[way]:.3f}".replace("0.", ".") for way in ways]
         best = max(range(len(ways)), key=lambda place: means.nmi[ways[place]])
-        if UMAP_WAYS[0] in ways:
-            cells[ways.index(UMAP_WAYS[0])] += f" ({means.without[UMAP_WAYS[0]]:.0%} without)"
+        for way in {UMAP_WAYS[0], "EVoC"} & set(ways):
+            cells[ways.index(way)] += f" ({means.without[way]:.0%} without)"
         cells[best] = f"**{cells[best]}**"
         sizes = f"{own.documents.iloc[0]:,.0f} | {own.words.iloc[0]:.0f}"
         spent = " | ".join(f"{one:.1f}" for one in (own.encoding.median(), *medians[timed]))
