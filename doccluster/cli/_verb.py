@@ -56,7 +56,7 @@ COMMON: list[click.Parameter] = [
         is_flag=True,
         expose_value=False,
         callback=_is_quiet,
-        help="Print no progress and no notes; results, warnings and errors stay.",
+        help="Show no progress; results, warnings and errors stay.",
     ),
     click.Option(
         ["--timings"],
