@@ -153,7 +153,7 @@ def test_every_document_of_other_keeps_its_nearest_cluster_in_the_assignments(ru
 
 def test_the_page_shows_other_as_its_last_card(run_folder, run):
     page = (run_folder / "report.html").read_text(encoding="utf-8")
-    cards = re.findall(r'<li class="story" id="cluster-(\d+)".*?<h3 id="headline-\d+">(.*?)</h3>', page, re.DOTALL)
+    cards = re.findall(r'<li class="story" id="cluster-(\d+)".*?<h3 id="headline-\d+"[^>]*>(.*?)</h3>', page, re.DOTALL)
     assert len(cards) == run.n_clusters + 1
     assert cards[-1] == (str(run.n_clusters), "<bdi>Other</bdi>")
 

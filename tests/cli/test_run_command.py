@@ -215,7 +215,7 @@ def test_several_labels_per_document_are_judged_on_those_with_one_and_the_count_
 
 def test_hostile_titles_cannot_run_in_a_spreadsheet_nor_steer_the_terminal(doccluster, tmp_path):
     source = tmp_path / "texts.jsonl"
-    titles = ["=HYPERLINK(1)", "+1", "-1+2", "@SUM(A1)", "\x1b[31mred", "<script>alert(1)</script>"]
+    titles = ["=HYPERLINK(1)", "+A1", "-1+2", "@SUM(A1)", "\x1b[31mred", "<script>alert(1)</script>"]
     texts = ["wheat crop", "oil price"] * 3
     records = [{"id": title, "title": title, "text": text} for title, text in zip(titles, texts, strict=True)]
     source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
