@@ -348,7 +348,8 @@ def test_what_is_in_a_source_is_one_row_of_a_table(corpus):
 
 def test_a_collection_is_browsed_from_python(corpus, run):
     browser = doccluster.browse(run, n_clusters=4)
-    assert repr(browser) == "Browser(176 documents in 5 clusters: everything)"
+    assert repr(browser) == f"Browser(176 documents in {len(browser.cards)} clusters: everything)"
+    assert browser.cards[0].node.children  # the sections of the run come first
     browser.gather([1])
     assert browser.n_documents < 176
     assert doccluster.browse(corpus, n_clusters=4).n_documents == 176
