@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class ChatServer:
-    """`answer` gets the body of a request and returns a text, or (status, headers, bytes)."""
+    """`answer` gets the body of a request and returns a text, or (status, headers, bytes or an iterator of bytes)."""
 
     def __init__(self, answer):
         self.asked = []
@@ -26,11 +26,14 @@ class ChatServer:
                     said = 200, {}, json.dumps({"choices": [{"message": {"content": said}}]}).encode()
                 status, headers, content = said
                 self.send_response_only(status)
-                for name, value in {"Content-Length": str(len(content)), "Connection": "close", **headers}.items():
+                pieces = [content] if isinstance(content, bytes) else content
+                length = {"Content-Length": str(len(content))} if isinstance(content, bytes) else {}
+                for name, value in {**length, "Connection": "close", **headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 with suppress(OSError):  # who asked has hung up
-                    self.wfile.write(content)
+                    for piece in pieces:
+                        self.wfile.write(piece)
                 self.close_connection = True
 
             def log_message(self, *_):

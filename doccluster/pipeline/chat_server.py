@@ -8,9 +8,12 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import socket
 import ssl
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -99,13 +102,36 @@ class ServerNamer:
         connection: Any = HTTPConnection(self.host, self._port, timeout=remaining)
         if self._context is not None:
             connection = HTTPSConnection(self.host, self._port, timeout=remaining, ssl_context=self._context)
+        late = Unanswered(f"that got no answer in {self._seconds:g} s")
         try:
-            connection.request("POST", self._path, body=body, headers=headers, preload_content=False)
-            answer = connection.getresponse()
-            return answer.status, answer.read(MAX_BYTES)
+            connection.connect()
+            with _ended_after(remaining, connection.sock):
+                connection.request("POST", self._path, body=body, headers=headers, preload_content=False)
+                answer = connection.getresponse()
+                status, content = answer.status, answer.read(MAX_BYTES)
         except Exception as error:  # http.client raises many kinds of errors on broken answers
             if time.monotonic() >= deadline - 0.01:
-                raise Unanswered(f"that got no answer in {self._seconds:g} s") from error
+                raise late from error
             raise Unanswered(f"for which the server could not be asked ({type(error).__name__})") from error
         finally:
             connection.close()
+        if time.monotonic() >= deadline:
+            raise late
+        return status, content
+
+
+@contextmanager
+def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
+    """End a connection after so many seconds; its own timeout begins again with each byte."""
+
+    def end() -> None:
+        with suppress(OSError):  # the server was first
+            connection.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -256,6 +256,13 @@ def broken(status=200, headers=None, content=b""):
     return lambda _: (status, headers or {}, content)
 
 
+def dripping():
+    """Yield a blank ten times a second, for longer than a test may take."""
+    for _ in range(600):
+        time.sleep(0.1)
+        yield b" "
+
+
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -269,6 +276,7 @@ def broken(status=200, headers=None, content=b""):
         (broken(content=b"x" * 2**21), "3 whose answer is not a chat completion"),
         (lambda _: "", "3 whose answer is empty"),
         (lambda _: time.sleep(1.5) or "late", "3 that got no answer in 1 s"),
+        (lambda _: (200, {}, dripping()), "3 that got no answer in 1 s"),
         (lambda _: "Sure! Here is a name:\n\nRye", "3 whose answer has more than one line"),
     ],
 )
