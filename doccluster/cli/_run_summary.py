@@ -208,7 +208,7 @@ def _skipped(run: Run, output: Path | None) -> str:
 def _method(run: Run) -> str:
     resolved, seconds = run.parameters.get("resolved", {}), run.provenance.timings.get("cluster", 0.0)
     if resolved.get("stories"):
-        return f"{counted(run.n_clusters, 'story', 'stories')}: the likest articles joined first, {seconds:.1f} s"
+        return f"{counted(run.n_clusters, 'story', 'stories')}: the most similar articles joined first, {seconds:.1f} s"
     if resolved.get("labels_from") is not None:
         return f"{counted(run.n_clusters, 'cluster')}: {run.method}"
     algorithm = get_algorithm(run.parameters.get("algorithm", SPHERICAL))

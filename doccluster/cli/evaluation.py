@@ -327,7 +327,7 @@ def _cost_in_words(record: Measure) -> str:
 def _wrapped(name: str, text: str) -> list[str]:
     import textwrap
 
-    lines = textwrap.wrap(text, width=88) or [""]
+    lines = textwrap.wrap(text, width=min(88, table_room(indent=16)["width"])) or [""]
     return [f"  {name:<14}{lines[0]}", *(f"  {'':<14}{line}" for line in lines[1:])]
 
 

@@ -393,6 +393,7 @@ def rerun_command(
 ) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline.repeating import repeat_run
+    from doccluster.report.wording import counted
 
     with progress_shown(quiet=as_json) as progress:
         again = repeat_run(
@@ -414,7 +415,7 @@ def rerun_command(
     else:
         what = "clusters" if keep_corrections else "labels"
         verdict = f"the same {what}" if again.same_labels else f"other {what}"
-        say(f"{verdict} for {again.run.n_documents:,} documents in {again.run.n_clusters} clusters")
+        say(f"{verdict} for {again.run.n_documents:,} documents in {counted(again.run.n_clusters, 'cluster')}")
         for difference in again.differences:
             say(f"  {difference}")
         for cluster in corrected:
