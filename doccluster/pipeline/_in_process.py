@@ -2,213 +2,45 @@
 
 Documents are clustered in the order of their content, so that the order of the input decides nothing: seeds are drawn
 by place, sums are rounded in their order and ties go to the lowest place. Documents with equal rows are as good as each
-other wherever they stand. Without a number of clusters, a run makes topics, or subtopics of dated documents.
+other wherever they stand.
 """
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Integers, Matrix, is_sparse
 from doccluster.base.blocks import entry_blocks, row_blocks
-from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
-from doccluster.clustering.algorithms import QUALITIES, Algorithm, get_algorithm
+from doccluster.clustering.algorithms import Algorithm, get_algorithm
 from doccluster.clustering.k_means.spherical import FitSpherical
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
-from doccluster.clustering.task import ClusteringTask, SmoothedRows
-from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.errors import Argument, InputError, MemoryLimitError
+from doccluster.clustering.task import ClusteringTask
+from doccluster.errors import Argument, InputError
 from doccluster.geometry import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import Placement, place_documents
-from doccluster.pipeline._fitting import FittedClusters, centroids_of, fit_clusters, in_input_order, is_dated
-from doccluster.pipeline.naming import describe_texts
+from doccluster.pipeline._fitting import FittedClusters, centroids_of, fit_clusters, in_input_order
+from doccluster.pipeline.cluster_count import ClusterCount, count_clusters, recommended
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, with_meaning
 from doccluster.pipeline.sources import SourceDocuments, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
-from doccluster.results.overview import outlets_of
-from doccluster.selection import Recommendation, choose_k
-from doccluster.selection.recommendation import MAX_DOCUMENTS
+from doccluster.selection import Recommendation
 from doccluster.vectors import DocumentVectors
 from doccluster.vectors.letters import OF_WORDS, Lengths, letters_of
 from doccluster.vectors.vectorize import letters_weight
 
 DIGEST_BYTES = 16
 BLOCK_ROWS = 2**13  # of documents in files, whose digests are made at a time
-N_OTHERS = 2_000  # evenly spaced documents from which the largest cluster of a level is told
 MAX_FOR_FINER = 8_000  # documents in which subtopics are found of clusters whose number was given
-MIN_SHARE_SEEN = 0.9  # where fewer of the documents are in a cluster of a level, it was made of a sample
-MAX_CHARACTERS = 300_000  # of the beginnings of texts in which phrases are looked for
-SMOOTHING = ("n_components", "n_neighbors", "mixing", "max_memory")  # options that change what is smoothed
-
-
-@dataclass(frozen=True, eq=False)
-class ClusterCount:
-    """How many clusters, and what was learned on the way."""
-
-    k: int
-    choice: Recommendation | None = None  # where the data were asked
-    smoothed: SmoothedRows | None = None
-    reason: str | None = None  # a sentence, where it is the number of stories
-
-    def reordered(self, order: Integers) -> ClusterCount:
-        """Return the number for rows ``order`` of an input as that of the input, without the smoothed rows."""
-        choice = None if self.choice is None else self.choice.reordered(order)
-        return replace(self, choice=choice, smoothed=None)
-
-    @property
-    def why(self) -> str | None:
-        """Why this number, in a sentence; None where it was given."""
-        if self.choice is None:
-            return self.reason
-        sentence = f"Chosen from the data: {self.choice.sentence}."
-        if self.choice.k is None:
-            sentence += " All documents are one cluster; give a number to divide them anyway."
-        return sentence
-
-
-def count_clusters(
-    settings: RunSettings,
-    vectors: DocumentVectors,
-    documents: DocumentTable,
-    seed: int,
-    progress: Progress,
-    place: Place | None = None,
-) -> ClusterCount:
-    """Return the number of clusters that was given, or what the data say; `place` is where the vectors lie."""
-    if not isinstance(settings.n_clusters, str):
-        return ClusterCount(settings.n_clusters)
-    smooths = settings.algorithm == QUALITIES["default"]
-    options, names = settings.clustering or {}, SMOOTHING if smooths else ("max_memory",)
-    # stories have a rule of their own; where it does not apply, subtopics are nearest to them
-    try:
-        choice, smoothed = recommended(
-            vectors,
-            documents,
-            granularity="subtopics" if settings.granularity == "stories" else settings.granularity,
-            smoothing={name: options[name] for name in names if options.get(name) is not None},
-            seed=seed,
-            n_threads=settings.n_threads,
-            progress=progress,
-            place=place,
-        )
-    except MemoryLimitError as error:
-        if smooths:
-            raise
-        raise MemoryLimitError(
-            "is too little to find the number of clusters",
-            argument="max_memory",
-            received=options["max_memory"],
-            remedy=("give more, or ", Argument("n_clusters")),
-        ) from error
-    return ClusterCount(1 if choice.k is None else choice.k, choice, smoothed if smooths else None)
-
-
-def recommended(
-    vectors: DocumentVectors,
-    documents: DocumentTable,
-    *,
-    granularity: str | None = None,
-    ks: Iterable[int] | None = None,
-    max_documents: int | None = None,
-    smoothing: dict[str, Any] | None = None,
-    seed: int,
-    n_threads: int | None,
-    progress: Progress,
-    place: Place | None = None,
-) -> tuple[Recommendation, SmoothedRows | None]:
-    """Return the number of clusters that the data suggest, and the rows as they were smoothed for it.
-
-    None come back where only a sample was looked at, or rows cannot be smoothed.
-    """
-    rows, counts = vectors.documents.unit, vectors.counts
-    smoothed = None
-    # where all documents are looked at, their smoothed rows serve the clustering too
-    if rows.shape[0] <= min(MAX_DOCUMENTS, max_documents or MAX_DOCUMENTS):
-        common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
-        parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
-        smoothed = smooth_documents(
-            rows,
-            counts,
-            parameters,
-            meaning=vectors.meaning,
-            letters=vectors.letters,
-            term_factors=vectors.term_factors,
-            place=place,
-        )
-    choice = choose_k(
-        vectors.documents,
-        counts=counts,
-        granularity=granularity,
-        subtopics_because=reason_for_subtopics(documents),
-        ks=ks,
-        max_documents=max_documents,
-        meaning=vectors.meaning,
-        letters=vectors.letters,
-        smoothed=smoothed,
-        random_state=seed,
-        n_threads=n_threads,
-        progress=progress,
-    )
-    return choice, smoothed
-
-
-def with_examples(
-    choice: Recommendation,
-    vectorization: Vectorization,
-    vectors: DocumentVectors,
-    texts: Sequence[str] | None,
-    documents: DocumentTable,
-    *,
-    unwanted: Collection[str] = frozenset(),
-) -> Recommendation:
-    """Return the answer with the name of the largest cluster of each level, so that one sees what a number means."""
-    if choice.k is None or vectors.terms is None:
-        return choice
-    examples = {}
-    for name, labels in choice.levels.items():
-        sizes = np.bincount(labels[labels >= 0])
-        is_outside = labels != sizes.argmax()
-        places = np.flatnonzero(~is_outside | (np.arange(labels.size) % max(1, labels.size // N_OTHERS) == 0))
-        largest = describe_texts(
-            vectorization,
-            vectors.take(places),
-            Partition.from_labels(is_outside[places].astype(np.int64)),
-            None if texts is None else PickedTexts(texts, places),
-            [documents.titles[row] for row in places.tolist()],
-            unwanted=unwanted,
-            max_characters=MAX_CHARACTERS,
-            n_documents=0,
-        )[0]
-        if largest.label_terms:
-            share_seen = sizes.sum() / labels.size
-            examples[name] = largest.label, round(sizes.max() / (share_seen if share_seen < MIN_SHARE_SEEN else 1))
-    return replace(choice, examples=examples)
-
-
-def reason_for_subtopics(documents: DocumentTable) -> str | None:
-    """Return why subtopics are what one wants to see of these documents, None where one would rather see topics.
-
-    Documents of different days, perhaps of several outlets, are about much that is small.
-    """
-    if not is_dated(documents):
-        return None
-    outlets = outlets_of(documents)
-    names = {outlets.values[code] for code in np.unique(outlets.codes)} if isinstance(outlets, CodedColumn) else outlets
-    n_outlets = len(set(filter(None, names)))
-    origin = f" and come from {n_outlets:,} outlets" if n_outlets > 1 else ""
-    return f"because the documents are dated{origin}"
 
 
 def canonical_order(matrix: Matrix, *further: object) -> Integers:

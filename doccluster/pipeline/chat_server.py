@@ -122,7 +122,7 @@ class ServerNamer:
 
 @contextmanager
 def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
-    """End a connection after so many seconds; its own timeout begins again with each byte."""
+    """End a connection after these seconds; its own timeout begins again with each byte."""
 
     def end() -> None:
         with suppress(OSError):  # the server was first
