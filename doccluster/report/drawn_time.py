@@ -28,7 +28,7 @@ from doccluster.report.story_cards import Lines
 from doccluster.report.svg import tick_step
 from doccluster.report.wording import counted, date_words, span_words
 from doccluster.results.overview import days_of, outlets_of, overview
-from doccluster.results.prevalence import PERIODS, GroupCounts, group_counts
+from doccluster.results.prevalence import MIN_GROUP, PERIODS, GroupCounts, group_counts
 from doccluster.results.record import Run
 
 if TYPE_CHECKING:
@@ -106,14 +106,16 @@ def _by_period(run: Run) -> GroupCounts:
     """
     if not any(run.documents.dates):
         raise InputError("no document has a date", remedy="make the run of a source with dates")
-    for period in ("year", "month"):
+    for period in PERIODS:
         try:
             table = group_counts(run, period)
-        except InputError:  # all are of one
+        except InputError:  # all documents are of one, or it has too few of them
             continue
-        if len(table.groups) >= MIN_PERIODS:
+        if period == "day" or len(table.groups) >= MIN_PERIODS:
             return table
-    return group_counts(run, "day")
+    raise InputError(
+        f"no two years, months or days have {MIN_GROUP} documents each", remedy="draw a run with more dated documents"
+    )
 
 
 def _without_gaps(periods: list[str]) -> list[str]:

@@ -101,3 +101,6 @@ def test_what_has_no_two_days_has_no_timeline(newsroom_run):
         plots.timeline(run, 0)
     with pytest.raises(InputError, match="no document has a date"):
         plots.over_time(run)
+    dated = doccluster.run(doccluster.load_sample()[:60], n_clusters=3, random_state=0)
+    with pytest.raises(InputError, match="no two years, months or days have 5 documents each"):
+        plots.over_time(dated)
