@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 import doccluster
 from doccluster.clustering import DocumentClustering, MultinomialMixture, SphericalKMeans
 from doccluster.clustering.algorithms import QUALITIES
+from doccluster.clustering.smoothed.document_spaces import shared_term_rows
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.pipeline._in_process import canonical_order
 from doccluster.pipeline.assigning import assign_documents
@@ -231,14 +232,19 @@ def test_a_comparison_gives_counts_to_the_algorithms_that_need_them():
     rng = np.random.default_rng(3)
     topics = np.repeat([0, 1, 2], 30)
     counts = sparse.csr_array(rng.poisson((np.kron(np.eye(3), np.ones(20)) * 0.3 + 0.15)[topics]) + 0.0)
-    rows = sparse.csr_array(np.ones((90, 60)))  # they must not be what is fitted
-    corpus = LabelledCorpus("made", rows, topics.tolist(), 3, counts=counts)
-    found = compare([corpus], algorithms=["settled:n_init=2"], seeds=[0], measures=["nmi"])
+    rows = shared_term_rows(counts, 3, n_threads=1).rows
+    corpora = [
+        LabelledCorpus(name, rows, topics.tolist(), 3, counts=with_counts)
+        for name, with_counts in (("counts", counts), ("rows", None))
+    ]
+    compared = compare(corpora, algorithms=["settled:n_init=2"], seeds=[0], measures=["nmi"])
     labels = DocumentClustering(3, quality="fast", n_init=2, random_state=0).fit(counts).labels_
     expected = doccluster.score("nmi", labels, truth=topics).value
-    value = found.runs.set_index("measure")["value"]["nmi"]
-    assert value == pytest.approx(expected)
-    assert value > 0.3
+    runs = compared.runs
+    value = runs[runs["measure"] == "nmi"].set_index("corpus")["value"]
+    assert value["counts"] == pytest.approx(expected)
+    assert value["counts"] > 0.3
+    assert value["rows"] != pytest.approx(expected)  # the counts were what settled it
 
 
 def test_texts_are_compared_with_their_counts():

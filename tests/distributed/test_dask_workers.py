@@ -141,10 +141,10 @@ def test_a_worker_killed_in_reading_or_vectorizing_changes_nothing(tmp_path, two
     shared = (vectorizer, counts)
     once = count_block, shared, str(tmp_path / "counted")
     vectorizer.fit_statistics(two_processes.reduce(end_once, joined_statistics, blocks, *once))
-    shared = (vectorizer, counts, str(tmp_path / "rows"))
+    shared = (vectorizer, counts, str(tmp_path / "rows"), None)
     parts = list(two_processes.map(end_once, blocks, weigh_block, shared, str(tmp_path / "weighed")))
     assert {path.name for path in tmp_path.iterdir()} >= {"read", "counted", "weighed"}
-    stacked = sparse.vstack([part.rows.open() for part in parts], format="csr")
+    stacked = sparse.vstack([rows.open() for rows, _ in parts], format="csr")
     assert stacked.data.tobytes() == whole.data.tobytes()
     np.testing.assert_array_equal(stacked.indices, whole.indices)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import inspect
+import os
 import resource
 import signal
 import sys
@@ -52,8 +53,16 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         path, mode, flags = arguments
         if isinstance(path, str | bytes) and _writes(mode, flags) and not _may_write(path):
             raise Misdeed(f"opened {path!r} to write")
-    elif event in _CHANGES and isinstance(arguments[0], str | bytes) and not _may_write(arguments[0]):
-        raise Misdeed(f"{event} {arguments[0]!r}")
+    elif event in _CHANGES and isinstance(arguments[0], str | bytes):
+        path = _in_open_folder(*arguments) if event in ("os.remove", "os.rmdir") else arguments[0]
+        if not _may_write(path):
+            raise Misdeed(f"{event} {path!r}")
+
+
+def _in_open_folder(name: str | bytes, descriptor: int) -> str:
+    """Return the path of a name in a folder that is open as a descriptor, -1 for the current one; rmtree names so."""
+    folder = Path() if descriptor < 0 else Path(f"/proc/self/fd/{descriptor}").resolve()
+    return str(folder / os.fsdecode(name))
 
 
 def _is_called_by(*modules: str) -> bool:

@@ -181,7 +181,8 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
 
     def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each cluster for each document, array of shape (n_documents, n_clusters)."""
-        return np.asarray(self.mixture_.posteriors(_non_negative(self._new_matrix(X))))
+        counts = _non_negative(self._new_matrix(X))
+        return self.mixture_.posteriors(counts)
 
     def score(self, X: MatrixLike, y: object = None) -> float:
         """Return the mean log-likelihood of the documents over that of the collection's distribution, in nats."""
