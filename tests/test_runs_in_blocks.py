@@ -434,7 +434,7 @@ def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, 
     limit = settings.pop("max_documents", None)
     if limit is not None:  # only a sample is looked at
         settings = {"granularity": "topics"}
-        for module in ("pipeline._cluster_count", "selection.recommendation"):
+        for module in ("pipeline.cluster_count", "selection.recommendation"):
             monkeypatch.setattr(f"doccluster.{module}.MAX_DOCUMENTS", limit)
     run = run_everywhere(NEWSROOM, tmp_path, monkeypatch, cluster, **settings)
     assert run.partition.n_clusters > 1
