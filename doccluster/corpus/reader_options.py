@@ -58,8 +58,8 @@ class ReadOptions:
     )
     labels_file: str | os.PathLike[str] | None = parameter(
         None,
-        "A second file with the class labels: one line for each document in order, or a csv with a column id and label "
-        "columns.",
+        "A second file with the class labels: one line for each document in order, or a csv or jsonl with a column id "
+        "and label columns.",
         type="path",
         value="FILE",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import warnings
 from collections import Counter
@@ -343,6 +344,7 @@ def _binary(source: Any) -> Any:
 
 
 LABEL_COLUMN = "label"
+_JSON_LINES = (".jsonl", ".ndjson")
 
 
 class LabelFile:
@@ -359,7 +361,7 @@ class LabelFile:
         try:
             with boundary("unreadable"):
                 text = decode(read_whole(path)).text
-                if path.suffix.lower() in (".csv", ".tsv"):
+                if path.suffix.lower() in (".csv", ".tsv", *_JSON_LINES):
                     return cls(path.name, lines=None, by_id=_table(text, path, options))
         except ReadFailure as failure:
             raise InputError(f"the labels file {str(path)!r} cannot be read: {failure.detail}.") from failure
@@ -381,7 +383,7 @@ class LabelFile:
         if len(self._lines) != n_found:
             raise InputError(
                 f"{self._name} has {len(self._lines)} label(s) for {n_found} document(s)",
-                remedy="give one line for each, or a csv with the columns id and label",
+                remedy="give one line for each, or a csv or jsonl with the columns id and label",
             )
         places = np.arange(len(rows)) + np.searchsorted(rows.left_out, np.arange(len(rows)), side="right")
         lines = (self._lines[place] for place in places.tolist())
@@ -389,17 +391,24 @@ class LabelFile:
 
 
 def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:
-    csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
-    rows = csv.DictReader(text.lstrip("\ufeff").splitlines(keepends=True), dialect=choose_dialect(text[:65_536]))
-    names = [name for name in rows.fieldnames or () if name]
+    if path.suffix.lower() in _JSON_LINES:
+        rows: Any = [json.loads(line) for line in text.splitlines() if line.strip()]
+        if not all(isinstance(row, dict) for row in rows):
+            raise ReadFailure("unreadable", "a line is no JSON object")
+        names = list(dict.fromkeys(name for row in rows for name in row))
+    else:
+        csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
+        rows = csv.DictReader(text.lstrip("\ufeff").splitlines(keepends=True), dialect=choose_dialect(text[:65_536]))
+        names = [name for name in rows.fieldnames or () if name]
     if "id" not in names:
         raise InputError(f"{path.name} has no column 'id' to join labels by", remedy=f"its columns are {listed(names)}")
     columns = [name for name in names if name != "id"]
     return {
-        clean_line(row["id"]): {
-            name: cell_labels(clean_line(row.get(name) or ""), options.label_separator) for name in columns
+        clean_line(str(row["id"])): {
+            name: tuple(map(clean_line, cell_labels(row.get(name), options.label_separator))) for name in columns
         }
         for row in rows
+        if "id" in row
     }
 
 

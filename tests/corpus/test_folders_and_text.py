@@ -132,6 +132,13 @@ def test_labels_of_a_second_file_stay_beside_their_lines(tmp_path):
     corpus = read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "l.txt")
     assert corpus.labels == {"label": (("x",), ("z",))}
     assert read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "l.csv").labels == {"story": ((), ("s",))}
+    (tmp_path / "l.jsonl").write_text('{"id": "t.txt:3", "story": ["s", "a \\n b"], "n": 3}\n{"id": "t.txt:9"}\n')
+    labels = read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "l.jsonl").labels
+    assert labels == {"story": ((), ("s", "a b")), "n": ((), ("3",))}
+    for line, problem in (('["t.txt:3", "s"]', "a line is no JSON object"), ('{"story": "s"}', "no column 'id'")):
+        (tmp_path / "broken.jsonl").write_text(line)
+        with pytest.raises(InputError, match=problem):
+            read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "broken.jsonl")
     with pytest.raises(InputError, match=r"1 label.* for 3 document"):
         read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "short.txt")
     with pytest.raises(InputError, match="cannot be read"):
