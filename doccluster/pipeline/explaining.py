@@ -167,7 +167,9 @@ def _one_cluster(run: Run, cluster: ClusterDescription) -> tuple[dict[str, objec
         document |= _names_of(run, document["row"])
     in_overview = overview(run)[cluster.cluster]
     content["headline"] = in_overview.headline
-    lines = [f"cluster {cluster.cluster}: {in_overview.headline}", f"  {cluster.label}"]
+    number, label, headline = f"cluster {cluster.cluster}", cluster.label, in_overview.headline
+    lines = [number if label == number else f"{number}: {headline}"]  # it is also the label where there are no words
+    lines += [f"  {label}"] * (label not in (number, headline))
     lines += [f"  {cluster.size:,} of {run.n_documents:,} documents", f"  similarity {in_overview.similarity:.3f}"]
     around, lines_around = _around(run, len(run.around.coarser), cluster.cluster)
     content |= around

@@ -7,7 +7,9 @@ import io
 import json
 import shutil
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from doccluster.cli._console import plain
 from doccluster.results.run_folder import load_run
@@ -145,6 +147,13 @@ def test_explain_a_cluster_shows_terms_representatives_and_borders(doccluster, f
     with (finished / "assignments.csv").open(encoding="utf-8", newline="") as table:
         smallest = min(float(row["margin"]) for row in csv.DictReader(table) if row["cluster"] == "0")
     assert f"every document is nearest to this cluster (smallest margin {smallest:.3f})" in done.out
+
+
+def test_explain_names_a_cluster_of_a_matrix_once(doccluster, tmp_path):
+    rows = sparse.csr_array(np.repeat(np.eye(3), 2, axis=0))
+    sparse.save_npz(tmp_path / "x.npz", rows)
+    assert doccluster("run", tmp_path / "x.npz", "-k", 3, "-o", tmp_path / "run", "--no-report").code == 0
+    assert doccluster("explain", tmp_path / "run", 0).out.splitlines()[:2] == ["cluster 0", "  2 of 6 documents"]
 
 
 def test_explain_a_cluster_names_the_documents_that_could_as_well_be_elsewhere(doccluster, tmp_path):
