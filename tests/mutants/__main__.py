@@ -13,6 +13,7 @@ import functools
 import itertools
 import os
 import random
+import re
 import secrets
 import shutil
 import subprocess
@@ -87,7 +88,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("n", type=int, nargs="?", default=30, help="how many changes (30)")
     parser.add_argument("--seed", type=int, default=None, help="draw the same changes as a run that printed this")
-    parser.add_argument("--within", default="", help="only in files whose path has this in it")
+    parser.add_argument("--within", default="", help="only in files whose path this pattern matches")
+    parser.add_argument("--since", default="", help="only in lines that changed since this commit")
     parser.add_argument(
         "--only", default="", help="those with these numbers, as 7,30-200, to go on with an earlier run"
     )
@@ -106,7 +108,8 @@ def main() -> None:
         demo = [sys.executable, "-m", "doccluster.cli.main", "demo"]  # compiles what most tests need
         subprocess.run(demo, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, check=True, capture_output=True)
         wanted = numbers(given.only) or range(1, given.n + 1)
-        for number, (path, change, text) in enumerate(drawn(given.n, random.Random(seed), given.within), 1):
+        draw = drawn(given.n, random.Random(seed), given.within, given.since)
+        for number, (path, change, text) in enumerate(draw, 1):
             if number not in wanted:
                 continue
             began = time.monotonic()
@@ -127,11 +130,14 @@ def numbers(text):
     return {number for first, _, last in spans for number in range(int(first), int(last or first) + 1)}
 
 
-def drawn(n, rng, within=""):
-    """Yield `n` different changes: each of all there are in the files is as likely as any other."""
+def drawn(n, rng, within="", since=""):
+    """Yield `n` different changes: each of all there are in the files, or in their new lines, is equally likely."""
     paths = [path.relative_to(ROOT) for path in sorted((ROOT / "doccluster").rglob("*.py"))]
-    sources = {path: (ROOT / path).read_text(encoding="utf-8") for path in paths if within in path.as_posix()}
+    sources = {path: (ROOT / path).read_text(encoding="utf-8") for path in paths if re.search(within, path.as_posix())}
     every = [(path, change) for path, source in sources.items() for change in changes(source)]
+    if since:
+        new = new_lines(since)
+        every = [(path, change) for path, change in every if (path.as_posix(), change.old.lineno) in new]
     rng.shuffle(every)
     for path, change in every:
         if n == 0:
@@ -140,6 +146,19 @@ def drawn(n, rng, within=""):
         if text is not None:
             n -= 1
             yield path, change, text
+
+
+def new_lines(since):
+    """Return the file and number of each line of the program that is not as it was in a commit."""
+    command = ["git", "diff", "--unified=0", "--find-renames", "--no-ext-diff", since, "--", "doccluster"]
+    lines, path = set(), ""
+    for line in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines():
+        if line.startswith("+++ "):
+            path = line.removeprefix("+++ b/")
+        elif hunk := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
+            first, count = int(hunk[1]), int(hunk[2] or 1)
+            lines |= {(path, number) for number in range(first, first + count)}
+    return lines
 
 
 def run(copy, path, text, *, limit, sound):

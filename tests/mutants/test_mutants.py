@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import random
+import subprocess
 
 from tests.mutants import __main__ as driver
 from tests.mutants.changes import changes
@@ -38,3 +40,17 @@ def test_every_file_of_the_program_has_tests_that_are_there():
         tests = driver.tests_of(path.relative_to(driver.ROOT))
         assert tests
         assert all((driver.ROOT / test).exists() for test in tests)
+
+
+def test_changes_since_a_commit_are_in_the_lines_that_are_new(tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "ROOT", tmp_path)
+    file = tmp_path / "doccluster" / "sums.py"
+    file.parent.mkdir()
+    file.write_text("a = 1 + 2\nb = 3\nc = 4\n", encoding="utf-8")
+    name = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    for command in (["init", "-q"], ["add", "."], [*name, "commit", "-qm", "Add two numbers"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    file.write_text("a = 1 + 2\nb = 30\nc = 4\nd = b < c\n", encoding="utf-8")
+    made = list(driver.drawn(100, random.Random(7), since="HEAD"))
+    assert {change.old.lineno for _, change, _ in made} == {2, 4}
+    assert {path.as_posix() for path, _, _ in made} == {"doccluster/sums.py"}
