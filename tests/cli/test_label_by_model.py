@@ -276,6 +276,7 @@ def dripping():
     ("answer", "reason"),
     [
         (broken(404, content=b'{"error": "model m not\\n found"}'), '404: {"error": "model m not\\n found"}'),
+        (broken(404, content=b"y" * 500), f": {'y' * 119}…"),
         (broken(500, content=b"[]"), "for which the server answered 500: []."),
         (broken(302, {"Location": "http://rye.example/"}), "for which the server answered 302: ."),
         (broken(429, {"Retry-After": "3600"}), "for which the server answered 429: ."),

@@ -62,6 +62,11 @@ def test_merges_are_those_of_trying_every_pair(clusters):
     np.testing.assert_allclose([merge.loss for merge in merges], [loss for *_, loss in expected], atol=1e-9)
 
 
+def test_sums_that_cancel_but_for_rounding_merge_without_a_warning():
+    (merge,) = merge_order(np.array([[1.0, -1 - 1e-15], [-1 - 1e-15, 1.0]]))
+    assert merge.loss == pytest.approx(2.0)
+
+
 def test_sparse_rows_merge_as_dense_ones(clusters):
     rows, labels, k = clusters
     dense = products_of_sums(rows, labels, k)

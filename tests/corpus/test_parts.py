@@ -81,6 +81,8 @@ def test_a_limit_a_part_of_a_split_and_labels_from_a_second_file_hold(tmp_path, 
     split = tmp_path / "split.csv"
     split.write_text("text,split\none text,train\nanother text,test\n", encoding="utf-8")
     assert in_parts([split], tmp_path / "split", split="test").texts[0] == "another text"
+    with pytest.raises(InputError, match="the splits there are: test, train"):
+        in_parts([split], tmp_path / "none", split="dev")
 
 
 def test_lines_of_text_are_documents_in_parts_too(tmp_path):

@@ -36,7 +36,8 @@ def bars(axes):
 
 
 def test_each_row_has_the_shares_of_its_cluster_in_all_years_and_says_the_highest(of_years):
-    axes = plots.over_time(of_years, by="year").axes[0]
+    figure = plots.over_time(of_years, by="year")
+    axes = figure.axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["2020", "2021", "2022"]
     heights = -np.array([bar[3] for bar in bars(axes)]).reshape(2, 3)
     # of 20 documents of 2020 all are of the first; of 39 of 2022 ten
@@ -46,6 +47,10 @@ def test_each_row_has_the_shares_of_its_cluster_in_all_years_and_says_the_highes
     assert said == ["100.0 % in 2020", f"{100 * 29 / 39:.1f} % in 2022"]
     names = [text.get_text() for text in axes.get_yticklabels()]
     assert "wheat" in names[0] or "rain" in names[0] or "harvest" in names[0]
+    figure.draw_without_rendering()
+    for name, peak in zip(axes.get_yticklabels(), axes.texts, strict=True):  # level with each other
+        assert name.get_window_extent().y0 < peak.get_window_extent().y1
+        assert peak.get_window_extent().y0 < name.get_window_extent().y1
 
 
 def test_the_period_is_the_longest_of_which_there_are_three_or_what_is_asked_for(of_years, newsroom_run):

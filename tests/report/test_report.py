@@ -126,6 +126,14 @@ def test_every_score_is_there_with_its_direction_and_the_reason_where_there_is_n
     assert page.count('title="lower is better"') > 5
 
 
+def test_rows_of_the_table_of_measures_are_the_clusters_from_the_largest(newsroom_run):
+    rows = summarize(newsroom_run).clusters
+    assert [row.number for row in rows] == list(range(newsroom_run.n_clusters))
+    assert [row.size for row in rows] == sorted(newsroom_run.partition.sizes.tolist(), reverse=True)
+    for row in rows:
+        assert row.similarity == pytest.approx(newsroom_run.similarity[newsroom_run.members(row.number)].mean())
+
+
 def test_the_confusion_table_counts_every_labelled_document(newsroom_run):
     table = confusion(newsroom_run, "topic")
     rows, classes = newsroom_run.classes("topic")
@@ -224,8 +232,9 @@ def test_a_shuffled_chain_is_put_in_order_again():
     places = np.random.default_rng(5).permutation(30)
     distances = np.abs(places[:, None] - places[None, :]).astype(float)
     np.fill_diagonal(distances, np.nan)
-    along = places[similar_next_to_one_another(distances)]
-    assert along.tolist() in (list(range(30)), list(range(29, -1, -1)))
+    order = similar_next_to_one_another(distances)
+    assert places[order].tolist() in (list(range(30)), list(range(29, -1, -1)))
+    assert order[0] < order[-1]
 
 
 def test_the_order_takes_undefined_distances_for_the_largest():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from doccluster.stories.words import Cleaner, outlet_of
@@ -84,3 +86,13 @@ def test_what_was_repeated_long_ago_is_forgotten():
     for number in range(250):
         cleaner.clean(f"Another {number}", f"news{number} text{number} of{number} day{number}", "tide")
     assert cleaner.clean("Last", f"New words. {BEGGING}", "tide")[1] == f"New words. {BEGGING}"
+
+
+def test_what_is_forgotten_takes_no_room():
+    cleaner, sizes = Cleaner(), {}
+    tracemalloc.start()
+    for number in range(1_000):
+        cleaner.clean(f"Title {number}", " ".join(f"word{number}x{place}" for place in range(30)), "tide")
+        sizes[number] = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert sizes[999] < 1.2 * sizes[299]

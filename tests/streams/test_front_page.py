@@ -59,6 +59,9 @@ def test_stories_are_ranked_by_recent_weight_and_outlets(page):
     assert [story.n_documents for story in page.cards] == [3, 2]
     assert [story.headline for story in page.cards] == ["Bank holds rates", "Ferry aground"]
     assert page.cards[0].outlets == (("Record", 1), ("Today", 1), ("Wire", 1))
+    late, early = (np.array(story.bins) for story in page.cards)
+    assert (late.sum(), early.sum()) == (3, 2)
+    assert np.flatnonzero(early).max() < late.size / 2 < np.flatnonzero(late).min()
 
 
 def test_what_came_in_after_the_moment_is_new(page):
