@@ -17,7 +17,7 @@ $(GROUPS_STAMP): pyproject.toml
 	@echo "setting up $(VENV) (once) ..."
 ifdef UV
 	@test -x $(BIN)/python || $(UV) venv --quiet --python $(PYTHON) $(VENV)
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --editable . --group test --group check
+	@$(UV) pip install --quiet --python $(BIN)/python --editable . --group test --group check
 else
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
@@ -69,7 +69,7 @@ docs: $(GROUPS_STAMP)  ## write the generated reference pages
 
 $(SITE_STAMP): $(GROUPS_STAMP)
 ifdef UV
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --group docs
+	@$(UV) pip install --quiet --python $(BIN)/python --group docs
 else
 	@$(BIN)/python -m pip install --quiet --group docs
 endif
@@ -84,7 +84,7 @@ check-site: site  ## build the site, then open it in a browser and look for what
 
 release-check: $(GROUPS_STAMP)  ## build wheel and sdist, check both, use the wheel in a new environment; TESTS=1: all tests too
 ifdef UV
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(UV) pip install --quiet --group release
+	@$(UV) pip install --quiet --python $(BIN)/python --group release
 else
 	@$(BIN)/python -m pip install --quiet --group release
 endif
