@@ -160,7 +160,6 @@ IN_PLACE = {
     "clustering/k_means/sweep:search.label",
     # sums and table, of which an iteration changes the cells of documents that moved
     "clustering/k_means/lloyd_steps:_move.move",
-    "vectors/term_counts:settle.settle_range",
     # tables, of which there should be no second copy
     "base/place:table.fill",
     # each thread counts in a table of tokens of its own

@@ -67,6 +67,11 @@ def checked_csr(matrix: CsrArray, *, name: str = "X") -> tuple[sparse.csr_array,
     return rows, is_canonical
 
 
+def with_values(matrix: CsrArray, values: Array) -> CsrArray:
+    """Return a csr array with other values in the places of the entries of `matrix`."""
+    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 def document_frequencies(matrix: Matrix) -> npt.NDArray[np.int64]:
     """Return how many entries each column of a csr or dense matrix has, int64 array of shape (n_columns,).
 

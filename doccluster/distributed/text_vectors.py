@@ -53,7 +53,7 @@ def count_block(texts: TextRows, vectorizer: TfidfVectorizer, folder: str) -> Te
     """Write the counts of a block, by its own terms, and return how common each term is in it."""
     counts, statistics = vectorizer.count_batch(texts.texts)
     terms = dict(zip(_TERMS, pack_strings(counts.terms), strict=True))
-    matrix = counts.rows.to_matrix(len(counts.terms), dtype=np.float32)
+    matrix = counts.matrix(dtype=np.float32)
     arrays = {"data.npy": matrix.data, "indices.npy": matrix.indices, "starts.npy": matrix.indptr, **terms}
     write_arrays(_counts_of(texts, folder), arrays)
     return statistics

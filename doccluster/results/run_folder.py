@@ -14,6 +14,7 @@ from doccluster.base.arrays import Array, CsrArray, Matrix
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import new_folder, usable_path
 from doccluster.base.plain_values import ShortRepr, checksum
+from doccluster.base.sparse_structure import with_values
 from doccluster.base.text_table import write_csv, write_csv_parts
 from doccluster.corpus.document import Skipped
 from doccluster.errors import InputError, SchemaError
@@ -48,7 +49,7 @@ from doccluster.results.storage import (
     write_json,
 )
 from doccluster.results.tree import load_levels, save_levels
-from doccluster.vectors.document_vectors import DocumentVectors, matrix_arrays, with_values
+from doccluster.vectors.document_vectors import DocumentVectors, matrix_arrays
 from doccluster.vectors.meaning import Meaning
 
 Writer = Callable[[Run, Path], object]

@@ -23,7 +23,7 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path
 from doccluster.base.place import Place
 from doccluster.base.plain_values import cut, listed
-from doccluster.base.sparse_structure import checked_csr, document_frequencies
+from doccluster.base.sparse_structure import checked_csr, document_frequencies, with_values
 from doccluster.base.validation import check_matrix, compact_indices, unit_rows, within_range
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
@@ -185,11 +185,6 @@ def _carrying(documents: Documents, vectors: DocumentVectors) -> DocumentVectors
     """Return vectors with the documents of their matrix, which was checked already."""
     vectors.__dict__["documents"] = documents  # where `cached_property` keeps it
     return vectors
-
-
-def with_values(matrix: CsrArray, values: Array) -> CsrArray:
-    """Return a csr array with other values in the places of the entries of `matrix`."""
-    return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def scaled_columns(matrix: CsrArray, factors: Floats) -> CsrArray:

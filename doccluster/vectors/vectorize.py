@@ -10,12 +10,13 @@ from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Flags, Floats
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.sparse_structure import with_values
 from doccluster.base.validation import is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.text.analysis import CUT, STEMMING_LANGUAGES, analysis_of, has_digit
 from doccluster.text.language import Writing, choose_languages, survey_writing
-from doccluster.vectors.document_vectors import DocumentVectors, with_values
+from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.letters import (
     FULL_WEIGHT,
     LEAST_TEXTS,
@@ -155,11 +156,11 @@ def unknown_term_shares(texts: Sequence[object], vectorizer: TfidfVectorizer) ->
     >>> unknown_term_shares(["oil prices soar", "wheat", ""], vectorizer)
     array([0.33333333, 1.        ,        nan])
     """
-    rows = (counts := count_terms(texts, analysis_of(vectorizer), n_threads=vectorizer.n_threads)).rows
-    n_terms = rows.lengths.astype(np.float64)
-    rows.keep(vectorizer.columns_of(counts.terms) >= 0)
+    counts = count_terms(texts, analysis_of(vectorizer), n_threads=vectorizer.n_threads)
+    is_known = vectorizer.columns_of(counts.terms) >= 0
+    n_terms, n_known = (np.diff(rows.indptr) for rows in (counts.rows, counts.rows[:, is_known]))
     with np.errstate(invalid="ignore"):
-        shares: Floats = 1 - rows.lengths / n_terms
+        shares: Floats = 1 - n_known / n_terms
     return shares
 
 

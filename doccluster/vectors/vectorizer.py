@@ -206,7 +206,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         """Return how often each term that was learned occurs in `documents`, a csr array."""
         self.require_fit("vocabulary_")
         counts = self._count(documents, analysis_of(self), self.vocabulary_)
-        return counts.rows.to_matrix(len(self.vocabulary_), dtype=dtype_of(self))
+        return counts.matrix(dtype=dtype_of(self))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return the term of each column, stemmed when stemming is on: object array of shape (n_terms,)."""
