@@ -225,7 +225,7 @@ def texts(folder, pattern):
 
 
 def tests_of(path):
-    """Return the tests of a file, in this order: those that name its module or have its name, of its package, `ALSO`.
+    """Return the tests of a file: its examples, those that name its module or have its name, of its package, `ALSO`.
 
     Then come those that name a module of its package which imports it: of one in base, whichever module does.
     """
@@ -253,7 +253,10 @@ def tests_of(path):
     quick_first = sorted([*using, *own], key=lambda file: file.stat().st_size)
     first = [ROOT / name for name in FIRST.get(package, [])]
     found = dict.fromkeys([*sorted(naming, key=lambda file: file.stat().st_size), *first, *quick_first, *also])
-    return [file.relative_to(ROOT).as_posix() for file in found] or ["tests/test_pipeline.py"]
+    return [
+        path.as_posix(),
+        *(file.relative_to(ROOT).as_posix() for file in found or [ROOT / "tests/test_pipeline.py"]),
+    ]
 
 
 if __name__ == "__main__":

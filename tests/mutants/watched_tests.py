@@ -26,7 +26,7 @@ LIBRARIES = (
 ONE_TEST = 60.0  # seconds of processor time that no test takes by far: a loop without end
 LATEST = 10  # times its processor time: what waits for longer waits for ever
 OPTIONS = [
-    *("-n0", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", "-o", "faulthandler_timeout=0"),
+    *("--doctest-modules", "-n0", "-x", "-q", "-p", "no:cacheprovider", "--tb=no", "-o", "faulthandler_timeout=0"),
     *("-m", "not browser and not real", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
 ]
 
