@@ -344,6 +344,14 @@ def test_a_move_for_now_is_followed_and_never_adopted(server, stream):
     assert feed_row(stream, "url") == server.url("/old")
 
 
+def test_five_redirections_are_followed_and_six_are_not(server, stream):
+    server.routes |= {f"/{number}": (302, {"Location": f"/{number + 1}"}, b"") for number in range(6)}
+    server.routes["/6"] = (200, {}, rss(FERRY))
+    done = stream.poll([server.url("/1"), server.url("/0")], options=options_for(server))
+    assert [failure[:2] for failure in done.failures] == [(server.url("/0"), "redirect-loop")]
+    assert done.n_entries == 1
+
+
 def test_feeds_of_one_host_are_asked_one_after_the_other_with_a_pause(server, stream):
     for number in range(4):
         server.routes[f"/{number}"] = (200, {}, rss((str(number), f"Title {number}", f"words {number}", FERRY[3])))
