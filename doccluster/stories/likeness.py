@@ -41,8 +41,8 @@ class Crowd:
 
     @classmethod
     def of(cls, times: Integers, *, is_part: bool = False) -> Crowd:
-        """Return the window and bars for articles of these sorted times; of less than a window if they are a part."""
-        window, span = WINDOW, int(times[-1] - times[0]) if times.size else 0
+        """Return the window and bars for articles of sorted times, one at least; of less than a window if a part."""
+        window, span = WINDOW, int(times[-1] - times[0])
         n_times = min(WINDOW / span, MOST_TIMES) if is_part and 0 < span < WINDOW else 1.0
         in_72_hours = n_in_window(times, WINDOW) * n_times
         if in_72_hours < SPARSE:

@@ -299,7 +299,7 @@ def even_terms(counts: CsrArray) -> Flags:
     if n_documents < LEAST_DOCUMENTS:
         return even
     frequency = np.asarray(has.sum(axis=0)).ravel()
-    weights = np.log(n_documents / np.maximum(frequency, 1.0))
+    weights = np.log(n_documents / frequency)
     rows = unit_rows(sparse.csr_array(has * weights[np.newaxis, :]), warn=False)
     squares = sparse.csr_array(rows * rows)
     squared_norms = np.asarray(squares.sum(axis=1)).ravel()
