@@ -75,6 +75,13 @@ def test_letters_fade_out_with_length():
     assert np.abs(np.diff(weights)).max() < 0.01  # no jump
 
 
+def test_documents_without_words_leave_the_weight_of_letters_as_it_is():
+    texts, _ = texts_with_endings(n=60, n_words=27)
+    alone, among_empty_ones = (vectorize(some, language="none").letters for some in (texts, texts + [""] * 39))
+    assert 0 < alone.weight < FULL_WEIGHT
+    assert among_empty_ones.weight == pytest.approx(alone.weight)
+
+
 def test_long_texts_and_few_texts_are_clustered_as_before():
     long_texts, _ = texts_with_endings(n=60, n_words=80)
     few_texts, _ = texts_with_endings(n=30)
