@@ -57,6 +57,20 @@ def test_the_support_of_a_phrase_is_that_of_a_plain_count_when_all_is_read():
     assert sorted(found.columns[place]) == [0, 2]
 
 
+def test_a_phrase_counts_as_little_as_its_words_do():
+    names = np.array(["east", "farm", "middle", "wheat"], dtype=object)
+    has = np.array([[name in text.lower().split() for name in names] for text in [*EAST, *FARM]], dtype=float)
+    profiles, _, partition = profiles_of(has, [0] * 4 + [1] * 4)
+    column = {name: place for place, name in enumerate(names)}
+    phrases = count_label_phrases([*EAST, *FARM], partition, column.get, function_words={"the"})
+    whole, quarter = (
+        {term.term: term.score for term in rank_label_terms(profiles, names, phrases=phrases, term_factors=factors)[0]}
+        for factors in (np.ones(4), np.full(4, 0.25))
+    )
+    assert whole["Middle East"] == pytest.approx(1.0)  # a bit: all documents of the cluster have it, and no other
+    assert quarter["Middle East"] == pytest.approx(0.25)
+
+
 def test_a_sample_of_texts_is_scaled_to_the_size_of_the_cluster():
     texts = ["the Middle East " + "x" * 90] * 50 + ["wheat farm " + "y" * 90] * 10
     names = np.array(["east", "farm", "middle", "wheat"], dtype=object)
