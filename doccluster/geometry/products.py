@@ -244,18 +244,8 @@ def counts_added(parts: list[list[Integers]]) -> list[Integers]:
 
 def _held(matrix: Matrix, rows: slice, columns: Integers) -> Matrix:
     """Return which of the rows have which of the columns: 1 or 0, stored by column where the matrix is sparse."""
-    if not is_sparse(matrix):
-        return (matrix[rows][:, columns] > 0).astype(np.float64)  # exact below 2^53 documents
-    starts = matrix.indptr[rows.start : rows.stop + 1]
-    entries = slice(int(starts[0]), int(starts[-1]))
-    number = np.full(matrix.shape[1], -1, np.int32)
-    number[columns] = np.arange(columns.size)
-    place = number[matrix.indices[entries]]
-    stays = (place >= 0) & (matrix.data[entries] > 0)
-    before = np.concatenate([[0], np.cumsum(stays)])[starts - starts[0]]
-    place = place[stays]
-    shape = (rows.stop - rows.start, columns.size)
-    return sparse.csc_array(sparse.csr_array((np.ones(place.size, np.int64), place, before), shape=shape))
+    is_there: Any = matrix[rows][:, columns] > 0
+    return is_there.tocsc().astype(np.int64) if is_sparse(matrix) else is_there.astype(np.float64)  # exact below 2^53
 
 
 def _together(entries: Any) -> Integers:

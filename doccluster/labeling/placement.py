@@ -133,12 +133,8 @@ def checked_centroids(matrix: Matrix, partition: Partition, centroids: Matrix) -
 
 def dense_row(matrix: Matrix, row: int) -> Floats:
     """Return one row of a csr or dense matrix as a dense float64 array."""
-    if isinstance(matrix, np.ndarray):
-        return np.asarray(matrix[row], dtype=np.float64)
-    dense = np.zeros(matrix.shape[1])
-    start, stop = matrix.indptr[row], matrix.indptr[row + 1]
-    dense[matrix.indices[start:stop]] = matrix.data[start:stop]
-    return dense
+    line = matrix[[row]]
+    return np.asarray(line if isinstance(line, np.ndarray) else line.toarray(), dtype=np.float64).ravel()
 
 
 def representative_documents(

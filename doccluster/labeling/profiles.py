@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.blocks import entry_blocks
 from doccluster.base.plain_values import ShortRepr, cut, listed
+from doccluster.base.sparse_structure import with_values
 from doccluster.errors import InputError
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
@@ -207,7 +207,7 @@ class ClusterProfiles(ShortRepr):
     @cached_property
     def lengths(self) -> Floats:
         """The length |s| of each sum: the sum of the cosines of the cluster's documents to its centroid."""
-        return np.sqrt(_row_totals(self.sums, np.square(self.sums.data)))
+        return np.sqrt(self._row_totals(np.square(self.sums.data)))
 
     @cached_property
     def centroids(self) -> sparse.csr_array:
@@ -221,7 +221,7 @@ class ClusterProfiles(ShortRepr):
         if self.n_clusters == 1:
             return self._with_data(np.zeros_like(self.sums.data))
         # |total - s|^2 without forming the k x n_terms rest
-        dots = _row_totals(self.sums, self.sums.data * total[self.sums.indices])
+        dots = self.sums @ total
         squared = np.maximum(total @ total - 2 * dots + self.lengths**2, 0)
         scale = np.repeat(_inverse(np.sqrt(squared)), np.diff(self.sums.indptr))
         return self._with_data((total[self.sums.indices] - self.sums.data) * scale)
@@ -229,12 +229,12 @@ class ClusterProfiles(ShortRepr):
     @cached_property
     def total(self) -> Floats:
         """The sum of all rows, float64 array of shape (n_terms,)."""
-        return _totals_of(self.sums.indices, self.sums.data, self.sums.shape[1])
+        return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
 
     @cached_property
     def document_frequency(self) -> Floats:
         """In how many documents each term is, float64 array of shape (n_terms,)."""
-        return _totals_of(self.support.indices, self.support.data, self.support.shape[1])
+        return np.asarray(self.support.sum(axis=0), dtype=np.float64)
 
     def cohesion_shares(self) -> sparse.csr_array:
         """Return the share of each cluster's cohesion that each term explains: c_t s_t / |s| = c_t^2, rows sum to 1."""
@@ -243,7 +243,7 @@ class ClusterProfiles(ShortRepr):
     def contrast_shares(self) -> sparse.csr_array:
         """Return the share of |c - r|^2 of each term where the cluster has more of it than the others, else 0."""
         difference = self.centroids.data - self.outside.data
-        cosine = _row_totals(self.sums, self.centroids.data * self.outside.data)
+        cosine = self._row_totals(self.centroids.data * self.outside.data)
         gap = np.repeat(_inverse(2 * np.maximum(1 - cosine, 0)), np.diff(self.sums.indptr))
         shares = np.where(difference > 0, np.square(difference) * gap, 0.0)
         return self._with_data(np.minimum(shares, 1.0))
@@ -260,10 +260,13 @@ class ClusterProfiles(ShortRepr):
             values[entry_range] = mutual_information(
                 support, self.document_frequency[self.support.indices[entry_range]], sizes, n
             )
-        return sparse.csr_array((values, self.support.indices, self.support.indptr), shape=self.support.shape)
+        return with_values(self.support, values)
 
     def _with_data(self, data: Floats) -> sparse.csr_array:
-        return sparse.csr_array((data, self.sums.indices, self.sums.indptr), shape=self.sums.shape)
+        return with_values(self.sums, data)
+
+    def _row_totals(self, data: Floats) -> Floats:
+        return np.asarray(self._with_data(data) @ np.ones(self.sums.shape[1]))  # one value after the other
 
 
 def checked_documents(matrix: Matrix, partition: Partition) -> Documents:
@@ -302,15 +305,6 @@ def entries(matrix: sparse.csr_array, row: int, columns: Integers) -> Floats:
     start, stop = matrix.indptr[row], matrix.indptr[row + 1]
     values: Floats = matrix.data[start + np.searchsorted(matrix.indices[start:stop], columns)]
     return values
-
-
-def _row_totals(pattern: sparse.csr_array, data: Floats) -> Floats:
-    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    return _totals_of(rows, data, pattern.shape[0])
-
-
-def _totals_of(groups: npt.NDArray[np.integer], data: Floats, n_groups: int) -> Floats:
-    return np.asarray(np.bincount(groups, weights=data, minlength=n_groups), dtype=np.float64)
 
 
 def _inverse(values: Floats) -> Floats:

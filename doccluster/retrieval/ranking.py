@@ -150,11 +150,8 @@ class Bm25Index:
 
     def score_counts(self, query: MatrixLike) -> npt.NDArray[np.float64]:
         """Return the score of every document for a query whose terms were counted, csr array of shape (1, n_terms)."""
-        scores = np.zeros(self.weights.shape[0])
         query = as_query(query, self.weights.shape[1])
-        for term, times in zip(query.indices.tolist(), query.data.tolist(), strict=True):
-            postings = slice(self.weights.indptr[term], self.weights.indptr[term + 1])
-            scores[self.weights.indices[postings]] += times * self.weights.data[postings]
+        scores: Floats = (self.weights[:, query.indices] @ query.data.astype(np.float64)).ravel()
         return scores
 
 
