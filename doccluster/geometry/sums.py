@@ -217,9 +217,7 @@ class ClusterSums:
     @cached_property
     def total(self) -> Floats:
         """The sum of all rows, float64 array of shape (n_terms,)."""
-        if not sparse.issparse(self.sums):
-            return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
-        return np.bincount(self.sums.indices, weights=self.sums.data, minlength=self.sums.shape[1]).astype(np.float64)
+        return np.asarray(self.sums.sum(axis=0), dtype=np.float64)
 
     @cached_property
     def total_squared(self) -> float:

@@ -8,7 +8,6 @@ new documents, and those without an author, need nothing else.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from doccluster.base.arrays import CsrArray, Floats, Integers
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.columns import kept_name
 from doccluster.errors import InputError
+from doccluster.labeling.profiles import largest_per_row
 from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 
@@ -39,10 +39,7 @@ class AuthorTerms:
 
     def strongest(self, terms: Sequence[str] | npt.NDArray[np.object_], n_terms: int = 8) -> list[list[str]]:
         """Return for each author the terms that go with the author most."""
-        starts = self.beyond.indptr
-        parts = (slice(start, end) for start, end in itertools.pairwise(starts))
-        orders = ((part, np.argsort(-self.beyond.data[part], kind="stable")[:n_terms]) for part in parts)
-        return [[str(terms[term]) for term in self.beyond.indices[part][order]] for part, order in orders]
+        return [[str(terms[term]) for term in columns] for columns, _ in largest_per_row(self.beyond, n_terms)]
 
 
 def author_terms(counts: CsrArray, authors: Integers, clusters: Integers | None = None) -> AuthorTerms:

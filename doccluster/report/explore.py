@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.errors import InputError
-from doccluster.labeling.profiles import ClusterDescription
+from doccluster.labeling.profiles import ClusterDescription, largest_per_row
 from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
@@ -220,7 +220,7 @@ def _terms(run: Run, order: Rows) -> dict[str, Any] | None:
     number = np.full(matrix.shape[1], -1)
     number[columns] = np.arange(columns.size)
     counts = counts[columns]
-    documents = _postings(rows, number)
+    documents = rows[:, columns].tocsc().indices.astype(np.int64)
     # documents of a term ascend, so each is kept as its distance from the last; the first one from 0
     before = np.concatenate([[0], documents[:-1]])
     before[(np.cumsum(counts) - counts)[counts > 0]] = 0
@@ -254,14 +254,9 @@ def _heaviest(run: Run, matrix: Any, explored: Rows | None) -> tuple[list[Rows],
     sizes = np.bincount(labels, minlength=n_shown)
     members = sparse.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_shown, n))
     sums = sparse.csr_array(members @ matrix)
-    columns, weights = [], []
-    for cluster in range(shown):
-        entries = slice(sums.indptr[cluster], sums.indptr[cluster + 1])
-        cluster_columns, values = sums.indices[entries].astype(np.int64), sums.data[entries] / sizes[cluster]
-        first = np.lexsort((cluster_columns, -values))[:TERMS_PER_CLUSTER]
-        columns.append(cluster_columns[first])
-        weights.append(values[first])
-    return columns, weights
+    sums.data /= np.repeat(sizes, np.diff(sums.indptr))
+    heaviest = largest_per_row(sums[:shown], TERMS_PER_CLUSTER)
+    return [columns for columns, _ in heaviest], [weights for _, weights in heaviest]
 
 
 def _by_rank(lists: list[Rows]) -> Rows:
@@ -280,12 +275,3 @@ def _fitting(ranked: Rows, counts: Rows, n_free: int) -> Rows:
             fitting.append(column)
             n_free -= int(counts[column])
     return np.array(fitting[:MAX_TERMS], dtype=np.int64)
-
-
-def _postings(rows: Any, number: Rows) -> Rows:
-    """Return the documents that have a term, for one numbered term after the other."""
-    documents = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    terms = number[rows.indices]
-    documents, terms = documents[terms >= 0], terms[terms >= 0]
-    by_term: Rows = documents[np.lexsort((documents, terms))]
-    return by_term
