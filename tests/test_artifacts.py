@@ -177,6 +177,19 @@ def test_a_run_of_an_older_version_is_not_called_damaged(run, tmp_path, name):
     assert "damaged" not in str(caught.value)
 
 
+def test_a_run_whose_measure_has_another_name_now_opens(run, tmp_path):
+    """Runs of 1.0.0rc1 misspell Banfield."""
+    path = save_run(run, tmp_path / "run") / "model" / "evaluation.json"
+    text = path.read_text(encoding="utf-8")
+    assert text.count('"banfield_raftery"') == 1
+    path.write_text(text.replace('"banfield_raftery"', '"banfeld_raftery"'), encoding="utf-8")
+    names = [score.name for score in load_run(tmp_path / "run").evaluation.scores]
+    assert names == [score.name for score in run.evaluation.scores]
+    path.write_text(text.replace('"banfield_raftery"', '"banfolk"'), encoding="utf-8")
+    with pytest.raises(SchemaError, match="a measure this version of doccluster does not know"):
+        load_run(tmp_path / "run")
+
+
 def test_files_of_different_runs_do_not_mix(run, tmp_path):
     other = run_pipeline(TINY, n_clusters=2, language="english")
     folder, foreign = save_run(run, tmp_path / "run"), save_run(other, tmp_path / "other")

@@ -376,6 +376,9 @@ def save_evaluation(evaluation: Evaluation, folder: Path) -> None:
     )
 
 
+FORMER_MEASURE_NAMES = {"banfeld_raftery": "banfield_raftery"}  # in runs of 1.0.0rc1
+
+
 @dataclass(frozen=True)
 class ScoreRecord:
     """What evaluation.json says of one score."""
@@ -438,7 +441,7 @@ def _check_lengths(record: EvaluationRecord, arrays: Mapping[str, Array], path: 
 
 def _score(index: int, row: ScoreRecord, arrays: dict[str, Any], path: Path) -> Score:
     try:
-        record = get_measure(row.measure)
+        record = get_measure(FORMER_MEASURE_NAMES.get(row.measure, row.measure))
     except InputError as error:
         raise SchemaError(f"{path} has a measure this version of doccluster does not know: {error}") from error
     error_bar = float(arrays["standard_errors"][index])
