@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 
 import pytest
 
@@ -11,9 +10,7 @@ from doccluster.errors import InputError
 from doccluster.streams.store.diff import Side, compare_sides
 from tests.cli.conftest import doccluster, finished, tiny  # noqa: F401  fixtures
 from tests.report.hostile import HOSTILE
-from tests.streams.test_stream_commands import store  # noqa: F401  a fixture
-
-FEEDS = pathlib.Path(__file__).resolve().parents[2] / "corpora" / "samples" / "newsroom" / "feeds"
+from tests.streams.conftest import FEEDS
 
 
 def side(text, labels=None):

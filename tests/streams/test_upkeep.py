@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from doccluster.streams.store import database
 from doccluster.streams.store.check import check_store
 from doccluster.streams.store.database import back_up, open_to_read, read_texts, reading
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
-from tests.streams.test_replay import FEEDS, NOW, QUICK, ROOT, dump, made_rows, written
+from tests.streams.test_replay import NOW, QUICK, ROOT, dump, made_rows, written
 
 MIDDLE = 1_773_000_000  # 2026-03-08
 
@@ -140,13 +142,6 @@ def kill_a_writer_of(store, journal):
     files = {path.name: path.read_bytes() for path in store.parent.glob("news.db*")}
     assert len(files["news.db-wal" if journal == "WAL" else "news.db-journal"]) > 10_000
     return files
-
-
-@pytest.fixture
-def store(doccluster, tmp_path):  # noqa: F811
-    path = tmp_path / "news.db"
-    assert doccluster("stream", "replay", FEEDS, "--store", path, "--batch", "6h").code == 0
-    return path
 
 
 READING = (["check"], ["list"], ["find", "ferry"], ["export", "-o", "out"], ["backup", "-o", "copy.db"], ["rebuild"])
@@ -335,6 +330,19 @@ def test_upkeep_of_what_is_no_store_is_refused_in_a_sentence(doccluster, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A store of sixty articles on several subjects, each of a language; tests damage copies of it."""
+    path = tmp_path_factory.mktemp("sound") / "news.db"
+    with StoryStream(path) as stream:
+        stream.replay(written(made_rows(60), path.with_name("all.jsonl")), now=NOW)
+        stream.replay([("2026-03-20", "It was the first of the ships that had been lost in the storm", "")], now=NOW)
+        assert stream.check() == []
+        assert stream._connection.execute("SELECT COUNT(*) FROM story WHERE language = ''").fetchone() == (0,)
+        assert stream._connection.execute("SELECT COUNT(words) FROM document WHERE doc_id = 7").fetchone() == (1,)
+    return path
+
+
 @pytest.mark.parametrize(
     ("damage", "check"),
     [
@@ -351,14 +359,8 @@ def test_upkeep_of_what_is_no_store_is_refused_in_a_sentence(doccluster, tmp_pat
         ("UPDATE document SET text_hash = 7, words = NULL, links = NULL WHERE doc_id = 7", "text"),
     ],
 )
-def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(tmp_path, damage, check):
-    path = tmp_path / "news.db"
-    with StoryStream(path) as stream:
-        stream.replay(written(made_rows(60), tmp_path / "all.jsonl"), now=NOW)
-        stream.replay([("2026-03-20", "It was the first of the ships that had been lost in the storm", "")], now=NOW)
-        assert stream.check() == []
-        assert stream._connection.execute("SELECT COUNT(*) FROM story WHERE language = ''").fetchone() == (0,)
-        assert stream._connection.execute("SELECT COUNT(words) FROM document WHERE doc_id = 7").fetchone() == (1,)
+def test_a_damage_is_found_and_named_and_using_the_store_ends_in_a_sentence(sound, tmp_path, damage, check):
+    path = pathlib.Path(shutil.copyfile(sound, tmp_path / "news.db"))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         read_texts(connection)
         connection.execute("PRAGMA ignore_check_constraints = ON")
