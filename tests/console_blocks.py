@@ -7,13 +7,20 @@ that a page's commands print.
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
+
+from doccluster.cli.main import main
+from tests.golden.screens import captured
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDTH = 80
@@ -40,7 +47,12 @@ def typed_in(text: str) -> list[Typed]:
 
 
 def printed_by(command: str, folder: Path) -> str:
-    """Return what a command prints in a terminal of 80 columns, its errors too."""
+    """Return what a command prints, 80 columns wide, its errors too; doccluster itself runs in this process."""
+    if command.startswith("doccluster ") and not re.search(r"[|>]", command):
+        width = mock.patch.dict(os.environ, {"COLUMNS": str(WIDTH)})
+        with chdir(folder), width, captured("", io.TextIOWrapper) as read, suppress(SystemExit):
+            main(shlex.split(command)[1:])
+        return "".join(read())
     own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     surroundings = {**os.environ, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT), "PATH": own}
     called = re.sub(r"^doccluster ", f'"{sys.executable}" -m doccluster.cli.main ', command)

@@ -191,7 +191,7 @@ def screens(*, narrow):
 def show(call, *, narrow):
     """Run one call in this process; return both streams as text, and the exit code if it is not 0."""
     words, _, typed = call.partition(" | ")
-    with _captured(typed.replace("; ", "\n"), Terminal if narrow else io.TextIOWrapper) as read:
+    with captured(typed.replace("; ", "\n"), Terminal if narrow else io.TextIOWrapper) as read:
         code = None
         try:
             main(shlex.split(words))
@@ -213,7 +213,7 @@ def _rounded(match):
 
 
 @contextmanager
-def _captured(typed, kind):
+def captured(typed, kind):
     """Put files in place of the standard streams, for child processes too; yield a function that returns both texts."""
     kept, numbers = (sys.stdin, sys.stdout, sys.stderr), (os.dup(1), os.dup(2))
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
