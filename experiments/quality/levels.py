@@ -4,9 +4,13 @@
 clusters as there are fine classes, and makes the level above and, from clusters of as many as there are coarse classes,
 the level below, as `run` does too. Beside them are the partition that is found freely with as many clusters, and Ward's
 tree of scikit-learn on 100 components of a singular value decomposition, cut at both numbers. "By the gap" is the level
-above without a number. Coarse classes are the heads of newsgroups, the domains of CLINC150 and the kinds in Reuters's
-list of categories. Purity is that of the whole dendrogram, from the clusters up, by the fine classes: the mean over
-pairs of documents of one class of that class's share of the smallest branch that holds both (Heller & Ghahramani 2005).
+above without a number. One number of groups says little, so there are six more, of those that a run chooses from; their
+lines are means. Clusters may also go to the group that has most of their documents: after the documents of merged
+groups have settled, or in the free partition. Last come the subtopics of a run with as many clusters as coarse classes
+(of the run's own terms, other than the lines before), beside a run with as many clusters as these subtopics. Coarse
+classes are the heads of newsgroups, the domains of CLINC150 and the kinds in Reuters's list of categories. Purity is
+that of the whole dendrogram, from the clusters up, by the fine classes: the mean over pairs of documents of one class
+of that class's share of the smallest branch that holds both (Heller & Ghahramani 2005).
 Writes results/levels.csv.
 """
 
@@ -28,7 +32,14 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
 import doccluster
-from doccluster.clustering.nesting import coarser_groups, merge_order, nested_labels, products_of_sums
+from doccluster.clustering.mixtures.multinomial import settle_labels
+from doccluster.clustering.nesting import (
+    coarser_groups,
+    majority_groups,
+    merge_order,
+    nested_labels,
+    products_of_sums,
+)
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents, smooth_documents
 from experiments.quality.corpora import count_terms, newsgroups, reuters, weigh
 from experiments.resumable import run_cases
@@ -36,6 +47,8 @@ from experiments.resumable import run_cases
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_DOCUMENTS, N_SEEDS, N_PAIRS = 5_000, 3, 10_000
 FEWEST_OF_A_CLASS = 10
+NUMBERS = range(6, 17, 2)  # of sections, fewer than the clusters of each set
+MEASURES = ["nmi", "adjusted_rand"]
 COLUMNS = ("level", "way", "clusters", "nmi", "ari", "purity")
 
 
@@ -101,21 +114,55 @@ def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
         ("fine", "free, the clusters shown", shown, purity(shown, merges, classes["fine"], rng)),
         ("fine", "nested in free coarse ones", nested_labels(points, broad, shown), None),
         ("fine", "scikit-learn Ward", ward[k], purity(ward[k], ward_merges(semantic, ward[k]), classes["fine"], rng)),
-        ("coarse", "free", broad, None),
-        ("coarse", "merged from the clusters shown", coarser_groups(products, n_coarse)[shown], None),
         ("coarse", "merged, by the gap", coarser_groups(products)[shown], None),
         ("coarse", "scikit-learn Ward", ward[n_coarse], None),
     ]
     for level, way, labels, branch_purity in ways:
-        scores = doccluster.evaluate(labels, truth=classes[level], measures=["nmi", "adjusted_rand"])
-        yield {
-            "level": level,
-            "way": way,
-            "clusters": int(np.unique(labels).size),
-            "nmi": round(scores["nmi"].value, 4),
-            "ari": round(scores["adjusted_rand"].value, 4),
-            "purity": "" if branch_purity is None else round(branch_purity, 4),
-        }
+        yield line(level, way, [labels], classes[level], branch_purity)
+    for level, numbers in (("coarse", [n_coarse]), ("coarse, 6 to 16", NUMBERS)):
+        ways_of = [coarse_ways(shown, products, counts, free(n), n) for n in numbers]
+        for way in ways_of[0]:
+            yield line(level, way, [partitions[way] for partitions in ways_of], classes["coarse"])
+    yield from beneath([texts[row] for row in rows], classes["fine"], n_coarse, seed)
+
+
+def line(
+    level: str, way: str, partitions: Sequence[Any], classes: Sequence[str], branch_purity: float | None = None
+) -> dict[str, object]:
+    """Return a line of results, the means of partitions."""
+    scores = [doccluster.evaluate(labels, truth=classes, measures=MEASURES) for labels in partitions]
+    return {
+        "level": level,
+        "way": way,
+        "clusters": round(float(np.mean([np.unique(labels).size for labels in partitions]))),
+        "nmi": round(float(np.mean([score["nmi"].value for score in scores])), 4),
+        "ari": round(float(np.mean([score["adjusted_rand"].value for score in scores])), 4),
+        "purity": "" if branch_purity is None else round(branch_purity, 4),
+    }
+
+
+def coarse_ways(shown: Any, products: Any, counts: Any, free: Any, n_groups: int) -> dict[str, Any]:
+    """Return coarse partitions: the free one, and whole clusters brought together in three ways."""
+    groups, k = coarser_groups(products, n_groups), len(products)
+    settled = settle_labels(counts, groups[shown], n_groups).labels
+    return {
+        "free": free,
+        "merged from the clusters shown": groups[shown],
+        "merged, settled, clusters by most documents": majority_groups(shown, settled, k)[shown],
+        "free, clusters by most documents": majority_groups(shown, free, k)[shown],
+    }
+
+
+def beneath(texts: list[str], classes: Sequence[str], n_clusters: int, seed: int) -> Iterator[dict[str, object]]:
+    """Yield a line for the subtopics of a run with this many clusters, where it has them, and one for free ones."""
+    run = doccluster.run(texts, n_clusters=n_clusters, random_state=seed)
+    subtopics = next((level for level in run.levels if level.name == "subtopic"), None)
+    if subtopics is not None:
+        free = doccluster.run(texts, n_clusters=subtopics.n_clusters, levels="none", random_state=seed)
+        has_terms = run.labels_ >= 0
+        classes = [label for label, is_there in zip(classes, has_terms, strict=True) if is_there]
+        yield line("fine, beneath -k", "free", [free.labels_[has_terms]], classes)
+        yield line("fine, beneath -k", "subtopics of the run", [subtopics.labels], classes)
 
 
 def ward_merges(rows: Any, labels: Any) -> list[tuple[int, int]]:
@@ -164,7 +211,7 @@ def purity(labels: Any, merges: list[tuple[int, int]], classes: Sequence[str], r
 
 
 def main(arguments: list[str]) -> None:
-    """Run what is not done yet and print the table."""
+    """Run what is not done yet and print the tables."""
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
     corpora = [name for name in ("reuters", "clinc150", "newsgroups") if folder.is_dir()]
     lines = run_cases(
@@ -177,6 +224,7 @@ def main(arguments: list[str]) -> None:
     numbers = table[["clusters", "nmi", "ari", "purity"]].apply(pd.to_numeric)
     means = numbers.groupby([table["corpus"], table["level"], table["way"]], sort=False).mean()
     print(means.round(3).to_string(na_rep=""))
+    print(f"\nall\n{means.groupby(level=['level', 'way'], sort=False).mean().round(3).to_string(na_rep='')}")
 
 
 if __name__ == "__main__":
