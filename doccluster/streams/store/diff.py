@@ -93,6 +93,47 @@ class Difference:
         return {kind: counted[kind] for kind in KINDS}
 
 
+@dataclass(frozen=True)
+class _ClusterPairs:
+    """The documents of each cluster before and after, and how many each two of them share."""
+
+    before: Side
+    after: Side
+    olds: Mapping[str, set[str]]
+    news: Mapping[str, set[str]]
+    shared: Mapping[str, Counter[str]]  # by the cluster before
+
+    @classmethod
+    def of(cls, before: Side, after: Side) -> _ClusterPairs:
+        olds, news = _members(before), _members(after)
+        shared = {
+            old: Counter(after.cluster_of[document] for document in documents if document in after.cluster_of)
+            for old, documents in olds.items()
+        }
+        return cls(before, after, olds, news, shared)
+
+    def parts(self, old: str, survive: float, part: float) -> tuple[str, ...]:
+        """Return the parts that a cluster was split into, the largest first, none where it was not split."""
+        counts, total = self.shared[old], self.shared[old].total()
+        parts = [new for new, n in counts.items() if n >= part * total or n >= survive * len(self.news[new])]
+        sizes = [counts[new] for new in parts]
+        n_besides = sum(sizes) - max(sizes, default=0)
+        is_split = len(parts) > 1 and sum(sizes) >= survive * total and n_besides >= part * total
+        return tuple(sorted(parts, key=lambda new: (-counts[new], new))) if is_split else ()
+
+    def heirs(self, old: str, survive: float) -> tuple[str, ...]:
+        """Return the one cluster that an old one lives on in, none where it vanished."""
+        counts = self.shared[old]
+        best = min(counts, key=lambda new: (-counts[new], new), default=None)
+        return () if best is None or counts[best] < survive * counts.total() else (best,)
+
+    def change(self, kind: str, olds: tuple[str, ...], news: tuple[str, ...]) -> Change:
+        sides = (self.before, olds), (self.after, news)
+        labels = [side.labels.get(names[0], "") if names else "" for side, names in sides]
+        sizes = sum(len(self.olds[old]) for old in olds), sum(len(self.news[new]) for new in news)
+        return Change(kind, olds, news, *sizes, sum(self.shared[old][new] for old in olds for new in news), *labels)
+
+
 def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: float = PART) -> Difference:
     """Return the changes of each cluster.
 
@@ -109,58 +150,38 @@ def compare_sides(before: Side, after: Side, *, survive: float = SURVIVE, part: 
     for name, value in (("survive", survive), ("part", part)):
         if not 0 < value <= 1:
             raise InputError(f"{name}={value!r} is not a share; give a number above 0 and at most 1.")
-    olds, news = _members(before), _members(after)
-    shared: dict[str, Counter[str]] = {old: Counter() for old in olds}
-    for document, old in before.cluster_of.items():
-        if document in after.cluster_of:
-            shared[old][after.cluster_of[document]] += 1
-    heirs: dict[str, list[str]] = defaultdict(list)
-    changes: list[Change] = []
-    claimed: set[str] = set()
-
-    def change(kind: str, from_: tuple[str, ...], to: tuple[str, ...]) -> Change:
-        both = {document for old in from_ for document in olds[old]} & {
-            document for new in to for document in news[new]
-        }
-        labels = [side.labels.get(names[0], "") if names else "" for side, names in ((before, from_), (after, to))]
-        sizes = (sum(len(olds[old]) for old in from_), sum(len(news[new]) for new in to))
-        return Change(kind, from_, to, *sizes, len(both), *labels)
-
-    for old, counts in shared.items():
-        total = counts.total()
-        parts = sorted(
-            new for new, count in counts.items() if count >= part * total or count >= survive * len(news[new])
-        )
-        of_parts = [counts[new] for new in parts]
-        n_besides = sum(of_parts) - max(of_parts, default=0)
-        if len(parts) > 1 and sum(of_parts) >= survive * total and n_besides >= part * total:
-            changes.append(change("split", (old,), tuple(sorted(parts, key=lambda new: (-counts[new], new)))))
-            claimed.update(parts)
-            continue
-        best = min(counts, key=lambda new: (-counts[new], new), default=None)
-        if best is None or counts[best] < survive * total:
-            changes.append(change("vanished", (old,), ()))
-        else:
-            heirs[best].append(old)
-            claimed.add(best)
-    for new, from_ in heirs.items():
-        if len(from_) > 1:
-            changes.append(change("merged", tuple(sorted(from_, key=lambda old: (-len(olds[old]), old))), (new,)))
-        else:
-            changes.append(change(_growth(olds[from_[0]], news[new]), (from_[0],), (new,)))
-    changes += [change("appeared", (), (new,)) for new in news if new not in claimed]
-    edited = [document for document, text in before.text_of.items() if after.text_of.get(document, text) != text]
-    ordered = sorted(
-        changes,
+    pairs = _ClusterPairs.of(before, after)
+    successors = {old: pairs.parts(old, survive, part) or pairs.heirs(old, survive) for old in pairs.olds}
+    changes = sorted(
+        _changes(pairs, successors),
         key=lambda change: (KINDS.index(change.kind), -change.n_after, -change.n_before, change.before, change.after),
     )
-    heirs_of = {old: set(change.after) for change in ordered for old in change.before}
-    both = [(document, old, after.cluster_of.get(document)) for document, old in before.cluster_of.items()]
-    moved = [
-        MovedDocument(document, old, new) for document, old, new in both if new is not None and new not in heirs_of[old]
+    edited = [document for document, text in before.text_of.items() if after.text_of.get(document, text) != text]
+    common = [
+        (document, old, after.cluster_of[document])
+        for document, old in before.cluster_of.items()
+        if document in after.cluster_of
     ]
-    sizes = (len(before.cluster_of), len(after.cluster_of), sum(new is not None for _, _, new in both))
-    return Difference(before.name, after.name, tuple(ordered), *sizes, tuple(sorted(edited)), tuple(moved))
+    moved = [MovedDocument(document, old, new) for document, old, new in common if new not in successors[old]]
+    sizes = len(before.cluster_of), len(after.cluster_of), len(common)
+    return Difference(before.name, after.name, tuple(changes), *sizes, tuple(sorted(edited)), tuple(moved))
+
+
+def _changes(pairs: _ClusterPairs, successors: Mapping[str, tuple[str, ...]]) -> list[Change]:
+    """Return the changes of all clusters, from the clusters that each old one lives on in."""
+    changes: list[Change] = []
+    predecessors: dict[str, list[str]] = defaultdict(list)
+    for old, news in successors.items():
+        if len(news) == 1:
+            predecessors[news[0]].append(old)
+        else:
+            changes.append(pairs.change("split" if news else "vanished", (old,), news))
+    for new, olds in predecessors.items():
+        by_size = tuple(sorted(olds, key=lambda old: (-len(pairs.olds[old]), old)))
+        kind = "merged" if len(olds) > 1 else _growth(pairs.olds[olds[0]], pairs.news[new])
+        changes.append(pairs.change(kind, by_size, (new,)))
+    inherited = {new for news in successors.values() for new in news}
+    return changes + [pairs.change("appeared", (), (new,)) for new in pairs.news if new not in inherited]
 
 
 def read_sides(before: Run | str | Path, after: Run | str | Path) -> tuple[Side, Side]:
