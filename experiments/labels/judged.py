@@ -7,7 +7,7 @@ English texts. One reader of the project saw the labels in random order, those o
 representatives; results/judged.csv has every label with its judgement.
 
 Below are two other rules for the labels of parents, beside the one in use: a cover of the parts where they are many
-too, and words that many parts share before words of one. Where the labels of ten runs over six corpora differ, that
+too, and words that many parts share before words of one. Where the labels of eleven runs over six corpora differ, that
 reader chose the better one, in random order beside the labels of the parts; results/parents.csv has them all.
 """
 
