@@ -4,8 +4,14 @@ ADDRESS ?= http://localhost:8000/
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
+STAMP := $(VENV)/.installed-alone
 GROUPS_STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.installed-for-the-site
+ifdef UV
+INSTALL := $(UV) pip install --quiet --python $(BIN)/python
+else
+INSTALL := $(BIN)/python -m pip install --quiet
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test screens release-check check types layers doctests fuzz mutants bench reproduce docs site check-site clean
@@ -13,19 +19,23 @@ SITE_STAMP := $(VENV)/.installed-for-the-site
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(GROUPS_STAMP): pyproject.toml
+$(STAMP): pyproject.toml
 	@echo "setting up $(VENV) (once) ..."
 ifdef UV
 	@test -x $(BIN)/python || $(UV) venv --quiet --python $(PYTHON) $(VENV)
-	@$(UV) pip install --quiet --python $(BIN)/python --editable . --group test --group check
 else
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --editable . --group test --group check
+	@$(INSTALL) --upgrade "pip>=25.1"
 endif
+	@$(INSTALL) --editable .
 	@touch $@
 
-demo: $(GROUPS_STAMP)  ## cluster the bundled newsroom sample and print where the report is
+$(GROUPS_STAMP): $(STAMP)
+	@echo "setting up what the tests need (once) ..."
+	@$(INSTALL) --group test --group check
+	@touch $@
+
+demo: $(STAMP)  ## cluster the bundled newsroom sample and print where the report is
 	$(BIN)/doccluster demo --output demo
 
 test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
@@ -68,11 +78,7 @@ docs: $(GROUPS_STAMP)  ## write the generated reference pages
 	$(BIN)/python -m experiments.reference_pages
 
 $(SITE_STAMP): $(GROUPS_STAMP)
-ifdef UV
-	@$(UV) pip install --quiet --python $(BIN)/python --group docs
-else
-	@$(BIN)/python -m pip install --quiet --group docs
-endif
+	@$(INSTALL) --group docs
 	@touch $@
 
 site: $(SITE_STAMP)  ## build the site in out/site, without a network
@@ -83,11 +89,7 @@ check-site: site  ## build the site, then open it in a browser and look for what
 	DOCCLUSTER_SITE=out/site $(BIN)/python -m pytest -n0 tests/website
 
 release-check: $(GROUPS_STAMP)  ## build wheel and sdist, check both, use the wheel in a new environment; TESTS=1: all tests too
-ifdef UV
-	@$(UV) pip install --quiet --python $(BIN)/python --group release
-else
-	@$(BIN)/python -m pip install --quiet --group release
-endif
+	@$(INSTALL) --group release
 	$(BIN)/python -m tests.release_check --output out/dist $(if $(TESTS),--tests)
 
 clean:  ## remove what was made
