@@ -4,9 +4,13 @@
 many clusters as classes. With words and examples a document is right if its cluster has the name of its class; without
 guidance each cluster gets the class that fits it best, by an assignment that knows the classes. Half: only every second
 class has its words; F1 is over these, and the rest is the NMI of the documents of the other classes, beside what free
-clusters have there. Shuffled: single words are dealt anew among all topics. Examples do not count where they are given.
+clusters have there. Shuffled: single words are dealt anew among all topics.
+Examples do not count where they are given.
 Nearest: no clustering; a document has the name of the nearest mean, by cosine of tf-idf rows, of the documents with a
-topic's words or of its examples. Static: clusters and nearest means by the encoder `static` too.
+topic's words or of its examples. Static: clusters and nearest means by the encoder `static` too; and, where it is
+installed, BERTopic (umap-learn too) guided by the same words and without them, with the embeddings that our clusters
+see and as many clusters by k-means. Its clusters have the names of the classes whose words weigh most in them by its
+c-TF-IDF, each once; "best names" are of an assignment that knows the classes.
 Words were written from the names of classes; those of snippets and biomedical, whose classes are numbers, after reading
 titles, and nothing was chosen on these two. Writes results/guidance.csv.
 """
@@ -20,25 +24,35 @@ import pathlib
 import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache, partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import doccluster
+from doccluster.base.validation import unit_rows
+from doccluster.vectors.encoders import encode, get_encoder
+from doccluster.vectors.meaning import seen_from
 from experiments.quality.corpora import newsgroups, stack_overflow
+from experiments.quality.meaning import UMAP
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_DOCUMENTS, N_SEEDS = 2_000, 2
 EXAMPLES = (1, 5, 20)
 COLUMNS = ("right", "nmi", "f1_of_guided", "nmi_of_rest")
-NEAREST, STATIC = "nearest to ", "static: "
+NEAREST, STATIC, PEER, BEST_NAMES = "nearest to ", "static: ", "BERTopic ", ", best names"
 KINDS = (
     *("none", "words", "words of half", "shuffled words", *(f"{number} examples" for number in EXAMPLES)),
     *(f"{NEAREST}{kind}" for kind in ("words", *(f"{number} examples" for number in EXAMPLES))),
     *(f"{STATIC}{kind}" for kind in ("none", "words", f"{NEAREST}words")),
+    *(f"{STATIC}{PEER}{kind}" for kind in ("words", f"words{BEST_NAMES}", f"none{BEST_NAMES}")),
 )
 WORDS = {
     "newsgroups": """
@@ -219,10 +233,39 @@ def free_run(folder: str, name: str, seed: int, encoder: str | None) -> docclust
     return run_of(folder, name, None, seed, encoder)
 
 
+@lru_cache(maxsize=N_SEEDS)
+def labels_of_peer(folder: str, corpus: str, is_guided: bool, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return BERTopic's clusters of the documents of a run without guidance, and the class of each by its words."""
+    table, truth = documents_of(folder, corpus)
+    free = free_run(folder, corpus, seed, "static")
+    texts = table.set_index("id")["text"].loc[list(free.documents.ids)].tolist()
+    topics = topics_for("words", corpus, table, truth, seed)
+    meaning, encoder = free.vectors.meaning, get_encoder("static", n_threads=1)
+    assert meaning is not None
+
+    def embeddings_of(phrases: list[str]) -> np.ndarray:
+        return seen_from(meaning.centre, unit_rows(encode(encoder, list(phrases)), warn=False))
+
+    peer = import_module("bertopic").BERTopic(
+        seed_topic_list=[list(topic.words) for topic in topics] if is_guided else None,
+        embedding_model=make_pipeline(FunctionTransformer(embeddings_of)),
+        umap_model=import_module("umap").UMAP(**UMAP, random_state=seed),
+        hdbscan_model=KMeans(len(topics), n_init=10, random_state=seed),
+    )
+    labels = np.array(peer.fit_transform(texts, embeddings=meaning.rows.copy())[0])
+    columns = {term: column for column, term in enumerate(peer.vectorizer_model.get_feature_names_out())}
+    weights = np.empty((len(topics), len(topics)))
+    for number, topic in enumerate(topics):
+        words = {columns[word] for word in " ".join(topic.words).split() if word in columns}
+        weights[:, number] = np.asarray(peer.c_tf_idf_.tocsc()[:, list(words)].sum(axis=1)).ravel()
+    places = linear_sum_assignment(weights, maximize=True)[1]
+    return labels, np.array([topic.name for topic in topics])[places][labels]
+
+
 def measure(folder: str, corpus: str, guidance: str) -> Iterator[dict[str, object]]:
     """Yield a line for a kind of guidance."""
     table, truth = documents_of(folder, corpus)
-    kind = guidance.removeprefix(STATIC).removeprefix(NEAREST)
+    kind = guidance.removeprefix(STATIC).removeprefix(NEAREST).removeprefix(PEER).removesuffix(BEST_NAMES)
     encoder = "static" if guidance.startswith(STATIC) else None
     lines = []
     for seed in range(N_SEEDS):
@@ -230,7 +273,13 @@ def measure(folder: str, corpus: str, guidance: str) -> Iterator[dict[str, objec
         free = free_run(folder, corpus, seed, encoder)
         of_document = dict(zip(table["id"], truth, strict=True))
         classes = np.array([of_document[name] for name in free.documents.ids])
-        if NEAREST in guidance:
+        if PEER in guidance:
+            labels, predicted = labels_of_peer(folder, corpus, topics is not None, seed)
+            if guidance.endswith(BEST_NAMES):
+                predicted = best_names(labels, classes)
+            nmi = doccluster.score("nmi", labels, truth=classes.tolist()).value
+            lines.append({"right": float((predicted == classes).mean()), "nmi": nmi})
+        elif NEAREST in guidance:
             lines.append(scores_of_nearest(free, classes, topics))
         else:
             run = free if topics is None else run_of(folder, corpus, topics, seed, encoder)
@@ -269,10 +318,7 @@ def scores_of(
     names = sorted(set(truth))
     scores = {"nmi": doccluster.score("nmi", labels, truth=truth.tolist()).value}
     if guidance is None:
-        overlaps = np.zeros((run.n_clusters, len(names)))
-        np.add.at(overlaps, (labels, np.searchsorted(names, truth)), 1)
-        clusters, classes = linear_sum_assignment(overlaps, maximize=True)
-        return {"right": float(overlaps[clusters, classes].sum() / labels.size), **scores}
+        return {"right": float((best_names(labels, truth) == truth).mean()), **scores}
     predicted = np.array([cluster.name for cluster in run.clusters], dtype=object)[labels]
     if len(guidance) == len(names):
         ids = np.array(list(run.documents.ids))
@@ -290,12 +336,25 @@ def scores_of(
     return {**scores, "f1_of_guided": float(np.mean(f1)), "nmi_of_rest": of_rest - of_free}
 
 
+def best_names(labels: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return the class of each document's cluster, by the assignment of clusters to classes that fits best."""
+    names = np.unique(truth)
+    overlaps = np.zeros((labels.max() + 1, names.size))
+    np.add.at(overlaps, (labels, np.searchsorted(names, truth)), 1)
+    clusters, classes = linear_sum_assignment(overlaps, maximize=True)
+    of_cluster = np.full(labels.max() + 1, "", dtype=object)
+    of_cluster[clusters] = names[classes]
+    of_document: np.ndarray = of_cluster[labels]
+    return of_document
+
+
 def main(arguments: list[str]) -> None:
     """Run what is not done yet and print the table."""
     folder = pathlib.Path(arguments[0]) if arguments else HERE.parents[2] / "shared" / "corpora"
+    kinds = [kind for kind in KINDS if PEER not in kind or find_spec("bertopic")]
     lines = run_cases(
         HERE / "results" / "guidance.csv",
-        [{"corpus": corpus, "guidance": guidance} for corpus in WORDS for guidance in KINDS],
+        [{"corpus": corpus, "guidance": guidance} for corpus in WORDS for guidance in kinds],
         partial(measure, str(folder)),
         columns=COLUMNS,
     )
