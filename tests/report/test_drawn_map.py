@@ -76,6 +76,9 @@ def test_names_cover_no_name_and_no_document_and_lines_do_not_cross(newsroom_run
     for (_, first), (_, second) in itertools.combinations(boxes, 2):
         assert not first.padded(-1).overlaps(second.padded(-1))
     documents = np.concatenate([axes.transData.transform(heap.get_offsets()) for heap in axes.collections])
+    # the map is as large as axes allow that leave room for names above, below and at both sides
+    room = min(0.62 * axes.bbox.width, axes.bbox.height - 32 * figure.dpi / 72)
+    assert 0.85 < np.ptp(documents, axis=0).max() / room <= 1
     for name, box in boxes:
         assert figure.bbox.x0 <= box.x0, name
         assert box.x1 <= figure.bbox.x1, name
