@@ -17,7 +17,7 @@ from doccluster.selection import choose_k
 from doccluster.vectors.letters import FULL_UP_TO, FULL_WEIGHT, NONE_FROM, Letters, letters_of, usual_weight
 
 SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in "aeiou"]
-SETTINGS = {"n_clusters": 4, "report": False, "language": "none", "measures": []}
+SETTINGS = {"n_clusters": 4, "report": False, "language": "none", "measures": [], "levels": "none"}
 
 
 def texts_with_endings(n=400, n_words=3, seed=0):

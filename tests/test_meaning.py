@@ -501,7 +501,7 @@ def test_a_meaning_that_says_nothing_of_the_words_counts_for_little():
     strange = np.eye(8)[rng.integers(8, size=200)] + rng.normal(scale=0.2, size=(200, 8))
     rows_of = [dict(zip(texts, rows, strict=True)) for rows in (fits, strange)]
     encoders = [lambda batch, rows=rows: np.array([rows[text] for text in batch]) for rows in rows_of]
-    settings = {"n_clusters": 4, "language": "none"}
+    settings = {"n_clusters": 4, "language": "none", "levels": "none"}
     runs = {
         name: doccluster.run(texts, encoder=encoder, **settings)
         for name, encoder in zip(("fits", "not"), encoders, strict=True)

@@ -422,7 +422,7 @@ def test_a_seed_that_is_none_is_refused_before_any_work(seed):
 @pytest.mark.real
 def test_reuters_single_topic_documents_are_judged_alone(real_corpora):
     folder = next(path for path in real_corpora.iterdir() if "reuters" in path.name.lower())
-    how = {"quality": "fast", "clustering": {"n_init": 1}, "vectorizer": {"max_features": 2000}}
+    how = {"quality": "fast", "clustering": {"n_init": 1}, "vectorizer": {"max_features": 2000}, "levels": "none"}
     run = run_pipeline(folder, n_clusters=20, truth="topics", measures=["purity", "silhouette"], **how)
     without_text = sum(one.reason == "empty" for one in run.skipped)
     assert len(run.documents) + len(run.empty_documents) + without_text == 21578
