@@ -4,7 +4,7 @@
 many clusters as classes. With words and examples a document is right if its cluster has the name of its class; without
 guidance each cluster gets the class that fits it best, by an assignment that knows the classes. Half: only every second
 class has its words; F1 is over these, and the rest is the NMI of the documents of the other classes, beside what free
-clusters have there. Shuffled: single words are dealt anew among all topics.
+clusters have there; draws are other halves, at random. Shuffled: single words are dealt anew among all topics.
 Examples do not count where they are given.
 Nearest: no clustering; a document has the name of the nearest mean, by cosine of tf-idf rows, of the documents with a
 topic's words or of its examples. Static: clusters and nearest means by the encoder `static` too; and, where it is
@@ -44,12 +44,13 @@ from experiments.quality.meaning import UMAP
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
-MOST_DOCUMENTS, N_SEEDS = 2_000, 2
+MOST_DOCUMENTS, N_SEEDS, N_DRAWS = 2_000, 2, 4
 EXAMPLES = (1, 5, 20)
 COLUMNS = ("right", "nmi", "f1_of_guided", "nmi_of_rest")
 NEAREST, STATIC, PEER, BEST_NAMES = "nearest to ", "static: ", "BERTopic ", ", best names"
 KINDS = (
     *("none", "words", "words of half", "shuffled words", *(f"{number} examples" for number in EXAMPLES)),
+    *(f"words of draw {draw}" for draw in range(N_DRAWS)),
     *(f"{NEAREST}{kind}" for kind in ("words", *(f"{number} examples" for number in EXAMPLES))),
     *(f"{STATIC}{kind}" for kind in ("none", "words", f"{NEAREST}words")),
     *(f"{STATIC}{PEER}{kind}" for kind in ("words", f"words{BEST_NAMES}", f"none{BEST_NAMES}")),
@@ -204,6 +205,9 @@ def topics_for(kind: str, name: str, table: pd.DataFrame, truth: np.ndarray, see
         "words of half": topics[::2],
         "shuffled words": topics_of(name, dict(zip(words, map(list, parts), strict=True))),
     }
+    for draw in range(N_DRAWS):
+        drawn = np.random.default_rng(draw).permutation(len(topics))[: (len(topics) + 1) // 2]
+        kinds[f"words of draw {draw}"] = [topics[place] for place in np.sort(drawn)]
     for n_examples in EXAMPLES:
         examples = []
         for topic in topics:
