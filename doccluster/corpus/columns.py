@@ -204,7 +204,7 @@ def _place_among_names(name: str, *, is_inner: bool) -> tuple[int, int] | None:
 
 def _is_structured(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
     """Say whether a column holds objects or their source in JSON, and nothing else."""
-    values = [value for row in rows if (value := value_at(row, name)) not in (None, "")]
+    values = [value for row in rows if cell_text(value := value_at(row, name))]
     return bool(values) and all(map(is_json_source, values))
 
 
@@ -306,7 +306,7 @@ def _kept_columns(
 
 def _is_short(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
     """Say whether a column holds values, neither objects nor texts of more than 200 characters in the median."""
-    values = [value for row in rows if (value := value_at(row, name)) not in (None, "")]
+    values = [value for row in rows if cell_text(value := value_at(row, name))]
     if any(is_json_source(value) or isinstance(value, bytes) for value in values):
         return False
     if any(isinstance(value, list) and any(isinstance(item, Mapping | list) for item in value) for value in values):
