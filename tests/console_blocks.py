@@ -55,7 +55,7 @@ def printed_by(command: str, folder: Path) -> str:
         return "".join(read())
     own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     surroundings = {**os.environ, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT), "PATH": own}
-    called = re.sub(r"^doccluster ", f'"{sys.executable}" -m doccluster.cli.main ', command)
+    called = re.sub(r"^doccluster ", f'"{sys.executable}" -m doccluster ', command)
     done = subprocess.run(
         called, shell=True, cwd=folder, env=surroundings, capture_output=True, text=True, encoding="utf-8", timeout=600
     )

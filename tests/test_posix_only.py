@@ -74,7 +74,7 @@ def test_a_run_is_made_and_used_without_calls_of_posix(elsewhere):
     ids=["demo", "stream", "blocks"],
 )
 def test_commands_work_without_calls_of_posix(elsewhere, words):
-    done = elsewhere("-m", "doccluster.cli.main", *words)
+    done = elsewhere("-m", "doccluster", *words)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 

@@ -27,7 +27,7 @@ def sample_run() -> tuple[str, pathlib.Path]:
     folder = pathlib.Path(tempfile.mkdtemp(prefix="doccluster-site-"))
     for _ in range(2):  # the page shows a second run, without the time of compiling
         done = subprocess.run(
-            [sys.executable, "-m", "doccluster.cli.main", *COMMAND.split()[1:]],
+            [sys.executable, "-m", "doccluster", *COMMAND.split()[1:]],
             capture_output=True,
             text=True,
             encoding="utf-8",

@@ -128,7 +128,3 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(InputError.exit_code)
     finally:
         settle_errors()
-
-
-if __name__ == "__main__":
-    main()

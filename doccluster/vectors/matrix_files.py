@@ -6,7 +6,6 @@ What numpy files say of their arrays is checked before memory is asked for: a ch
 from __future__ import annotations
 
 import gzip
-import inspect
 import math
 import os
 import zipfile
@@ -106,7 +105,6 @@ def load_npz(stream: IO[bytes], origin: str) -> NpzFile:
 
 MATRIX_SCHEMA = 1
 _LINES_AT_ONCE = 1000
-_AS_ARRAY = {"spmatrix": False} if "spmatrix" in inspect.signature(io.mmread).parameters else {}  # since scipy 1.15
 _DIGITS = 18  # of a number that 64 bits hold for certain
 
 
@@ -160,7 +158,7 @@ def _matrix_market(path: Path) -> Matrix:
         # scipy's reader, which is machine code, runs on beyond zero bytes, and where the last line has no end
         if b"\0" in text:
             raise InputError(f"{path} holds zero bytes, so it is not text", remedy="it is damaged")
-        matrix = io.mmread(BytesIO(text + b"\n"), **_AS_ARRAY)
+        matrix = io.mmread(BytesIO(text + b"\n"), spmatrix=False)
     if not sparse.issparse(matrix):
         return _two_dimensional(np.asarray(matrix), path)
     return checked_csr(matrix, name=str(path))[0]

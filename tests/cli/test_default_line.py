@@ -85,7 +85,7 @@ def smallest_cluto_matrix(corpora, folder):
 
 def run_without_options(source, output, *, locale="C.UTF-8"):
     """Return the exit code of a process of ``doccluster run SOURCE -o OUTPUT``, and what it said."""
-    command = [sys.executable, "-m", "doccluster.cli.main", "run", str(source), "-o", str(output)]
+    command = [sys.executable, "-m", "doccluster", "run", str(source), "-o", str(output)]
     environment = {**os.environ, "LC_ALL": locale, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, env=environment, timeout=600)
     return done.returncode, done.stderr.decode("utf-8", "replace")

@@ -16,7 +16,7 @@ import pytest
 from doccluster.cli.main import main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MAIN = (sys.executable, "-m", "doccluster.cli.main")
+MAIN = (sys.executable, "-m", "doccluster")
 
 has_full_device = pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full here")
 

@@ -105,7 +105,7 @@ def main() -> None:
         for name in COPIED:
             source = ROOT / name
             shutil.copytree(source, copy / name) if source.is_dir() else shutil.copy2(source, copy / name)
-        demo = [sys.executable, "-m", "doccluster.cli.main", "demo"]  # compiles what most tests need
+        demo = [sys.executable, "-m", "doccluster", "demo"]  # compiles what most tests need
         subprocess.run(demo, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, check=True, capture_output=True)
         wanted = numbers(given.only) or range(1, given.n + 1)
         draw = drawn(given.n, random.Random(seed), given.within, given.since)
