@@ -162,9 +162,9 @@ def test_a_full_disk_leaves_nothing_half_and_is_named(tmp_path, dated_run, limit
     place = tmp_path / "here"
     place.mkdir()
     words = [str(dated_run) if word == "RUN" else word for word in command]
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FULL, str(limit), *words], cwd=place, capture_output=True, text=True
-    )
+    # -B: Python leaves bytecode cut at the limit, which no later process could read
+    program = [sys.executable, "-B", "-W", "ignore", "-c", FULL, str(limit)]
+    ended = subprocess.run([*program, *words], cwd=place, capture_output=True, text=True)
     assert ended.returncode == 2, ended.stderr
     last = ended.stderr.splitlines()[-1]
     assert last.startswith("doccluster: the ")
