@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import signal
 import sys
@@ -44,7 +45,7 @@ def program(tmp_path):
     def write(code):
         path = tmp_path / "namer with blanks.py"
         path.write_text(f"import json, os, sys, time\n{textwrap.dedent(code)}", encoding="utf-8")
-        return f"{sys.executable} '{path}'"
+        return shlex.join([sys.executable, str(path)])
 
     return write
 
