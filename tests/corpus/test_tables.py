@@ -301,11 +301,12 @@ def test_parquet_keeps_lists_dates_and_missing_cells(tmp_path):
         read_corpus(path)
 
 
-def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_names_the_extra(tmp_path, tmp_path_factory, monkeypatch):
     path = tmp_path / "rows.parquet"
     pd.DataFrame({"text": ["one"]}).to_parquet(path)
-    (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError(name='pyarrow')", encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+    modules = tmp_path_factory.mktemp("modules")
+    (modules / "pyarrow.py").write_text("raise ModuleNotFoundError(name='pyarrow')", encoding="utf-8")
+    monkeypatch.syspath_prepend(modules)
     monkeypatch.setattr(limited_process, "_idle", [])  # a process that has not imported it
     with pytest.raises(MissingDependency, match=r"doccluster\[parquet\]"):
         read_corpus(path)

@@ -23,7 +23,6 @@ from doccluster.streams.stream import StoryStream
 from tests.axe import axe_script, violations
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.report.hostile import HOSTILE, LINKS
-from tests.streams.test_stream_commands import store  # noqa: F401  a fixture
 
 BANK = "Central bank leaves interest rates unchanged at two percent, governor says"
 FERRY = "Ferry runs aground off Skerrow harbour, all passengers are safe"
@@ -275,7 +274,7 @@ def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monk
 @pytest.mark.browser
 def test_the_search_box_looks_in_all_open_stories_and_each_opens_to_its_articles(
     doccluster,  # noqa: F811
-    store,  # noqa: F811
+    store,
     tmp_path,
     visit,
     monkeypatch,
