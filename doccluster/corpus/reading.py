@@ -392,7 +392,8 @@ class LabelFile:
 
 def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:
     if path.suffix.lower() in _JSON_LINES:
-        rows: Any = [json.loads(line) for line in text.splitlines() if line.strip()]
+        # not splitlines: strings may hold other ends of lines
+        rows: Any = [json.loads(line) for line in text.lstrip("\ufeff").split("\n") if line.strip()]
         if not all(isinstance(row, dict) for row in rows):
             raise ReadFailure("unreadable", "a line is no JSON object")
         names = list(dict.fromkeys(name for row in rows for name in row))
@@ -408,7 +409,7 @@ def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, t
             name: tuple(map(clean_line, cell_labels(row.get(name), options.label_separator))) for name in columns
         }
         for row in rows
-        if "id" in row
+        if row.get("id") is not None
     }
 
 

@@ -132,7 +132,8 @@ def test_labels_of_a_second_file_stay_beside_their_lines(tmp_path):
     corpus = read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "l.txt")
     assert corpus.labels == {"label": (("x",), ("z",))}
     assert read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "l.csv").labels == {"story": ((), ("s",))}
-    (tmp_path / "l.jsonl").write_text('{"id": "t.txt:3", "story": ["s", "a \\n b"], "n": 3}\n{"id": "t.txt:9"}\n')
+    lines = '{"id": "t.txt:3", "story": ["s", "a \u2028 b"], "n": 3}\r\n{"id": null}\n'
+    (tmp_path / "l.jsonl").write_text(lines, encoding="utf-8")
     labels = read_corpus(tmp_path / "t.txt", labels_file=tmp_path / "l.jsonl").labels
     assert labels == {"story": ((), ("s", "a b")), "n": ((), ("3",))}
     for line, problem in (('["t.txt:3", "s"]', "a line is no JSON object"), ('{"story": "s"}', "no column 'id'")):
