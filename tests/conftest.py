@@ -44,6 +44,12 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Return one process more than there are processors: an eighth of the time, one waits for a program it started."""
+    return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
     """Hand the seed to a worker."""
     node.workerinput["seed"] = node.config.option.seed

@@ -406,7 +406,7 @@ def test_texts_in_memory_have_no_blocks(tmp_path):
 
 def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings):
     """Return a run in one process, after the same on disk and on three workers wrote the same files."""
-    settings = {"report": False, "levels": "none", **settings}  # in blocks there are none
+    settings = {"report": False, "levels": "none", "clustering": {"n_init": 2}, **settings}  # in blocks are no levels
     expected = run_pipeline(source, output=tmp_path / "one", **settings)
     for name in ("base.place.TAKEN_ROWS", "distributed.block_steps.TABLE_ROWS"):
         monkeypatch.setattr(f"doccluster.{name}", 100)
@@ -431,12 +431,14 @@ def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings
     ],
 )
 def test_the_number_of_clusters_is_chosen_alike(tmp_path, monkeypatch, cluster, settings):
+    source = tmp_path / "articles.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in list(read_corpus(NEWSROOM).texts)[:220]))
     limit = settings.pop("max_documents", None)
     if limit is not None:  # only a sample is looked at
         settings = {"granularity": "topics"}
         for module in ("pipeline.cluster_count", "selection.recommendation"):
             monkeypatch.setattr(f"doccluster.{module}.MAX_DOCUMENTS", limit)
-    run = run_everywhere(NEWSROOM, tmp_path, monkeypatch, cluster, **settings)
+    run = run_everywhere(source, tmp_path, monkeypatch, cluster, **settings)
     assert run.partition.n_clusters > 1
     assert load_run(tmp_path / "disk").notes == run.notes
 

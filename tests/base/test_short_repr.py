@@ -27,7 +27,7 @@ def held_data() -> dict[str, object]:
     rng = np.random.default_rng(0)
     groups = [WORDS[start : start + 4] for start in (0, 4, 8)]
     texts = [" ".join(rng.choice(groups[row % 3], 9)) + f" number{row % 50}" for row in range(N)]
-    run = run_pipeline(texts, n_clusters=3, language="none")
+    run = run_pipeline(texts, n_clusters=3, language="none", levels="none")
     corpus = doccluster.read_corpus(texts)
     choice = choose_clusters(corpus, ks=[4, 5], random_state=0)
     labelled = LabelledCorpus("made", run.vectors.matrix, run.partition.labels.tolist(), 3)

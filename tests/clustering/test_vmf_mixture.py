@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse, special, stats
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -87,11 +88,11 @@ def test_a_converged_fit_is_a_fixed_point_of_the_equations():
 @pytest.mark.parametrize("seed", range(2))
 def test_likelihood_never_falls(assignment, concentration, seed):
     vectors, _ = make_vmf_mixture(300, 12, 4, kappa=8.0, separation=0.5, random_state=seed, dtype=np.float64)
-    options = {"assignment": assignment, "concentration": concentration, "init": "random", "random_state": seed}
+    options = {"assignment": assignment, "concentration": concentration, "init": "random", "n_init": 2}
     # one iteration at a time from given labels, so that no stopping rule can hide a fall
     values = []
     for max_iter in range(1, 9):
-        model = VonMisesFisherMixture(4, max_iter=max_iter, tol=0.0, **options).fit(vectors.matrix)
+        model = VonMisesFisherMixture(4, max_iter=max_iter, tol=0.0, random_state=seed, **options).fit(vectors.matrix)
         values.append(naive_log_joint(model, vectors.matrix))
     alive = [v[:, np.isfinite(v).all(axis=0)] for v in values]
     totals = [v.max(axis=1).sum() if assignment == "hard" else special.logsumexp(v, axis=1).sum() for v in alive]
@@ -136,9 +137,10 @@ def test_sparse_and_dense_rows_and_both_index_types_give_one_result():
     rows = np.where(rng.random((200, 30)) < 0.2, rng.random((200, 30)), 0.0)
     rows[:, 0] += 0.01
     rows /= np.linalg.norm(rows, axis=1)[:, None]
-    dense = VonMisesFisherMixture(4, random_state=0).fit(rows)
+    model = VonMisesFisherMixture(4, n_init=2, random_state=0)
+    dense = clone(model).fit(rows)
     for container in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
-        other = VonMisesFisherMixture(4, random_state=0).fit(container(rows))
+        other = clone(model).fit(container(rows))
         assert (other.labels_ == dense.labels_).all()
         assert other.log_likelihood_ == dense.log_likelihood_
         assert sparse.issparse(other.means_)
@@ -146,7 +148,7 @@ def test_sparse_and_dense_rows_and_both_index_types_give_one_result():
         assert other.predict_proba(container(rows)).shape == (200, 4)
     wide = sparse.csr_array(rows)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    assert (VonMisesFisherMixture(4, random_state=0).fit(wide).labels_ == dense.labels_).all()
+    assert (clone(model).fit(wide).labels_ == dense.labels_).all()
 
 
 def test_float32_rows_give_nearly_the_float64_result():
@@ -164,7 +166,9 @@ def test_result_does_not_depend_on_threads(assignment, monkeypatch):
     monkeypatch.setattr(_vmf_steps, "BLOCK_SHARES", 300 * 20)  # several blocks
     vectors, _ = make_vmf_mixture(2000, 25, 20, kappa=20.0, random_state=0)
     fits = [
-        VonMisesFisherMixture(20, assignment=assignment, max_iter=5, random_state=0, n_threads=n).fit(vectors.matrix)
+        VonMisesFisherMixture(20, n_init=2, max_iter=5, random_state=0, n_threads=n, assignment=assignment).fit(
+            vectors.matrix
+        )
         for n in (1, 3)
     ]
     assert fits[0].history_ == fits[1].history_

@@ -11,7 +11,7 @@ from tests.fuzz.targets import TARGETS
 from tests.fuzz.workers import fuzz
 
 ROUNDS = 40  # `make fuzz` goes through thousands
-DEAR = {"run_names", "store-rows"}  # a quarter of a second for a round
+DEAR = {"run_names", "store", "store-rows"}  # a quarter of a second for a round
 ELSEWHERE = {"sparse"}  # tests/test_hostile_matrices.py damages what every public call takes
 CASES = sorted(path for path in (Path(__file__).parent / "cases").glob("*-*"))
 

@@ -84,6 +84,7 @@ def test_everything_is_done_by_keyboard_and_the_focus_is_seen(visit, report_of_m
     press("Tab")
     assert focused()["kind"] == "skip"
     press("Enter")
+    page.wait_for_function("document.activeElement.id === 'stories'")  # a browser follows a link a moment later
     press("Tab")
     assert focused()["id"] == "filter"
     page.keyboard.type("theme3w1")
