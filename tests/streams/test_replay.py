@@ -8,6 +8,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -16,7 +17,7 @@ from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.polling.parsing import entries_of
 from doccluster.streams.settings import DAY, HOUR, parse_duration
 from doccluster.streams.store.check import check_store
-from doccluster.streams.store.database import back_up, open_to_read, read_texts, reading
+from doccluster.streams.store.database import back_up, described, open_to_read, read_texts, reading
 from experiments.news_stream import make_news_stream
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -323,6 +324,15 @@ def test_files_that_are_no_stores_are_refused(tmp_path):
     newer.close()
     with pytest.raises(SchemaError, match="newer doccluster"):
         StoryStream(tmp_path / "new.db")
+
+
+def test_a_full_disk_is_not_blamed_on_the_file(tmp_path):
+    path = tmp_path / "news.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+        connection.execute("PRAGMA max_page_count = 2")  # as a disk that has no more room
+        with pytest.raises(InputError, match="disk is full; free some space and try again"), described(path):
+            connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
 
 
 def test_two_writers_at_once_are_refused(tmp_path):

@@ -391,8 +391,10 @@ def described(path: Path, connection: sqlite3.Connection | None = None) -> Itera
     except DocclusterError:
         raise
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_THE_STORE:
-            raise InputError(f"{path} cannot be used as a store: {error}; choose another file.") from error
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _NOT_THE_STORE:
+            remedy = "free some space and try again" if code == sqlite3.SQLITE_FULL else "choose another file"
+            raise InputError(f"{path} cannot be used as a store: {error}; {remedy}.") from error
         raise _damaged(path, str(error)) from error
     except UnicodeDecodeError as error:  # of a name in the schema, which SQLite repeats in a message
         raise _damaged(path, "it holds text that is not UTF-8") from error
