@@ -70,7 +70,7 @@ def fill(path: pathlib.Path, size: int) -> None:
     StoryStream(path).close()
     connection = sqlite3.connect(path, isolation_level=None)
     with transaction(connection):
-        connection.executemany("INSERT INTO batch VALUES (?1, ?2, 'replay', 100, ?2)", _batches(size))
+        connection.executemany("INSERT INTO batch VALUES (?, ?, 'replay', 100, ?)", _batches(size))
         connection.executemany(
             "INSERT INTO document (doc_id, doc_key, id, published, date, first_seen, batch_id, number, language,"
             " source, link, guid, title, text, text_hash, n_versions, family, first_story)"
@@ -80,9 +80,10 @@ def fill(path: pathlib.Path, size: int) -> None:
         connection.executemany(
             "INSERT INTO story (story_id, founder, born, first, last, language, parent, lead, led_at, n_documents,"
             " n_families, changed, state, touched)"
-            " VALUES (?1, ?2, ?3, ?3, ?4, 'english', '', ?5, ?3, 0, 0, 0, 'closed', ?4)",
+            " VALUES (:story, :founder, :born, :born, :last, 'english', '', :lead, :born, 0, 0, 0, 'closed', :last)",
             (
-                (_story(first), _key(first), _time(first), _time(min(size, first + PER_STORY - 1)), first)
+                {"story": _story(first), "founder": _key(first), "born": _time(first), "lead": first}
+                | {"last": _time(min(size, first + PER_STORY - 1))}
                 for first in range(1, size + 1, PER_STORY)
             ),
         )
@@ -128,9 +129,10 @@ def _story(number: int) -> str:
     return story_id(_key(number - (number - 1) % PER_STORY))
 
 
-def _batches(size: int) -> Iterator[tuple[int, int]]:
+def _batches(size: int) -> Iterator[tuple[int, int, int]]:
     for batch in range(1, _batch(size) + 1):
-        yield batch, _time(100 * batch) + HOUR
+        moment = _time(100 * batch) + HOUR
+        yield batch, moment, moment
 
 
 def _documents(size: int) -> Iterator[tuple[object, ...]]:

@@ -191,8 +191,8 @@ def test_the_lineage_alone_gives_the_story_of_every_document_at_any_moment(turni
         for batch in batches[:: len(batches) // 7]:
             membership = dict(
                 connection.execute(
-                    "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND IFNULL(to_batch, 9e9) > ?1",
-                    (batch,),
+                    "SELECT doc_id, story_id FROM membership WHERE from_batch <= :at AND IFNULL(to_batch, 9e9) > :at",
+                    {"at": batch},
                 )
             )
             folded = {}

@@ -244,9 +244,9 @@ class Poller:
             (number, now, fetched.url, fetched.status, *counts),
         )
         self.connection.execute(
-            "DELETE FROM fetch WHERE feed_id = ?1 AND fetch_id NOT IN"
-            " (SELECT fetch_id FROM fetch WHERE feed_id = ?1 ORDER BY fetch_id DESC LIMIT ?2)",
-            (number, FETCHES_KEPT),
+            "DELETE FROM fetch WHERE feed_id = :feed AND fetch_id NOT IN"
+            " (SELECT fetch_id FROM fetch WHERE feed_id = :feed ORDER BY fetch_id DESC LIMIT :kept)",
+            {"feed": number, "kept": FETCHES_KEPT},
         )
 
 

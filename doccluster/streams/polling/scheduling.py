@@ -281,8 +281,8 @@ def subscribe(connection: sqlite3.Connection, feeds: Iterable[ListedFeed]) -> li
     """Put feeds that are new into the store, inside a transaction of the caller; return the numbers of all."""
     numbers = []
     for feed in feeds:
-        statement = "SELECT feed_id FROM feed WHERE url = ?1 UNION SELECT feed_id FROM feed_alias WHERE url = ?1"
-        numbers += read_column(connection, statement, feed.url) or read_column(
+        statement = "SELECT feed_id FROM feed WHERE url = ? UNION SELECT feed_id FROM feed_alias WHERE url = ?"
+        numbers += read_column(connection, statement, feed.url, feed.url) or read_column(
             connection,
             "INSERT INTO feed (url, title, category, state, etag, last_modified, body_hash, interval_s, next_poll_at,"
             " failures, redirect_to, redirect_seen, last_ok_at, last_full_at, last_asked_at, reason)"
@@ -301,10 +301,11 @@ def read_due_feeds(
     """
     # what lies further ahead than any feed waits was written when the clock was wrong
     rows = connection.execute(
-        f"SELECT feed_id, {', '.join(_COLUMNS)} FROM feed WHERE next_poll_at <= ?1 OR last_asked_at <= ?2"
-        " OR (?3 AND last_asked_at = 0 AND reason = 'refused-address') OR last_asked_at > ?1 + ?4"
-        " OR (next_poll_at > ?1 + ?5 AND reason <> 'moved-to-another')",
-        (now, asked_by, refused_too, SLACK, 2 * GONE_FOR),
+        f"SELECT feed_id, {', '.join(_COLUMNS)} FROM feed WHERE next_poll_at <= :now OR last_asked_at <= :asked_by"
+        " OR (:refused_too AND last_asked_at = 0 AND reason = 'refused-address') OR last_asked_at > :ahead"
+        " OR (next_poll_at > :far_ahead AND reason <> 'moved-to-another')",
+        {"now": now, "asked_by": asked_by, "refused_too": refused_too}
+        | {"ahead": now + SLACK, "far_ahead": now + 2 * GONE_FOR},
     )
     due = {}
     for number, *values, skip_hours, skip_days in rows:

@@ -165,13 +165,13 @@ def write_batch(
     connection.executemany(
         "UPDATE story SET (first, last, n_documents, n_families) = (SELECT MIN(d.published), MAX(d.published),"
         " COUNT(*), COUNT(DISTINCT d.family) FROM membership m JOIN document d USING (doc_id)"
-        " WHERE m.story_id = ?1 AND m.to_batch IS NULL) WHERE story_id = ?1",
+        " WHERE m.story_id = story.story_id AND m.to_batch IS NULL) WHERE story_id = ?",
         [(story.id,) for story, state in result.stories.values() if state != "merged"],  # merged ones had those
     )
     connection.executemany(  # which article names a story, from the batch on in which that changed
-        "INSERT INTO story_lead SELECT ?1, ?2, doc_id FROM document WHERE number = ?3 AND doc_id IS NOT"
-        " (SELECT doc_id FROM story_lead WHERE story_id = ?1 ORDER BY from_batch DESC LIMIT 1)",
-        [(story.id, batch, story.lead) for story, _ in result.stories.values() if story.lead],
+        "INSERT INTO story_lead SELECT :story, :batch, doc_id FROM document WHERE number = :lead AND doc_id IS NOT"
+        " (SELECT doc_id FROM story_lead WHERE story_id = :story ORDER BY from_batch DESC LIMIT 1)",
+        [{"story": story.id, "batch": batch, "lead": story.lead} for story, _ in result.stories.values() if story.lead],
     )
     write_desks(connection, clusterer)
     return batch
@@ -255,8 +255,9 @@ def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: i
         if is_entry:
             continue
         connection.executemany(
-            "UPDATE membership SET to_batch = ?1 WHERE doc_id = ?2 AND to_batch IS NULL AND from_batch < ?1",
-            [(batch, document) for document in documents],
+            "UPDATE membership SET to_batch = :batch"
+            " WHERE doc_id = :document AND to_batch IS NULL AND from_batch < :batch",
+            [{"batch": batch, "document": document} for document in documents],
         )
         connection.executemany(
             "INSERT INTO membership VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET story_id = excluded.story_id",

@@ -152,8 +152,9 @@ def keep(connection: sqlite3.Connection, batch: int, correction: Correction, und
 def active(connection: sqlite3.Connection, batch: int = ALL_BATCHES) -> list[Correction]:
     """Return the corrections that hold, or held after a batch, in the order in which they were made."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM correction WHERE batch_id <= ?1 AND (undone IS NULL OR undone > ?1) ORDER BY batch_id",
-        (batch,),
+        f"SELECT {_COLUMNS} FROM correction"
+        " WHERE batch_id <= :batch AND IFNULL(undone, :batch + 1) > :batch ORDER BY batch_id",
+        {"batch": batch},
     )
     return [Correction.of_row(*row) for row in rows]
 
@@ -268,7 +269,8 @@ def _state_of(connection: sqlite3.Connection, name: str) -> str:
 def _document_named(connection: sqlite3.Connection, name: str) -> int:
     """Return the placed document of an id, or of a key."""
     rows = connection.execute(
-        "SELECT doc_id, doc_key FROM document WHERE (id = ?1 OR doc_key = ?1) AND number IS NOT NULL", (name,)
+        "SELECT doc_id, doc_key FROM document WHERE (id = :name OR doc_key = :name) AND number IS NOT NULL",
+        {"name": name},
     ).fetchall()
     if not rows:
         raise InputError(f"no document {name!r} is in a story; `doccluster stream show` lists those of a story.")
@@ -314,10 +316,10 @@ def _numbers_by_story(
     """Return the numbers of documents by the stories they are in, or were in after a batch."""
     numbers: dict[str, list[int]] = defaultdict(list)
     for story, number in connection.execute(
-        "SELECT m.story_id, d.number FROM json_each(?1) JOIN document d ON d.doc_id = value"
-        " JOIN membership m ON m.doc_id = value AND m.from_batch <= ?2 AND (m.to_batch IS NULL OR m.to_batch > ?2)"
+        "SELECT m.story_id, d.number FROM json_each(:documents) JOIN document d ON d.doc_id = value"
+        " JOIN membership m ON m.doc_id = value AND m.from_batch <= :batch AND IFNULL(m.to_batch, :batch + 1) > :batch"
         " ORDER BY key",
-        (json.dumps(list(documents)), batch),
+        {"documents": json.dumps(list(documents)), "batch": batch},
     ):
         numbers[story].append(number)
     return numbers

@@ -128,7 +128,7 @@ CREATE TABLE term (
 CREATE UNIQUE INDEX term_words ON term (language, term);
 """
 _COMMON = """
-SELECT name FROM pragma_table_info(?1, 'main') INTERSECT SELECT name FROM pragma_table_info(?1, 'former')
+SELECT name FROM pragma_table_info(:table, 'main') INTERSECT SELECT name FROM pragma_table_info(:table, 'former')
 """
 _COLUMN = re.compile(rf"(\w+) ({'|'.join(_KINDS)})\b")
 TABLES = _COLUMN.sub(lambda column: f"{column[1]} {_KINDS[column[2]].format(column[1])}", _TABLES)
@@ -175,7 +175,7 @@ def remake_tables(connection: sqlite3.Connection) -> None:
         connection.execute(f"DROP TABLE main.{table}")
     make_tables(connection)
     for table in _names_of(connection, "main"):
-        columns = ", ".join(name for (name,) in connection.execute(_COMMON, (table,)))
+        columns = ", ".join(name for (name,) in connection.execute(_COMMON, {"table": table}))
         if table != "term" or before >= WORDS_SINCE:
             connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM former.{table}")
 

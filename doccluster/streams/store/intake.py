@@ -13,8 +13,8 @@ SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can 
 YOUNG = 86400  # seconds from its date on in which an article that is edited is filed anew
 LEAST_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
 _OF_GUID = """
-SELECT doc_id FROM sighting s JOIN document d USING (doc_id) WHERE s.source = ?1 AND s.guid = ?2 AND ?2 <> ''
-    AND ((?3 <> '' AND ?3 = d.link) OR (?4 <> '' AND ?4 = d.title))
+SELECT doc_id FROM sighting s JOIN document d USING (doc_id) WHERE s.source = ? AND s.guid = NULLIF(?, '')
+    AND (d.link = NULLIF(?, '') OR d.title = NULLIF(?, ''))
 """
 _NEW = """
 INSERT INTO document (doc_key, id, published, date, first_seen, language, source, link, guid, title, text, text_hash,

@@ -131,9 +131,9 @@ def batch_at(connection: sqlite3.Connection, at: str | Moment | None) -> tuple[i
     if at is not None and moment is None:
         raise InputError(f"at={at!r} is not a moment; give ISO 8601, such as 2026-03-02T08:00:00Z.")
     row = connection.execute(
-        "SELECT batch_id, IIF(?1 IS NULL, clock, moment) FROM batch WHERE ?1 IS NULL OR moment <= ?1"
+        "SELECT batch_id, IIF(:at IS NULL, clock, moment) FROM batch WHERE :at IS NULL OR moment <= :at"
         " ORDER BY batch_id DESC LIMIT 1",
-        (moment,),
+        {"at": moment},
     ).fetchone()
     return (0, None) if row is None else (int(row[0]), int(row[1]))
 

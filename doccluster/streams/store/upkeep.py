@@ -69,7 +69,7 @@ _IN_TIME = """
 SELECT batch_id, moment, kind, clock FROM batch
 ORDER BY CASE kind WHEN 'edit' THEN MAX(moment) OVER (ORDER BY batch_id) ELSE moment END, batch_id
 """
-_STORIES = "SELECT doc_id, story_id FROM membership WHERE from_batch <= ?1 AND IFNULL(to_batch, ?1 + 1) > ?1"
+_STORIES = "SELECT doc_id, story_id FROM membership WHERE from_batch <= :at AND IFNULL(to_batch, :at + 1) > :at"
 
 
 @contextmanager
@@ -135,7 +135,7 @@ def _place_again(former: sqlite3.Connection, copy: sqlite3.Connection) -> list[s
 
 def _keep_ids(former: sqlite3.Connection, copy: sqlite3.Connection, at: int) -> None:
     """Give the new stories the ids of those that they go on from; one of an id that was another's gets a new one."""
-    before, after = (dict(one.execute(_STORIES, (batch,))) for one, batch in ((former, at), (copy, ALL_BATCHES)))
+    before, after = (dict(one.execute(_STORIES, {"at": batch})) for one, batch in ((former, at), (copy, ALL_BATCHES)))
     sizes = Counter(before.values())
     shared = Counter((before[document], after[document]) for document in after if document in before)
     founders = {name: fields for name, *fields in former.execute("SELECT story_id, founder, born FROM story")}
