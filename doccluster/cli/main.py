@@ -112,8 +112,9 @@ def main(arguments: list[str] | None = None) -> Any:
             error.show(file=sys.stderr)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as stopped:
-        # click raises an Abort of its own
-        write_error("; ".join(["interrupted", *map(str, (stopped.__cause__ or stopped).args)]))
+        # click raises an Abort of its own in place of what says more
+        reason = stopped.__context__ or stopped if isinstance(stopped, click.Abort) else stopped
+        write_error("; ".join(["interrupted", *map(str, reason.args)]))
         sys.exit(130)
     except DocclusterError as error:
         from doccluster.cli._console import plain
