@@ -99,19 +99,26 @@ def smallest_memory(rows):
     return parse_size(str(refused.value).split("give ")[1].split(",")[0])
 
 
+def least_added(work):
+    """Return the least that a piece of work adds to the memory of this process: threads of other tests add theirs."""
+    added = []
+    for _ in range(3):
+        with PeakMemory() as memory:
+            work()
+        added.append(memory.added)
+    return min(added)
+
+
 def test_the_memory_of_a_search_in_cells_is_counted(monkeypatch):
     rng = np.random.default_rng(5)
     rows = sparse.random_array((6000, 3000), density=0.004, rng=rng, format="csr", dtype=np.float32)
     exact = smallest_memory(rows)
     monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.EXACT_UP_TO", 500)
-    search_cells(rows, random_state=0)  # loads its machine code, which would count too
-    with PeakMemory() as search:
-        cells = search_cells(rows, random_state=0)
-    assert search.added > 8 * 6000 * 77 * 0.9  # similarities to 77 centroids are held
-    assert exact + 0.9 * search.added < smallest_memory(rows) + FIT_BYTES  # counted once for all fits
-    with PeakMemory() as whole:
-        nearest_neighbours(rows, 10, cells=cells)
-    assert whole.added < smallest_memory(rows)
+    cells = search_cells(rows, random_state=0)  # loads its machine code, which would count too
+    search = least_added(lambda: search_cells(rows, random_state=0))
+    assert search > 8 * 6000 * 77 * 0.9  # similarities to 77 centroids are held
+    assert exact + 0.9 * search < smallest_memory(rows) + FIT_BYTES  # counted once for all fits
+    assert least_added(lambda: nearest_neighbours(rows, 10, cells=cells)) < smallest_memory(rows)
 
 
 def test_fewer_cells_are_probed_of_more_documents_so_that_as_many_are_compared(monkeypatch):
