@@ -289,7 +289,8 @@ def test_the_default_quality_is_the_same_in_blocks_however_divided(
     assert {"products_of_rows", "turned_block", "moved_block", "block_side_by_side"} <= set(tables_made)
     assert ("nearest_centroids" in tables_made) == (exact_up_to == 100)
     monkeypatch.setattr("doccluster.corpus.parts.PART_BYTES", 2**15)
-    monkeypatch.setattr("doccluster.distributed.block_steps.TABLE_ROWS", 100)
+    for name in ("MIN_ENTRIES", "MAX_ENTRIES"):
+        monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 2_000)
     with cluster.get_client() as client:
         run_newsroom(tmp_path / "workers", scheduler=client, scratch=tmp_path / "scratch", **asked)
     for folder in ("disk", "workers"):
@@ -408,8 +409,9 @@ def run_everywhere(source, tmp_path, monkeypatch, cluster, *, but=(), **settings
     """Return a run in one process, after the same on disk and on three workers wrote the same files."""
     settings = {"report": False, "levels": "none", "clustering": {"n_init": 2}, **settings}  # in blocks are no levels
     expected = run_pipeline(source, output=tmp_path / "one", **settings)
-    for name in ("base.place.TAKEN_ROWS", "distributed.block_steps.TABLE_ROWS"):
-        monkeypatch.setattr(f"doccluster.{name}", 100)
+    monkeypatch.setattr("doccluster.base.place.TAKEN_ROWS", 100)
+    for name in ("MIN_ENTRIES", "MAX_ENTRIES"):
+        monkeypatch.setattr(f"doccluster.distributed.block_steps.{name}", 2_000)
     monkeypatch.setattr("doccluster.clustering.mixtures.multinomial.FILE_ROWS", 100)
     run_pipeline(source, output=tmp_path / "disk", scratch=tmp_path / "scratch", n_threads=2, **settings)
     with cluster.get_client() as client:

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 from doccluster.base.arrays import Matrix
 from doccluster.errors import InputError, shown
 
-MOST_CHARACTERS = 300  # about three lines of a terminal
+MAX_CHARACTERS = 300  # about three lines of a terminal
 _MAX_OF_TEXT = 40
 _MAX_OF_PARTS = 3
 
@@ -67,8 +67,8 @@ def short(value: object) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a text of at most `MOST_CHARACTERS`, with a mark where it was cut."""
-    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 2] + "…)"
+    """Return a text of at most `MAX_CHARACTERS`, with a mark where it was cut."""
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 2] + "…)"
 
 
 def listed(names: Collection[object], max_names: int = _MAX_OF_PARTS) -> str:

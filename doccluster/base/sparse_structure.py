@@ -18,7 +18,7 @@ from scipy import sparse
 from doccluster.base.arrays import AnyArray, AnyIntegers, Array, CsrArray, Matrix, is_sparse
 from doccluster.errors import InputError, MemoryLimitError
 
-MOST_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
+MAX_COLUMNS = 2**31 - 1  # kernels number columns in 32 bits
 FREE_LINES = 2**23  # rows or columns that a matrix may have however few its values are
 LINES_PER_VALUE = 1000  # ... and 1,000 more for each value
 BYTES_PER_COLUMN = 32  # what counting, ordering and renumbering columns takes
@@ -103,9 +103,9 @@ def check_shape(shape: tuple[int, ...], name: str) -> None:
         raise InputError(
             f"has shape {tuple(shape)}", argument=name, remedy="it is damaged, make it again with sizes >= 0"
         )
-    if n_columns > MOST_COLUMNS:
+    if n_columns > MAX_COLUMNS:
         raise InputError(
-            f"has {n_columns:,} columns, more than {MOST_COLUMNS:,}",
+            f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}",
             argument=name,
             remedy="leave out those without values",
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GAP = 2  # blanks between two columns
-LEAST_WORDS = 36  # what a column of words keeps before a column may leave: most of a headline
+MIN_WORDS = 36  # what a column of words keeps before a column may leave: most of a headline
 FEWEST_LETTERS = 8  # what it keeps at least
 
 
@@ -78,7 +78,7 @@ def table_lines(
         7  Fog
     """
     shown = [column for column in columns if any(column.cells)]
-    while _least(shown, LEAST_WORDS) > width and any(column.leaves for column in shown):
+    while _least(shown, MIN_WORDS) > width and any(column.leaves for column in shown):
         shown.remove(max(shown, key=lambda column: column.leaves))
     lines: list[str] = []
     for part in _parts(shown, width):

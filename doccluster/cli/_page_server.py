@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 SECONDS = 10.0  # for the whole of a request, and again for taking the answer
 LOOPBACK = "127.0.0.1"
-MOST_BYTES = 10_000  # of a form
+MAX_BYTES = 10_000  # of a form
 LISTED = 100
 
 Form = dict[str, list[str]]
@@ -164,7 +164,7 @@ class _Requests(LoopbackRequests):
     def do_POST(self) -> None:
         """Do what a form asks for, and lead back to the page."""
         length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit() and len(length) < 10) or int(length) > MOST_BYTES:
+        if not (length.isascii() and length.isdigit() and len(length) < 10) or int(length) > MAX_BYTES:
             self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the form is too long")
             return
         sent = self.rfile.read(int(length))

@@ -217,7 +217,7 @@ def about_verb(typed: str, verbs: Sequence[str]) -> str:
     return f"there is no command {typed!r}; {hint}"
 
 
-MOST_CLUSTERS = 1_000_000  # a longer range is a slip of the finger
+MAX_CLUSTERS = 1_000_000  # a longer range is a slip of the finger
 
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
@@ -307,7 +307,7 @@ def numbers_of_clusters(_context: click.Context, _option: click.Parameter, value
     for part in value.split(","):
         match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-        if not 1 <= low <= high <= MOST_CLUSTERS:
+        if not 1 <= low <= high <= MAX_CLUSTERS:
             raise click.BadParameter(
                 f"{value!r} is not a list of numbers of clusters; write for instance 2-10 or 5,10,20."
             )

@@ -195,7 +195,7 @@ def _item_draft(item: Mapping[str, object], where: str, feed_title: str, home: s
     )
 
 
-MOST_TITLE = 1000  # characters of a feed's title, and of the folders it lies in
+MAX_TITLE = 1000  # characters of a feed's title, and of the folders it lies in
 _SHOWN = 80  # characters of a line without an address
 _MARKUP = re.compile(r"<(?:opml|outline|html|body|a|link)\b|\bxml_?url\s*=", re.IGNORECASE)
 _ATTRIBUTES = {"outline": ("xmlurl", "xml_url", "url"), "a": ("feedurl", "href"), "bookmark": ("href",)}
@@ -320,11 +320,11 @@ def _feeds_of(tag: Tag, kind: str, addresses: Sequence[str], folder: str, line: 
 
 
 def _title(tag: Tag) -> str:
-    return (tag.get("title") or tag.get("text"))[:MOST_TITLE]
+    return (tag.get("title") or tag.get("text"))[:MAX_TITLE]
 
 
 def _inner(folder: str, title: str) -> str:
-    return folder if not title or len(folder) == MOST_TITLE else f"{folder}/{title}".lstrip("/")[:MOST_TITLE]
+    return folder if not title or len(folder) == MAX_TITLE else f"{folder}/{title}".lstrip("/")[:MAX_TITLE]
 
 
 def _cleaned(address: str) -> str:

@@ -22,7 +22,7 @@ from doccluster.errors import InputError, MissingDependency, importing
 _FORM = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # a path keeps only one of the slashes
 _NOT_FILES = frozenset({"http", "https", "ftp", "feed"})
 _THIS_MACHINE = "file"
-MOST_BYTES = 256 * 1024**2  # of a pipe or device, which may never end; a file ends by itself
+MAX_BYTES = 256 * 1024**2  # of a pipe or device, which may never end; a file ends by itself
 PATIENCE = 10.0  # seconds that a pipe which the user names may stay without its first byte
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a file that only streams, as /proc has them, says that it has nothing yet
 _PROCESS_FILES = ("/proc/", "/dev/")  # where the shell puts the pipe of a process substitution
@@ -127,7 +127,7 @@ def read_whole(path: str | os.PathLike[str], *, limit: int | None = None) -> byt
     place = usable_path(path)
     with boundary("unreadable"):
         file, is_plain = open_path(place, is_explicit=True)
-        max_bytes = MOST_BYTES if limit is None and not is_plain else limit
+        max_bytes = MAX_BYTES if limit is None and not is_plain else limit
         with file:
             stream = counted_stream(file)
             data = stream.read() if max_bytes is None else stream.read(max_bytes + 1)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import AnyIntegers, Array, CsrArray, Flags, Floats, Integers, Matrix
-from doccluster.base.blocks import entry_blocks, open_array, row_blocks, write_array, write_arrays
+from doccluster.base.blocks import entry_blocks, open_array, write_array, write_arrays
 from doccluster.base.place import ArrayFile, CsrFiles, FilePlace, csr_over
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import compact_indices
@@ -31,7 +31,7 @@ from doccluster.clustering.k_means.unit_documents import unit_documents
 from doccluster.geometry.documents import Documents, Rows
 from doccluster.geometry.sums import ExactSums, joined, sum_block
 
-TABLE_ROWS = 2**13  # of a table, in a block
+MIN_ENTRIES, MAX_ENTRIES = 2**17, 2**21  # of a block of a table: each worker gets one of those in between
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ def blocks_of_table(place: FilePlace, rows: Matrix) -> list[MatrixBlock]:
     rows = place.keep(rows)
     table, (n_rows, width) = place.files_of(rows), rows.shape
     starts = np.arange(n_rows + 1) * width if isinstance(table, ArrayFile) else rows.indptr
+    share = int(starts[-1]) // place.n_workers + 1
     return [
         MatrixBlock(
             table=table,
@@ -104,7 +105,7 @@ def blocks_of_table(place: FilePlace, rows: Matrix) -> list[MatrixBlock]:
             n_columns=width,
             n_entries=int(starts[block.stop] - starts[block.start]),
         )
-        for block in row_blocks(n_rows, TABLE_ROWS)
+        for block in entry_blocks(starts, min(max(share, MIN_ENTRIES), MAX_ENTRIES))
     ]
 
 

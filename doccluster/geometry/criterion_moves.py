@@ -159,7 +159,7 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
     return n_moved
 
 
-LEAST_GAIN = 1e-12  # a share of the criterion, below which a gain may be rounding
+MIN_GAIN = 1e-12  # a share of the criterion, below which a gain may be rounding
 
 
 def moves_bytes(n_terms: int, n_entries: int, n_clusters: int) -> int:
@@ -195,7 +195,7 @@ def refine_by_moves(
     for _ in range(max_passes):
         clusters, with_total = _state(compact, refined, n_clusters)  # again, so that rounding does not add up
         order = rng.permutation(refined.size)
-        moved = move_rows(code, arrays, order, LEAST_GAIN, with_total, clusters, refined)
+        moved = move_rows(code, arrays, order, MIN_GAIN, with_total, clusters, refined)
         if not moved:
             break
         del clusters  # before the next one is made, so that there is only one table

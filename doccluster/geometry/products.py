@@ -22,7 +22,7 @@ from doccluster.geometry.partition import Partition
 from doccluster.geometry.sums import ClusterSums, cluster_order
 
 BLOCK_PRODUCTS = 2**17  # products held per block: 1 MiB, what the second-level cache of a core keeps
-MIN_ROWS, MOST_ROWS = 64, 4096  # of a group that is read together
+MIN_ROWS, MAX_ROWS = 64, 4096  # of a group that is read together
 
 FAR = 1e300  # above every distance; below every similarity with a minus
 
@@ -93,7 +93,7 @@ def read_similarities(
 def groups_by_cluster(partition: Partition) -> list[Integers]:
     """Return the rows in groups that are read together, one cluster after the other."""
     order, _ = cluster_order(partition)
-    size = max(MIN_ROWS, min(MOST_ROWS, BLOCK_PRODUCTS // partition.n_clusters))
+    size = max(MIN_ROWS, min(MAX_ROWS, BLOCK_PRODUCTS // partition.n_clusters))
     return [order[block] for block in row_blocks(partition.n_documents, size)]
 
 

@@ -74,7 +74,7 @@ def _only(matrix: sparse.csr_array, stays: Flags) -> sparse.csr_array:
 
 
 TASKS = 16  # ranges of clusters that are summed at a time
-ENTRIES_AT_ONCE = 2**22  # values that are summed at a time: some 200 MiB
+ENTRIES_AT_ONCE = 2**21  # values that are summed at a time, about: some 100 MiB
 LOW_BITS = 32  # a value is taken as ``(high + low / 2^32) step``, both whole numbers
 
 
@@ -136,7 +136,8 @@ def sum_block(rows: Rows, block: Integers, labels: AnyIntegers, n_clusters: int,
     """
     steps = rows.squared_steps if squared else rows.steps
     width = rows.arrays.indices.size / max(rows.n_documents, 1) if rows.is_sparse else rows.n_terms
-    pieces = row_blocks(block.size, max(1, int(ENTRIES_AT_ONCE / (width + 1)))) or [slice(0, 0)]
+    n_pieces = max(1, round(block.size * width / ENTRIES_AT_ONCE))
+    pieces = row_blocks(block.size, max(1, -(-block.size // n_pieces))) or [slice(0, 0)]
     parts = [_sum_piece(rows, block[piece], labels, n_clusters, steps, squared=squared) for piece in pieces]
     return functools.reduce(operator.add, parts)
 

@@ -27,6 +27,7 @@ from doccluster.pipeline._apart import Apart, rule_apart, vectors_apart
 from doccluster.pipeline._fitting import (
     FittedClusters,
     Rows,
+    StoryFit,
     clusters_of_labels,
     find_first_copies,
     first_copies,
@@ -369,8 +370,7 @@ class _Line:
         settings, table = self.settings, vectorized.documents
 
         def labels_of(vectors: DocumentVectors) -> Integers:
-            fit, _ = self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress)
-            return fit.partition.labels
+            return self._fit(vectors, table, settings)[0].partition.labels
 
         apart = vectors_apart(vectorized.vectors, table, settings.apart_columns, labels_of)
         vectorizer = vectorized.vectorization.vectorizer
@@ -383,38 +383,54 @@ class _Line:
         settings, vectors, table = self.settings, vectorized.vectors, vectorized.documents
         stories = stories_of_run(settings, vectors, table, documents.corpus, self.clock.progress)
         if stories is not None:
-            guided = None
-            if settings.topics is not None:
-                stories, guided = correct_stories(stories, vectors, table, settings.topics)
-            count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
-            is_other = stories.is_alone if settings.other else None
-            return _Clusters(stories.fit, count, is_other, is_stories=True, guided=guided)
+            return self._as_clusters(stories, vectors, table)
         if settings.labels is not None:
             fit, has_none = clusters_of_labels(vectors, table)
             return _Clusters(fit, ClusterCount(fit.partition.n_clusters), has_none if settings.other else None)
         vectors = self.stages.with_letters(vectorized, documents, settings)
+        clusters = self._fitted(vectors, table, copy_of)
+        return clusters if settings.topics is None else self._guided(clusters, vectors, vectorized)
+
+    def _as_clusters(self, stories: StoryFit, vectors: DocumentVectors, table: DocumentTable) -> _Clusters:
+        """Return stories, corrected by what is known of topics, as the clusters of the run."""
+        guided = None
+        if self.settings.topics is not None:
+            stories, guided = correct_stories(stories, vectors, table, self.settings.topics)
+        count = ClusterCount(stories.fit.partition.n_clusters, reason=stories.why)
+        is_other = stories.is_alone if self.settings.other else None
+        return _Clusters(stories.fit, count, is_other, is_stories=True, guided=guided)
+
+    def _fit(
+        self, vectors: DocumentVectors, table: DocumentTable, settings: RunSettings, rows: Rows | None = None
+    ) -> tuple[FittedClusters, ClusterCount]:
+        return self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress, rows=rows)
+
+    def _fitted(self, vectors: DocumentVectors, table: DocumentTable, copy_of: Rows | None) -> _Clusters:
+        """Return the clusters of the algorithm: no fewer than the topics that are known."""
+        settings = self.settings
         rows = first_copies(copy_of) if settings.fold_copies else None
-        fit, count = self.stages.cluster(vectors, table, settings, self.seed, self.clock.progress, rows=rows)
-        if settings.topics is None:
-            fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
-            return _Clusters(fit, count, letters=vectors.letters)
-        n_topics = n_guides(settings.topics)
+        fit, count = self._fit(vectors, table, settings, rows)
+        n_topics = 0 if settings.topics is None else n_guides(settings.topics)
         if fit.partition.n_clusters < n_topics:
-            of_topics = replace(settings, n_clusters=n_topics, granularity=None)
-            fit, count = self.stages.cluster(vectors, table, of_topics, self.seed, self.clock.progress, rows=rows)
-        fit = spread_to_copies(fit, copy_of) if settings.fold_copies else fit
+            fit, count = self._fit(vectors, table, replace(settings, n_clusters=n_topics, granularity=None), rows)
+        if settings.fold_copies:
+            fit = spread_to_copies(fit, copy_of)
+        return _Clusters(fit, count, letters=vectors.letters)
+
+    def _guided(self, clusters: _Clusters, vectors: DocumentVectors, vectorized: VectorizedDocuments) -> _Clusters:
+        """Return clusters guided by the topics that are known."""
         guided = guide_clusters(
-            fit,
+            clusters.fit,
             vectors,
-            table,
+            vectorized.documents,
             vectorized.vectorization.vectorizer,
-            settings.topics,
+            self.settings.topics,
             without_terms=frozenset(vectorized.empty.ids),
-            only_topics=settings.only_topics,
-            n_threads=settings.n_threads,
+            only_topics=self.settings.only_topics,
+            n_threads=self.settings.n_threads,
             progress=self.clock.progress,
         )
-        return _Clusters(guided.fit, count, guided.outside, guided=guided, letters=vectors.letters)
+        return replace(clusters, fit=guided.fit, is_other=guided.outside, guided=guided)
 
     def label(
         self,
@@ -477,9 +493,7 @@ class _Line:
             said = f"Topics of the stories are left out: there are more than {MAX_DOCUMENTS:,} documents."
             return LabelsOfLevels(notes=(said,))
         of_topics = replace(settings, granularity="topics")
-        topics, count = self.stages.cluster(
-            vectorized.vectors, vectorized.documents, of_topics, self.seed, self.clock.progress
-        )
+        topics, count = self._fit(vectorized.vectors, vectorized.documents, of_topics)
         return work.above_stories(None if topics.partition.n_clusters < 2 else work_on(topics, count.choice))
 
     def judge(self, documents: DocumentTable, evidence: ClusterEvidence) -> Evaluation:

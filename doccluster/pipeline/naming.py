@@ -29,7 +29,7 @@ from doccluster.results.tree import Levels, TreeLevel
 from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import (
-    LEAST_WORDS,
+    MIN_WORDS,
     STOP_WORD_LANGUAGES,
     learned_function_words,
     load_stop_words,
@@ -115,7 +115,7 @@ def unwanted_words(
     unwanted = boilerplate_words(once) | words_of_writers(once)
     if vectorization.writing is None or sum(vectorization.writing.languages.values()) >= ALL_LISTED:
         return unwanted
-    telling = PickedTexts(once, np.flatnonzero(text_lengths(once) >= 2 * LEAST_WORDS))  # a word or two tell no language
+    telling = PickedTexts(once, np.flatnonzero(text_lengths(once) >= 2 * MIN_WORDS))  # a word or two tell no language
     languages = survey_writing(telling).languages if vectorization.languages else ()
     lists = [load_stop_words(name) for name in {*vectorization.languages, *languages}]
     return unwanted.union(learned_function_words(telling, lists), *lists)

@@ -23,11 +23,11 @@ SPARSE = 30  # articles in 72 hours; where there are fewer, the window is so wid
 ON_EACH_SIDE = 100  # that a typical article has as many others before and after it
 BAR = 0.18  # likeness from which two stories become one, in a large crowd
 HALF_BAR_AT = 200  # articles in a window: the bar is half of that
-LEAST_BAR = 0.06
+MIN_BAR = 0.06
 HALF_AT_ONCE = 20  # articles in 72 hours: the bar for what has just come in is half of that
 YOUNG = 0.75  # by which a single pair counts less, in a large crowd
 HALF_YOUNG_AT = 500
-MOST_TIMES = 24  # by which the articles of less than a window are multiplied
+MAX_TIMES = 24  # by which the articles of less than a window are multiplied
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Crowd:
     def of(cls, times: Integers, *, is_part: bool = False) -> Crowd:
         """Return the window and bars for articles of sorted times, one at least; of less than a window if a part."""
         window, span = WINDOW, int(times[-1] - times[0])
-        n_times = min(WINDOW / span, MOST_TIMES) if is_part and 0 < span < WINDOW else 1.0
+        n_times = min(WINDOW / span, MAX_TIMES) if is_part and 0 < span < WINDOW else 1.0
         in_72_hours = n_in_window(times, WINDOW) * n_times
         if in_72_hours < SPARSE:
             places = np.arange(times.size)
@@ -51,7 +51,7 @@ class Crowd:
             after = times[np.minimum(places + ON_EACH_SIDE, times.size - 1)] - times
             window = int(min(max(WINDOW, np.median(np.maximum(before, after))), WIDEST))
         n_articles = n_in_window(times, window) * n_times
-        bar = max(LEAST_BAR, BAR * n_articles / (n_articles + HALF_BAR_AT))
+        bar = max(MIN_BAR, BAR * n_articles / (n_articles + HALF_BAR_AT))
         at_once = max(bar, BAR * in_72_hours / (in_72_hours + HALF_AT_ONCE))
         return cls(window, float(bar), float(YOUNG * n_articles / (n_articles + HALF_YOUNG_AT)), float(at_once))
 
@@ -69,8 +69,8 @@ SAME_TEXT = 0.8  # the likeness from which two articles have the same text, of w
 BACKGROUND = 0.3  # share of what two articles find in other weeks that is taken off their likeness
 N_SAMPLED = 2_000  # articles of other weeks that are looked at
 FLOOR = 0.03  # a smaller likeness is none
-MOST_LINKS = 400  # likest earlier articles that are kept of an article
-LEAST_SPREAD = 0.01  # of what centring leaves of two rows
+MAX_LINKS = 400  # likest earlier articles that are kept of an article
+MIN_SPREAD = 0.01  # of what centring leaves of two rows
 N_UNRELATED = 20  # articles without a word in common that are thought into the centre: of two, all would be shared
 ROWS_AT_ONCE = 500
 
@@ -197,7 +197,7 @@ def centred(product, i, j, facts):
     """Return the centred cosine of two articles, less for those of one outlet."""
     _, outlets, to_centre, common = facts
     spread = (1 - 2 * to_centre[i] + common) * (1 - 2 * to_centre[j] + common)
-    value = (product - to_centre[i] - to_centre[j] + common) / np.sqrt(max(spread, LEAST_SPREAD))
+    value = (product - to_centre[i] - to_centre[j] + common) / np.sqrt(max(spread, MIN_SPREAD))
     if outlets[i] == outlets[j] and outlets[i] > 0 and value < SAME_TEXT:
         value *= SAME_OUTLET
     return value
@@ -227,7 +227,7 @@ def earlier_links(rows, matrix, postings, facts, spans, taken_off, arrival):
         widest = max(widest, spans[i, 1] - spans[i, 0])
     products, values = np.zeros(widest, np.float32), np.zeros(widest, np.float32)
     n_links, first_copy = np.zeros(rows.size, np.int64), np.full(rows.size, -1)
-    room = rows.size * min(widest, MOST_LINKS)
+    room = rows.size * min(widest, MAX_LINKS)
     earlier, likeness, total = np.zeros(room, np.int32), np.zeros(room, np.float32), 0
     for row in range(rows.size):
         i = rows[row]
@@ -247,10 +247,10 @@ def earlier_links(rows, matrix, postings, facts, spans, taken_off, arrival):
                 values[n_like] = value
                 n_like += 1
         least = np.float32(FLOOR)
-        if n_like > MOST_LINKS:
-            least = np.partition(values[:n_like], n_like - MOST_LINKS)[n_like - MOST_LINKS]
+        if n_like > MAX_LINKS:
+            least = np.partition(values[:n_like], n_like - MAX_LINKS)[n_like - MAX_LINKS]
         for place in range(n_near):
-            if products[place] >= least and n_links[row] < MOST_LINKS:
+            if products[place] >= least and n_links[row] < MAX_LINKS:
                 earlier[total], likeness[total] = first + place, products[place]
                 n_links[row] += 1
                 total += 1

@@ -24,11 +24,11 @@ from doccluster.text.scripts import as_ranges, separate_scripts, tokenize_separa
 from doccluster.text.tokens import WordTable, plain_words
 
 LANGUAGES = tuple(sorted(STOP_WORD_LANGUAGES))
-MOST_CHARACTERS = 900  # at the beginning of an article that are looked at: what is new stands first
+MAX_CHARACTERS = 900  # at the beginning of an article that are looked at: what is new stands first
 LANGUAGE_WORDS = 120  # words at the beginning of an article from which its language is told
 SURE_HITS = 3  # function words of its language that an article must have to be sure of it
 TITLE_TIMES = 2  # how often a word of the title counts
-MOST_COUNTED = 127  # occurrences: what a byte holds
+MAX_COUNTED = 127  # occurrences: what a byte holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class WordReader:
     def read(self, articles: Iterable[tuple[str, str, str]]) -> list[ArticleWords]:
         """Return the words of articles that came in together, given as title, text and outlet."""
         rows = list(articles)
-        tokens = [(_tokens_in(title), _tokens_in(text[:MOST_CHARACTERS])) for title, text, _ in rows]
+        tokens = [(_tokens_in(title), _tokens_in(text[:MAX_CHARACTERS])) for title, text, _ in rows]
         languages = [self._language({*in_title, *in_text[:LANGUAGE_WORDS]}) for in_title, in_text in tokens]
         for (_, _, outlet), language in zip(rows, languages, strict=True):
             if language:
@@ -88,12 +88,12 @@ class WordReader:
         stop_words = self.stop_words[language]
         counted = Counter((*in_title * TITLE_TIMES, *in_text))
         words = tuple(word for word in counted if word not in stop_words)
-        names = _names_in(title) | _names_in(text[:MOST_CHARACTERS])
+        names = _names_in(title) | _names_in(text[:MAX_CHARACTERS])
         counts = np.fromiter(
             (
-                -min(counted[word], MOST_COUNTED)
+                -min(counted[word], MAX_COUNTED)
                 if word in names or word[0].isdigit()
-                else min(counted[word], MOST_COUNTED)
+                else min(counted[word], MAX_COUNTED)
                 for word in words
             ),
             dtype=np.int8,
@@ -244,7 +244,7 @@ class Cleaner:
         Of an article that is nothing but its outlet's wall the title alone is left.
         """
         title = _plain(title)
-        text = _plain(text[: 4 * MOST_CHARACTERS])[:MOST_CHARACTERS]
+        text = _plain(text[: 4 * MAX_CHARACTERS])[:MAX_CHARACTERS]
         if not outlet:
             return title, text
         past = self._outlets[outlet]

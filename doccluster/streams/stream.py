@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 STAGE = "cluster"
 UNTOLD = "untold"  # in the store: a batch, and how many of the events after it have been taken
-MOST_SLEEP = 900.0  # seconds between two looks at what is due
+MAX_SLEEP = 900.0  # seconds between two looks at what is due
 
 
 class StoryStream:
@@ -256,7 +256,7 @@ class StoryStream:
             is_first = False
             with self._described():
                 soonest = soonest_poll(self._connection, numbers)
-            clock.sleep(min(max(1.0, soonest - clock.now()), MOST_SLEEP))
+            clock.sleep(min(max(1.0, soonest - clock.now()), MAX_SLEEP))
 
     def cluster(self, moment: Moment, kind: str = "poll", *, is_sure: bool = False) -> int:
         """Place the articles that are in no story yet; return their number.

@@ -369,13 +369,13 @@ def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Integer
 
 N_SAMPLED = 2_000
 LOOKED_AT = 5_000  # characters of a text
-LEAST_WORDS = 8  # of a text that says something of its language
+MIN_WORDS = 8  # of a text that says something of its language
 LISTED = 0.1  # of the words of a text on one list: it is in that language; short texts with half of it may be
 PASSAGE = 25  # words
 MIN_PASSAGES = 8  # of a long text
-LEAST_TEXTS = 15  # short ones that have a word
+MIN_TEXTS = 15  # short ones that have a word
 MAX_BESIDE = 10  # words that come with a word in half of its short texts: a subject has more
-MOST_WORDS = 5_000  # the commonest of short texts
+MAX_WORDS = 5_000  # the commonest of short texts
 SPREAD = 0.25  # of the passages, or of the short texts of its language
 
 
@@ -401,7 +401,7 @@ def learned_function_words(texts: Sequence[str], lists: Sequence[Collection[str]
             times_listed.update(set(words))
         elif len(words) >= PASSAGE * MIN_PASSAGES:
             long.append(words)
-        elif len(words) >= LEAST_WORDS and n_listed <= LISTED * len(words) / 2:
+        elif len(words) >= MIN_WORDS and n_listed <= LISTED * len(words) / 2:
             short.append(words)
     function_words = _of_long_texts(long) | _of_short_texts(short)
     unlisted = Counter(chain.from_iterable(map(set, chain(long, short))))
@@ -423,7 +423,7 @@ def _of_long_texts(texts: Sequence[list[str]]) -> set[str]:
 def _of_short_texts(texts: Sequence[list[str]]) -> set[str]:
     """Return the words that many texts have of those in which the commonest word beside them is."""
     counts = Counter(chain.from_iterable(map(set, texts)))
-    names = [word for word, count in counts.most_common(MOST_WORDS) if count >= LEAST_TEXTS]
+    names = [word for word, count in counts.most_common(MAX_WORDS) if count >= MIN_TEXTS]
     if not names:
         return set()
     column = {word: place for place, word in enumerate(names)}

@@ -20,7 +20,7 @@ from doccluster.vectors.vectorizer import TfidfVectorizer
 
 FULL_UP_TO, NONE_FROM = 20, 35  # known words in a document on average, between which letters fade out
 FULL_WEIGHT = 1.5  # of their graph beside that of the words
-LEAST_TEXTS = 50  # of fewer, chance says which runs of letters come together
+MIN_TEXTS = 50  # of fewer, chance says which runs of letters come together
 MAX_UNSPACED = 0.1  # of the texts with letters of scripts without blanks between words, or Hangul
 OF_EAST_ASIA = frozenset(["Chinese characters", "kana", "Hangul"])  # a letter of which says more than one of others
 Lengths = tuple[int, int]

@@ -150,7 +150,7 @@ def usual_weight(n_words: float) -> float:
 
 TRUST_SAMPLE = 2_000  # documents, evenly spaced
 MIN_FOR_TRUST = 50  # of fewer, chance says who are neighbours
-NO_TRUST, FULL_TRUST, LEAST_WEIGHT = 0.2, 0.4, 0.05
+NO_TRUST, FULL_TRUST, MIN_WEIGHT = 0.2, 0.4, 0.05
 
 
 def trust(words: CsrArray, meaning: SingleFloats, *, n_threads: int | None = None) -> float:
@@ -179,7 +179,7 @@ def trusted_weight(words: CsrArray, n_words: float, meaning: Meaning, n_threads:
     if meaning.model == GIVEN:
         return usual_weight(n_words)
     certainty = trust(words, meaning.rows, n_threads=n_threads)
-    share = float(np.clip((certainty - NO_TRUST) / (FULL_TRUST - NO_TRUST), LEAST_WEIGHT, 1))
+    share = float(np.clip((certainty - NO_TRUST) / (FULL_TRUST - NO_TRUST), MIN_WEIGHT, 1))
     return usual_weight(n_words) * share
 
 

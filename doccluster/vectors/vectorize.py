@@ -19,7 +19,7 @@ from doccluster.text.language import Writing, choose_languages, survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.letters import (
     FULL_WEIGHT,
-    LEAST_TEXTS,
+    MIN_TEXTS,
     OF_WORDS,
     Lengths,
     lengths_of_runs,
@@ -128,7 +128,7 @@ def letters_weight(
         return FULL_WEIGHT * wanted, lengths or OF_WORDS
     n_filled = int(np.count_nonzero(vectors.documents.squared_norms))
     has_runs = writing is None or str(vectorizer.analyzer).startswith("char")
-    if lengths is None or has_runs or n_filled < LEAST_TEXTS:
+    if lengths is None or has_runs or n_filled < MIN_TEXTS:
         return 0.0, OF_WORDS
     return usual_weight(vectors.mean_words * vectors.n_documents / n_filled), lengths
 
@@ -191,8 +191,8 @@ N_SAMPLED = 2_000  # documents, evenly spaced, that show which terms say nothing
 BETTER_CUT = ("finnish", "german", "hungarian")  # than stemmed, by measurement
 WORDS_LOOKED_AT, LONG_WORD, VARIED = 15_000, 5.3, 0.35  # letters of a word on average, share of different words
 MAIN_SHARE = 0.9  # of the texts whose language is known: words are stemmed by that one
-LEAST_DOCUMENTS = 100  # of fewer, chance says which terms come together
-LEAST_SHARE = 0.05  # of the documents that have the term,
+MIN_DOCUMENTS = 100  # of fewer, chance says which terms come together
+MIN_SHARE = 0.05  # of the documents that have the term,
 MIN_WITH = 20  # and their number: the mean of 190 cosines
 LIKE_ANY = 1.25  # times as alike as any two documents
 MAY_BE_EMPTIED = 0.01  # of the documents
@@ -224,14 +224,7 @@ def choose_vectorizer(
     settings.setdefault("min_df", 2 if len(texts) >= RARE_TERMS_FROM else 1)
     if not has_own_analysis:
         settings["analyzer"] = "script"
-        if language == "auto":
-            stemmer = _stemmer_of(writing.languages)
-            stemmer = stemmer or (CUT if may_cut and has_many_endings(texts, writing) else None)
-        else:
-            stemmer = _stemmer_of(languages)
-        if may_cut and stemmer in BETTER_CUT:
-            stemmer = CUT
-        settings.setdefault("stemming", stemmer)
+        settings.setdefault("stemming", _stemming_of(texts, writing, languages, language, may_cut=may_cut))
     if settings.get("stemming") == "none":
         settings["stemming"] = None
     if str(settings.get("analyzer", "word")).startswith("char"):
@@ -249,6 +242,22 @@ def stop_words_of(languages: Sequence[str]) -> str | None:
     return ",".join(languages) or None
 
 
+def _stemming_of(
+    texts: Sequence[str],
+    writing: Writing,
+    languages: Sequence[str],
+    language: str | Sequence[str],
+    *,
+    may_cut: bool,
+) -> str | None:
+    """Return how words are stemmed, or cut; None for not at all. `languages`: those named, or those of `writing`."""
+    stemmer = _stemmer_of(writing.languages if language == "auto" else languages)
+    if not may_cut:
+        return stemmer
+    has_endings = stemmer is None and language == "auto" and has_many_endings(texts, writing)
+    return CUT if has_endings or stemmer in BETTER_CUT else stemmer
+
+
 def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:
     """Return the stemmer of the language that is named alone, or that nearly all texts are in; None without one."""
     main = next(iter(languages), None)
@@ -263,7 +272,7 @@ def has_many_endings(texts: Sequence[str], writing: Writing) -> bool:
     """Return whether the words of texts in one language without a stemmer are as long and varied as endings make."""
     shares = list(writing.languages.values())
     is_mixed = bool(shares) and shares[0] < MAIN_SHARE * sum(shares)
-    if is_mixed or next(iter(writing.languages), None) in STEMMING_LANGUAGES or len(texts) < LEAST_TEXTS:
+    if is_mixed or next(iter(writing.languages), None) in STEMMING_LANGUAGES or len(texts) < MIN_TEXTS:
         return False
     analysis, words = analysis_of(TfidfVectorizer(analyzer="script")), list[str]()
     for text in texts:
@@ -296,7 +305,7 @@ def even_terms(counts: CsrArray) -> Flags:
     has.data[:] = 1.0
     n_documents, n_terms = has.shape
     even = np.zeros(n_terms, dtype=bool)
-    if n_documents < LEAST_DOCUMENTS:
+    if n_documents < MIN_DOCUMENTS:
         return even
     frequency = np.asarray(has.sum(axis=0)).ravel()
     weights = np.log(n_documents / frequency)
@@ -305,7 +314,7 @@ def even_terms(counts: CsrArray) -> Flags:
     squared_norms = np.asarray(squares.sum(axis=1)).ravel()
     total = np.asarray(rows.sum(axis=0)).ravel()
     of_all = (total @ total - squared_norms.sum()) / (n_documents * (n_documents - 1))
-    common = np.flatnonzero(frequency >= max(LEAST_SHARE * n_documents, MIN_WITH))
+    common = np.flatnonzero(frequency >= max(MIN_SHARE * n_documents, MIN_WITH))
     with_term = sparse.csr_array(has[:, common].T)
     for start in range(0, common.size, _TOGETHER):
         columns, members = common[start : start + _TOGETHER], with_term[start : start + _TOGETHER]

@@ -11,7 +11,7 @@ from functools import cache
 
 from experiments.benchmarks.harness import RESULTS, ROOT, ROWS, git, read_results
 
-MOST_CHANGED = 20  # files of what a module times; beyond that its tables are of earlier code
+MAX_CHANGED = 20  # files of what a module times; beyond that its tables are of earlier code
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Age:
     @property
     def is_of_earlier_code(self) -> bool:
         """Whether so much has changed that the figures may no longer hold."""
-        return self.n_changed is None or self.n_changed > MOST_CHANGED
+        return self.n_changed is None or self.n_changed > MAX_CHANGED
 
 
 def ages(modules: Iterable[str]) -> list[Age]:

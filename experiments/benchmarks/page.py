@@ -15,7 +15,7 @@ import pathlib
 import re
 from collections.abc import Iterable
 
-from experiments.benchmarks.age import MOST_CHANGED, ages, has_history
+from experiments.benchmarks.age import MAX_CHANGED, ages, has_history
 from experiments.benchmarks.harness import RESULTS, ROOT, ROWS, Row, read_results
 from experiments.benchmarks.scaling_figure import draw, points_of
 
@@ -43,7 +43,7 @@ table tells the day and the commit it was measured at; tables whose commit is no
 """
 EARLIER = f"""## Measured on earlier code
 
-More than {MOST_CHANGED} files of what these tables time have changed since they were measured. They say how fast that
+More than {MAX_CHANGED} files of what these tables time have changed since they were measured. They say how fast that
 code was, and may not hold for today's.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from doccluster.clustering.k_means.sweep import MOST_GROUPS
+from doccluster.clustering.k_means.sweep import MAX_GROUPS
 from experiments.benchmarks.clustering import FULL, data, load_kernels
 from experiments.benchmarks.harness import Session, row
 from experiments.benchmarks.matrices import load_matrix, random_rows, real_names
@@ -17,7 +17,7 @@ from experiments.benchmarks.matrices import load_matrix, random_rows, real_names
 TIMED = ("doccluster/clustering/k_means", "doccluster/base/compiled.py")
 CLUSTERS = (5, 20, 66, 200, 500)
 REPEATS = 3
-WAYS = {"every row": 0, "bounds": MOST_GROUPS}
+WAYS = {"every row": 0, "bounds": MAX_GROUPS}
 TITLE = "sweeps over every row over those that bounds leave, until nothing moves, one thread: {}"
 
 

@@ -30,7 +30,7 @@ from doccluster.text.tokens import DEFAULT_TOKEN_PATTERN, build_tokenizer
 
 HERE = pathlib.Path(__file__).resolve().parent
 SEEDS = (0, 1, 2)
-LEAST_ITEMS = 60
+MIN_ITEMS = 60
 MEASURES = ("nmi", "pair_f")
 WAYS = ("by script, lists by language", "words, all lists together", "words, no lists")
 
@@ -67,7 +67,7 @@ def compare_ways(
     mixed = cluster(corpus, len(set(zip(languages.tolist(), stories.tolist(), strict=True))), way)
     names, counts = np.unique(languages, return_counts=True)
     rows = []
-    for name in names[counts >= LEAST_ITEMS][np.argsort(-counts[counts >= LEAST_ITEMS], kind="stable")]:
+    for name in names[counts >= MIN_ITEMS][np.argsort(-counts[counts >= MIN_ITEMS], kind="stable")]:
         own = np.flatnonzero(languages == name)
         truth = stories[own]
         apart = cluster(take(corpus, own), len(set(truth)), way)

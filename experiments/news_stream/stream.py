@@ -16,9 +16,9 @@ from doccluster.errors import Argument, InputError
 from doccluster.synthetic.synthetic_vectors import check_share, seed_record
 from doccluster.synthetic.zipf import MAX_WORDS
 from experiments.news_stream.threads import HOUR, Pace, Thread, Timetable, plan_threads
-from experiments.news_stream.words import LEAST_VOCABULARY, MIN_ALIKE, NewsWords, edited, likeness, written
+from experiments.news_stream.words import MIN_ALIKE, MIN_VOCABULARY, NewsWords, edited, likeness, written
 
-LEAST_LENGTH = 80  # words; near-copies of shorter texts are told by other rules
+MIN_LENGTH = 80  # words; near-copies of shorter texts are told by other rules
 _EPOCH = np.datetime64("2024-01-01T00:00:00", "s")
 _SPREAD = 0.4  # standard deviation of the logarithm of the lengths
 _LONGEST = 2000
@@ -181,7 +181,7 @@ def make_news_stream(
         "boilerplate": int(check_share(boilerplate, "boilerplate", highest=30)),
         "background": check_share(background, "background"),
         "story_share": check_share(story_share, "story_share", highest=1.0 - check_share(background, "background")),
-        "median_length": int(check_share(median_length, "median_length", lowest=LEAST_LENGTH, highest=_LONGEST)),
+        "median_length": int(check_share(median_length, "median_length", lowest=MIN_LENGTH, highest=_LONGEST)),
     }
     generator = as_generator(random_state)
     pace = Pace(settings["days"], settings["articles"], settings["half_life"])
@@ -208,12 +208,12 @@ def _counts(
             received=stories,
             remedy=("choose fewer ", Argument("merges"), " or ", Argument("splits"), ", or more stories"),
         )
-    if not LEAST_VOCABULARY <= check_positive_int(n_terms, "n_terms") <= MAX_WORDS:
+    if not MIN_VOCABULARY <= check_positive_int(n_terms, "n_terms") <= MAX_WORDS:
         raise InputError(
             "is out of range",
             argument="n_terms",
             received=n_terms,
-            expected=f"a number of words from {LEAST_VOCABULARY} to {MAX_WORDS:,}",
+            expected=f"a number of words from {MIN_VOCABULARY} to {MAX_WORDS:,}",
         )
     return {
         "n_stories": stories,
@@ -253,7 +253,7 @@ class _Newsroom:
     def _article(self, thread: Thread, time: int) -> tuple[_Draft, list[str]]:
         generator, settings = self._generator, self._settings
         drawn = settings["median_length"] * np.exp(_SPREAD * generator.standard_normal())
-        length = int(np.clip(drawn, LEAST_LENGTH, _LONGEST))
+        length = int(np.clip(drawn, MIN_LENGTH, _LONGEST))
         body = self._text(thread, length)
         outlet = int(generator.integers(len(self._phrases)))
         title = self._words.draw_title(thread.subjects, generator)

@@ -16,7 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 HOUR, DAY = 3600, 86_400
 LONGEST_GAP = 5 * DAY  # within a story: well below the time after which a story counts as closed
-LEAST_BEFORE, LEAST_AFTER = 5, 8  # articles of a story before and after it merges or splits
+MIN_BEFORE, MIN_AFTER = 5, 8  # articles of a story before and after it merges or splits
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Pace:
 
     def steady(self, begin: float, end: float, generator: np.random.Generator) -> Ints:
         """Return times spread evenly at random between two moments; the first is the beginning."""
-        n = max(LEAST_BEFORE, int(generator.poisson(self.articles / 2)))
+        n = max(MIN_BEFORE, int(generator.poisson(self.articles / 2)))
         return np.sort(np.r_[begin, generator.uniform(begin, end, n - 1)]).astype(np.int64)
 
 
@@ -104,7 +104,7 @@ def _merge(threads: list[Thread], story: int, pace: Pace, generator: np.random.G
     turn = later + generator.uniform(1.5, 2.5) * DAY
     for own, start in ((story, begin), (story + 1, later)):
         threads.append(Thread(own, story, (own,), pace.steady(start, turn - HOUR, generator)))
-    tail = pace.burst(turn, LEAST_AFTER, generator)
+    tail = pace.burst(turn, MIN_AFTER, generator)
     threads.append(Thread(story, story, (story, story + 1), tail))
     return Turn("merged", int(tail[0]), story, story + 1)
 
@@ -115,5 +115,5 @@ def _split(threads: list[Thread], story: int, part: int, pace: Pace, generator: 
     turn = begin + generator.uniform(1.0, 2.0) * DAY
     threads.append(Thread(story, story, (story, part), pace.steady(begin, turn - HOUR, generator)))
     for own in (story, part):
-        threads.append(Thread(own, own, (own,), pace.burst(turn, LEAST_AFTER, generator)))
+        threads.append(Thread(own, own, (own,), pace.burst(turn, MIN_AFTER, generator)))
     return Turn("split", int(threads[-1].times[0]), story, part)

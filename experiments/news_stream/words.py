@@ -21,7 +21,7 @@ _TOPIC_WORDS = 800
 _NAMES, _SUBJECT_WORDS = 10, 20
 _SENTENCE = 14  # words of a sentence, on average
 _SHINGLE = 5
-LEAST_VOCABULARY = 2 * (_COMMONEST + _TOPIC_WORDS)
+MIN_VOCABULARY = 2 * (_COMMONEST + _TOPIC_WORDS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ from experiments.quality.meaning import UMAP
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
-MOST_DOCUMENTS, N_SEEDS, N_DRAWS = 2_000, 2, 4
+MAX_DOCUMENTS, N_SEEDS, N_DRAWS = 2_000, 2, 4
 EXAMPLES = (1, 5, 20)
 COLUMNS = ("right", "nmi", "f1_of_guided", "nmi_of_rest")
 NEAREST, STATIC, PEER, BEST_NAMES = "nearest to ", "static: ", "BERTopic ", ", best names"
@@ -184,7 +184,7 @@ def topics_of(name: str, words: dict[str, list[str]]) -> list[doccluster.Topic]:
 def documents_of(folder: str, name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the documents of a set that are clustered, and their classes."""
     texts, classes = texts_of(pathlib.Path(folder), name)
-    rows = np.sort(np.random.default_rng(0).permutation(len(texts))[:MOST_DOCUMENTS])
+    rows = np.sort(np.random.default_rng(0).permutation(len(texts))[:MAX_DOCUMENTS])
     table = pd.DataFrame({"id": [f"d{row}" for row in rows], "text": [texts[row] for row in rows]})
     return table, np.array([f"class {classes[row]}" for row in rows])
 

@@ -45,7 +45,7 @@ from experiments.quality.corpora import count_terms, newsgroups, reuters, weigh
 from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
-MOST_DOCUMENTS, N_SEEDS, N_PAIRS = 5_000, 3, 10_000
+MAX_DOCUMENTS, N_SEEDS, N_PAIRS = 5_000, 3, 10_000
 FEWEST_OF_A_CLASS = 10
 NUMBERS = range(6, 17, 2)  # of sections, fewer than the clusters of each set
 MEASURES = ["nmi", "adjusted_rand"]
@@ -92,7 +92,7 @@ def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
     filled = np.flatnonzero(np.diff(counts.indptr))
     sizes = pd.Series([fine[row] for row in filled]).value_counts()
     large = np.array([row for row in filled.tolist() if sizes[fine[row]] >= FEWEST_OF_A_CLASS])
-    rows = np.sort(rng.permutation(large)[:MOST_DOCUMENTS])
+    rows = np.sort(rng.permutation(large)[:MAX_DOCUMENTS])
     counts, unit = counts[rows], weigh(counts)[rows]
     classes = {"fine": [fine[row] for row in rows], "coarse": [coarse[row] for row in rows]}
     k, n_coarse = (len(set(classes[level])) for level in ("fine", "coarse"))

@@ -57,7 +57,7 @@ SEEDS = {**dict.fromkeys(UMAP_WAYS, 3), "EVoC": 1, "TriTopic": 1}
 WAYS = (*PEERS, "words", "meaning", "both", "both, fast")
 TIMED = ("k-means of embeddings", "UMAP, HDBSCAN", "both")
 UMAP = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}  # as BERTopic has them
-LEAST_CLUSTER = 10  # of HDBSCAN, likewise
+MIN_CLUSTER = 10  # of HDBSCAN, likewise
 WEIGHTS = ("both x 0.5", "both x 1", "both x 2", "both x 4", "both")  # the last by the length of documents
 TITLES = {
     "stackoverflow": "StackOverflow titles",
@@ -74,7 +74,7 @@ LINES = {  # files of JSON lines, and the column of classes
     "questions": ("questions_clinc150/clinc150.jsonl.gz", "label"),
     "basil": ("news_stories_basil/basil_2010_2014.jsonl.gz", "story"),
 }
-LEAST_OF_A_LANGUAGE = 75  # blurbs
+MIN_OF_A_LANGUAGE = 75  # blurbs
 COLUMNS = ("documents", "words", "nmi", "adjusted_rand", "without", "encoding", "clustering")
 
 Texts = tuple[list[str], list[str]]  # and their classes
@@ -125,7 +125,7 @@ def texts_of(name: str, folder: pathlib.Path) -> list[Texts]:
         return [TEXTS[name](folder / PLACES[name])]
     if name == "itn elsewhere":
         languages = itn_by_language(folder / PLACES["itn"])
-        return [own for language, own in languages.items() if language != "en" and len(own[0]) >= LEAST_OF_A_LANGUAGE]
+        return [own for language, own in languages.items() if language != "en" and len(own[0]) >= MIN_OF_A_LANGUAGE]
     if name in LINES:
         path, column = LINES[name]
         with gzip.open(folder / path, "rt", encoding="utf-8") as file:
@@ -206,7 +206,7 @@ def of_peers(way: str, rows: Any, documents: list[str], k: int, seed: int) -> An
             reducer = class_of("umap", "UMAP")(**{**UMAP, "n_neighbors": neighbours}, random_state=seed)
             rows = reducer.fit_transform(rows)
         if way == UMAP_WAYS[0]:
-            return HDBSCAN(min_cluster_size=min(LEAST_CLUSTER, max(2, len(rows) // 4)), copy=True).fit_predict(rows)
+            return HDBSCAN(min_cluster_size=min(MIN_CLUSTER, max(2, len(rows) // 4)), copy=True).fit_predict(rows)
     return KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
 
 

@@ -24,7 +24,7 @@ from experiments.resumable import run_cases
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPORA = ("re0", "k1b", "la1", "reuters", "newsgroups", "stackoverflow")
-MOST_DOCUMENTS, N_SAMPLES, SHARE = 3_000, 10, 0.8
+MAX_DOCUMENTS, N_SAMPLES, SHARE = 3_000, 10, 0.8
 EDGES = (0.0, 0.5, 0.7, 0.9, 0.99, 0.9999, 1.0)
 COLUMNS = ("membership", "documents", "mean_membership", "kept")
 
@@ -33,7 +33,7 @@ def measure(folder: str, corpus: str) -> Iterator[dict[str, object]]:
     """Yield a line for each group of documents."""
     counts, _, classes = load(folder, corpus)
     rng = np.random.default_rng(0)
-    rows = np.sort(rng.permutation(counts.shape[0])[:MOST_DOCUMENTS])
+    rows = np.sort(rng.permutation(counts.shape[0])[:MAX_DOCUMENTS])
     counts, k = counts[rows], len({classes[row] for row in rows})
     model = DocumentClustering(k, random_state=0).fit(counts)
     assert model.mixture_ is not None

@@ -18,7 +18,7 @@ N_DOCUMENTS = 8_000
 N_HITS = 100
 IN_DOCUMENTS = (40, 400)  # a word of a query
 SNIPPET = 300  # characters
-FEWEST_HITS, LEAST_OF_A_GROUP = 80, 10
+FEWEST_HITS, MIN_OF_A_GROUP = 80, 10
 
 
 def newsgroup_queries(archive: pathlib.Path, *, seed: int = 1) -> list[AmbientQuery]:
@@ -42,7 +42,7 @@ def newsgroup_queries(archive: pathlib.Path, *, seed: int = 1) -> list[AmbientQu
         query = " ".join(generator.choice(words, 2, replace=False).tolist())
         rows = best_documents(index.scores(query), N_HITS).tolist()
         names, counts = np.unique([groups[row] for row in rows], return_counts=True)
-        topics = names[counts >= LEAST_OF_A_GROUP].tolist()
+        topics = names[counts >= MIN_OF_A_GROUP].tolist()
         if len(rows) < FEWEST_HITS or len(topics) < 2:
             continue
         hits = as_hits([{"title": title, "snippet": text} for title, text in (_shown(corpus, row) for row in rows)])

@@ -34,7 +34,7 @@ PARTS = (
     ("names x 1", {(likeness, "NAMES"): 1.0}),
     ("words of one article as others", {(likeness, "HALF_ALONE_AT"): 1e12}),
     ("title once", {(words, "TITLE_TIMES"): 1}),
-    ("1,800 characters", {(words, "MOST_CHARACTERS"): 1_800}),
+    ("1,800 characters", {(words, "MAX_CHARACTERS"): 1_800}),
     ("not centred", {(likeness, "N_UNRELATED"): 10**12}),
     ("one outlet as others", {(likeness, "SAME_OUTLET"): 1.0}),
     ("window of 72 hours always", {(likeness, "SPARSE"): 0}),
@@ -57,7 +57,7 @@ STREAM_PARTS = (
 # bounds on work and on memory, of a dump and of a stream, in the order of the modules
 BOUNDS = (
     *((words, "RUN", dump), (words, "REMEMBERED", dump)),
-    *((likeness, "N_SAMPLED", dump), (likeness, "FLOOR", dump), (likeness, "MOST_LINKS", dump)),
+    *((likeness, "N_SAMPLED", dump), (likeness, "FLOOR", dump), (likeness, "MAX_LINKS", dump)),
     *((looking_again, name, partial(replay, batch=DAY)) for name in ("KEPT", "CENTRE", "OF_LATE", "COLD")),
 )
 

@@ -23,7 +23,7 @@ from experiments.streams.labelled import LabelledStream
 
 KINDS = ("born", "merged", "split", "closed")
 TOLERANCES = {"born": DAY, "merged": 3 * DAY, "split": 3 * DAY, "closed": 14 * DAY}  # closing waits for up to 14 days
-LEAST_SHARED = 0.5
+MIN_SHARED = 0.5
 NEVER = 1 << 60
 
 Documents = frozenset[str]
@@ -194,7 +194,7 @@ def _match(true: Sequence[StoryEvent], told: Sequence[StoryEvent], time_of: Mapp
     taken: tuple[set[int], set[int]] = (set(), set())
     delays = []
     for alike, _, first, second in sorted(pairs, reverse=True):
-        if alike >= LEAST_SHARED and first not in taken[0] and second not in taken[1]:
+        if alike >= MIN_SHARED and first not in taken[0] and second not in taken[1]:
             taken[0].add(first)
             taken[1].add(second)
             delays.append(float(told[second].when - true[first].when))

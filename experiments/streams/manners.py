@@ -28,7 +28,7 @@ from doccluster.streams.settings import DAY, HOUR
 
 N_FEEDS, N_HOSTS, N_ENTRIES = 200, 50, 5
 BEGINS = 1_772_400_000  # 2026-03-01T21:20:00Z
-LEAST_INTERVAL = 30 * 60  # that any feed is left alone for
+MIN_INTERVAL = 30 * 60  # that any feed is left alone for
 MONTH = 30 * DAY
 RATES = (0.2, 1.0, 1.5, 2.0, 6.0)  # new entries an hour
 N_PACED, N_LISTED = 4, 20  # feeds of each rate, and entries that each of them lists
@@ -109,7 +109,7 @@ class Watch:
         self, feed: Watched, number: int, now: float, headers: dict[str, str]
     ) -> tuple[int, dict[str, str], bytes]:
         """Every tenth feed has gone, or is overloaded, or asks for patience; the others change each few hours."""
-        feed.until = now + LEAST_INTERVAL
+        feed.until = now + MIN_INTERVAL
         if number % 10 == 7 and number % 20 == 7:
             feed.until = now + MONTH - 1
             return 410, {}, b""

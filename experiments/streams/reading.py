@@ -15,7 +15,7 @@ from experiments.streams.passes import single_pass
 from experiments.streams.replaying import replay
 
 N_DRAWN = 60  # of each way
-MOST_SHOWN = 12  # articles of a story
+MAX_SHOWN = 12  # articles of a story
 WORDS_SHOWN = 25
 JUDGEMENTS = RESULTS / "read_stories.csv"
 KEY = RESULTS / "read_stories_key.csv"
@@ -66,7 +66,7 @@ def _several(story_of: Mapping[str, str]) -> list[tuple[str, ...]]:
 
 
 def _show(number: int, names: tuple[str, ...], stream: LabelledStream) -> None:
-    chosen = set(random.Random(number).sample(names, min(MOST_SHOWN, len(names))))
+    chosen = set(random.Random(number).sample(names, min(MAX_SHOWN, len(names))))
     print(f"=== {number}: {len(names)} articles")
     for article in stream.articles:
         if article.id in chosen:

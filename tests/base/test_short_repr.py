@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import doccluster
-from doccluster.base.plain_values import MOST_CHARACTERS, cut, short
+from doccluster.base.plain_values import MAX_CHARACTERS, cut, short
 from doccluster.pipeline.choosing import choose_clusters
 from doccluster.pipeline.inspecting import inspect_source
 from doccluster.pipeline.main_line import run_pipeline
@@ -57,7 +57,7 @@ def values() -> dict[str, object]:
 def test_a_value_is_shown_in_one_to_three_lines(values, name):
     shown = repr(values[name])
     assert shown.startswith(f"{name}(")
-    assert len(shown) <= MOST_CHARACTERS
+    assert len(shown) <= MAX_CHARACTERS
     assert "\n" not in shown
 
 
@@ -76,7 +76,7 @@ def test_the_main_values_say_what_they_hold(values):
 
 def test_long_names_do_not_make_a_repr_long():
     corpus = doccluster.Corpus(ids=tuple("x" * 5_000 + str(n) for n in range(9)), texts=("text",) * 9)
-    assert len(repr(corpus)) <= MOST_CHARACTERS
+    assert len(repr(corpus)) <= MAX_CHARACTERS
 
 
 def test_no_public_record_of_data_has_the_repr_that_prints_it():
@@ -104,13 +104,13 @@ def test_parts_are_named_in_a_few_words():
 
 def test_a_synthetic_set_is_short_too():
     made = make_vmf_mixture(60, 20, 3, kappa=50.0, random_state=0)
-    assert len(repr(made)) <= MOST_CHARACTERS
+    assert len(repr(made)) <= MAX_CHARACTERS
     assert repr(made.vectors) == "DocumentVectors(60 x 20 float32, dense)"
 
 
 def test_a_text_of_just_the_length_is_whole():
-    assert cut("x" * MOST_CHARACTERS) == "x" * MOST_CHARACTERS
-    assert cut("x" * (MOST_CHARACTERS + 1)) == "x" * (MOST_CHARACTERS - 2) + "…)"
+    assert cut("x" * MAX_CHARACTERS) == "x" * MAX_CHARACTERS
+    assert cut("x" * (MAX_CHARACTERS + 1)) == "x" * (MAX_CHARACTERS - 2) + "…)"
     assert len(short("y" * 500)) == len(short("y" * 501))
     longest = max(n for n in range(500) if "…" not in short("y" * n))
     assert len(short("y" * 500)) == longest + len("''")

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import pandas as pd
 import pytest
 
-from doccluster.cli._page_server import LOOPBACK, MOST_BYTES, BrowseServer
+from doccluster.cli._page_server import LOOPBACK, MAX_BYTES, BrowseServer
 from doccluster.corpus import Corpus
 from doccluster.retrieval.browsing import open_browser
 from tests.report.hostile import HOSTILE
@@ -233,7 +233,7 @@ def test_what_cannot_be_done_is_said_once_on_the_page(server, form, message):
 
 
 def test_a_form_that_is_too_long_is_refused(server):
-    assert do(server, verb="search", words="x" * MOST_BYTES)[0] == 413
+    assert do(server, verb="search", words="x" * MAX_BYTES)[0] == 413
     assert ask(server, target=f"/other?token={server.token}")[0] == 404
 
 

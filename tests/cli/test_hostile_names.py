@@ -154,7 +154,7 @@ ENDLESS = {
 def test_a_device_without_end_and_a_pipe_without_a_writer_are_refused(
     place: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(opening, "MAX_BYTES", 100_000)
     monkeypatch.setattr(opening, "PATIENCE", 0.05)
     os.mkfifo("pipe")
     for file in ("/dev/zero", "pipe"):
@@ -163,7 +163,7 @@ def test_a_device_without_end_and_a_pipe_without_a_writer_are_refused(
 
 
 def test_files_that_only_python_reads_end_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(opening, "MAX_BYTES", 100_000)
     monkeypatch.setattr(opening, "PATIENCE", 0.05)
     os.mkfifo("pipe")
     for file, reason in (("/dev/zero", "larger than"), ("pipe", "cannot be read"), (".", "cannot be read")):

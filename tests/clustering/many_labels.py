@@ -19,7 +19,7 @@ from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from tests.clustering.naive import naive_lloyd
 from tests.clustering.test_exact_labels import DATA
 
-MOST_ITERATIONS = 40
+MAX_ITERATIONS = 40
 
 
 def drawn_weights(rng, n):
@@ -48,8 +48,8 @@ def compare_a_fit(rng, data):
     ):
         documents, _ = unit_documents.unit_documents(matrix, weights=weights, n_threads=n_threads)
         steps = LloydSteps(documents, start, **limits)
-        run_start(steps, Limits(MOST_ITERATIONS, 0.0), observe=lambda _: labels.append(steps.labels.copy()))
-    expected = naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=MOST_ITERATIONS)
+        run_start(steps, Limits(MAX_ITERATIONS, 0.0), observe=lambda _: labels.append(steps.labels.copy()))
+    expected = naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=MAX_ITERATIONS)
     pairs = list(zip(labels, (assigned for _, assigned in expected), strict=False))
     return n * len(pairs), sum(int(np.count_nonzero(ours != theirs)) for ours, theirs in pairs)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.corpus.costly_files import EMBEDDINGS, FILES, VIEWS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-MOST_BYTES = 110_000  # of each of the files
+MAX_BYTES = 110_000  # of each of the files
 
 
 def run(*arguments):
@@ -29,7 +29,7 @@ def reading(tmp_path_factory):
         pytest.importorskip(package)
     folder = tmp_path_factory.mktemp("costly")
     run("make", folder)
-    assert max(path.stat().st_size for path in folder.iterdir()) < MOST_BYTES
+    assert max(path.stat().st_size for path in folder.iterdir()) < MAX_BYTES
     return json.loads(run("read", folder))
 
 

@@ -136,7 +136,7 @@ def test_block_size_threads_and_memory_do_not_matter(case, metric, block_size):
     matrix = sparse.csr_array(rows)
     plain = Judge(matrix, labels, metric)
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("MIN_ROWS", "MOST_ROWS"):
+        for name in ("MIN_ROWS", "MAX_ROWS"):
             patched.setattr(products, name, block_size)
         patched.setattr(_distances, "BLOCK_CELLS", block_size * len(labels))
         in_blocks = Judge(matrix, labels, metric, n_threads=3)

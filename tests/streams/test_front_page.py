@@ -115,7 +115,7 @@ def test_a_store_without_articles_has_a_page_too():
 
 @pytest.mark.parametrize("n_listed", [1000, 2])
 def test_no_article_gets_out_of_its_place(monkeypatch, n_listed):
-    monkeypatch.setattr(front_page_module, "MOST_STORIES", n_listed)
+    monkeypatch.setattr(front_page_module, "MAX_STORIES", n_listed)
     articles = [
         ("2026-03-01T08:00:00Z", text, text, f"{text} {number}", link)
         for number, text in enumerate(HOSTILE.values())
@@ -235,7 +235,7 @@ def test_what_an_editor_took_apart_is_not_shown_as_one(monkeypatch):
         monkeypatch.setattr(front_page_module, "stories_apart", lambda _: set())
         linked = front_page(stream._connection)
         html = render_front_page(linked)
-        monkeypatch.setattr(front_page_module, "MOST_STORIES", 0)
+        monkeypatch.setattr(front_page_module, "MAX_STORIES", 0)
         n_unlisted = front_page(stream._connection).n_unlisted
     assert (len(parted.singles), n_unlisted) == (2, 2)
     assert [len(one.pieces) for one in linked.cards] == [1]
@@ -253,7 +253,7 @@ def test_no_outlet_is_counted_where_none_is_known():
 
 
 def test_stories_that_are_not_listed_are_plain_data_with_all_their_articles(monkeypatch):
-    monkeypatch.setattr(front_page_module, "MOST_STORIES", 1)
+    monkeypatch.setattr(front_page_module, "MAX_STORIES", 1)
     articles = [
         ("2026-03-01T08:00:00Z", "Wire", "Ferry aground", FERRY, "https://example.org/1"),
         ("2026-03-01T09:00:00Z", "Courier", "Ferry: all safe", FERRY + " today", "javascript:alert(1)"),
@@ -279,7 +279,7 @@ def test_the_search_box_looks_in_all_open_stories_and_each_opens_to_its_articles
     visit,
     monkeypatch,
 ):
-    monkeypatch.setattr(front_page_module, "MOST_STORIES", 2)
+    monkeypatch.setattr(front_page_module, "MAX_STORIES", 2)
     doccluster("stream", "report", "--store", store, "-o", tmp_path / "page.html")
     page = visit(tmp_path / "page.html")
     assert page.locator("#stories [data-updated]").count() == 2
@@ -324,7 +324,7 @@ def test_times_of_any_age_are_those_of_the_reader(doccluster, store, tmp_path, v
 @pytest.mark.browser
 def test_the_page_has_no_barriers(doccluster, store, tmp_path, visit, monkeypatch):  # noqa: F811
     script = axe_script()
-    monkeypatch.setattr(front_page_module, "MOST_STORIES", 12)
+    monkeypatch.setattr(front_page_module, "MAX_STORIES", 12)
     doccluster("stream", "report", "--store", store, "-o", tmp_path / "page.html")
     page = visit(tmp_path / "page.html", bypass_csp=True)
     page.locator("#rest > summary").click()

@@ -270,7 +270,7 @@ def test_a_slow_drip_ends_at_the_deadline(server, stream):
 
 @pytest.mark.parametrize(("way", "reason"), [("behind", "too-large"), ("chunks", "too-slow"), ("interim", "too-slow")])
 def test_an_answer_that_never_ends_is_ended(server, monkeypatch, way, reason):
-    monkeypatch.setattr("doccluster.streams.polling._fetching.MOST_BYTES", 300_000)
+    monkeypatch.setattr("doccluster.streams.polling._fetching.MAX_BYTES", 300_000)
     n_sent = []
     begins, piece = {
         "behind": (b"200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(rss(FERRY)), b"\0" * 60_000),

@@ -62,7 +62,7 @@ def stories_of(path):
 
 def by_bar(monkeypatch, times):
     """Another rule: its bars are so many times as high."""
-    for name in ("BAR", "LEAST_BAR"):
+    for name in ("BAR", "MIN_BAR"):
         monkeypatch.setattr(likeness, name, getattr(likeness, name) * times)
 
 

@@ -30,7 +30,7 @@ from doccluster.clustering.k_means.sweep import (
     F32,
     F64,
     I64,
-    MOST_GROUPS,
+    MAX_GROUPS,
     U64,
     NearestCentroids,
     SweepTable,
@@ -313,7 +313,7 @@ class LloydSteps:
         *,
         n_head: int | None = None,
         keeps_sums: bool = True,
-        n_groups: int = MOST_GROUPS,
+        n_groups: int = MAX_GROUPS,
         labels: Labels | None = None,
     ) -> None:
         self.documents, self._keeps_sums = documents, keeps_sums

@@ -13,7 +13,7 @@ import numpy as np
 
 from doccluster.base.arrays import Integers
 from doccluster.base.plain_values import format_size
-from doccluster.clustering.k_means.sweep import MOST_GROUPS, groups_of
+from doccluster.clustering.k_means.sweep import MAX_GROUPS, groups_of
 from doccluster.clustering.k_means.term_places import head_length, table_width
 from doccluster.errors import MemoryLimitError
 from doccluster.geometry.criterion_moves import moves_bytes
@@ -105,7 +105,7 @@ class FitSize:
         index = 12 * self.n_entries + 28 * n_terms if self.draws_from_index else 0
         sampled = 0 if share == 1.0 else int(8 * self.n_entries * share)
         seeding = int(index * share) + sampled + int(self.n_documents * share) * (4 * self.n_candidates + 48)
-        n_groups = groups_of(table_width(self.n_clusters), MOST_GROUPS if keeps_sums else 1) if self.skips else 0
+        n_groups = groups_of(table_width(self.n_clusters), MAX_GROUPS if keeps_sums else 1) if self.skips else 0
         best = 8 * mean_entries if self.n_starts > 1 else 0  # the best means so far
         parts = {
             "documents": ENTRY_BYTES * self.n_entries + 40 * self.n_documents + 16 * n_terms,

@@ -27,7 +27,7 @@ from doccluster.clustering.k_means.unit_documents import UnitDocuments, unit_row
 from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 
-MOST_VISITS = 4e10  # entries, about a minute of one processor; beyond it seeds are drawn from a random sample
+MAX_VISITS = 4e10  # entries, about a minute of one processor; beyond it seeds are drawn from a random sample
 SAMPLE_PER_SEED = 5  # documents that such a sample has at least for each seed
 FEWEST_TRIALS = 2  # one candidate would let isolated documents in
 SAME_ROW = 1e-6  # float32 rows closer than this to a seed are copies of it
@@ -163,7 +163,7 @@ def default_trials(n_clusters: int) -> int:
 
 
 def affordable_seeding(frequencies: Integers, n_documents: int, n_clusters: int) -> tuple[int, int]:
-    """Return from how many documents, and with how many candidates, seeds are drawn with about `MOST_VISITS` visits.
+    """Return from how many documents, and with how many candidates, seeds are drawn with about `MAX_VISITS` visits.
 
     A candidate visits the documents of each of its terms: a document drawn at random has term t with probability
     df / n, and then df visits. Beyond the limit seeds come from a random sample, of five documents a cluster at least,
@@ -171,10 +171,10 @@ def affordable_seeding(frequencies: Integers, n_documents: int, n_clusters: int)
     """
     trials = default_trials(n_clusters)
     visits = n_clusters * trials * float(np.sum(frequencies.astype(np.float64) ** 2)) / n_documents
-    if visits <= MOST_VISITS:
+    if visits <= MAX_VISITS:
         return n_documents, trials
-    sample = min(n_documents, max(int(n_documents * MOST_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
-    remaining = MOST_VISITS / (visits * sample / n_documents)
+    sample = min(n_documents, max(int(n_documents * MAX_VISITS / visits), SAMPLE_PER_SEED * n_clusters))
+    remaining = MAX_VISITS / (visits * sample / n_documents)
     return sample, max(min(FEWEST_TRIALS, trials), int(trials * min(1.0, remaining)))
 
 

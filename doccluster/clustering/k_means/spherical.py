@@ -32,7 +32,7 @@ from doccluster.geometry.documents import Documents, as_documents
 
 DEFAULT_STARTS = 10  # restarts chosen by the objective are worth more than any seeding, and cheap
 LARGEST_WEIGHT = 1e100  # the squares of sums of weights are taken in float64, where they would overflow or vanish
-MOST_ROUNDS = 20  # of moves and batch steps in turn
+MAX_ROUNDS = 20  # of moves and batch steps in turn
 NORMALISED = "X has rows that are not of unit length; a normalised copy is used (the cosine ignores length)."
 
 
@@ -228,7 +228,7 @@ def refine_start(
     rows = sparse.csr_array((weighted, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
     rows.eliminate_zeros()
     best = start
-    for number in range(MOST_ROUNDS):
+    for number in range(MAX_ROUNDS):
         n_clusters = best.means.shape[0]
         labels = refine_by_moves("i2", rows, best.labels, n_clusters, rng=np.random.default_rng(number))
         progress("refine", number + 1, None)

@@ -30,10 +30,10 @@ CELL_ROUNDOFF = np.float32(2.0**-11 * 1.01)  # of a cell of 16 bits: it keeps 10
 FIXED_ADDITIONS = np.float32(16)  # as many roundings as do not grow with the row
 ROUNDING = np.float32(3e-7)  # what storing bounds and movements as float32, and means as float32, may add
 NOWHERE, FAR = np.float32(-9), np.float32(9)  # below and above every cosine
-MOST_GROUPS = 64  # each costs four bytes a document ...
+MAX_GROUPS = 64  # each costs four bytes a document ...
 LANES_PER_GROUP = 5  # ... and as much time as this many lanes, measured
 CHORD_SLACK = 1.00002  # rows are unit within 1e-5
-MOST_CANDIDATES = 2**12  # clusters of open rows that are looked at together
+MAX_CANDIDATES = 2**12  # clusters of open rows that are looked at together
 
 F32, F64, I32, I64, U64 = np.float32, np.float64, np.int32, np.int64, np.uint64
 LOWEST = np.int32(-(2**31))
@@ -231,7 +231,7 @@ class NearestCentroids:
     int32 array of shape (n_documents,), which the next search changes.
     """
 
-    def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MOST_GROUPS) -> None:
+    def __init__(self, documents: UnitDocuments, places: TermPlaces, n_groups: int = MAX_GROUPS) -> None:
         n, self._skips = documents.n_documents, n_groups > 0
         n_groups = groups_of(places.n_lanes, n_groups)
         self.documents, self.places, self.rows = documents, places, documents.sweep_rows(places)
@@ -248,7 +248,7 @@ class NearestCentroids:
         for block in documents.blocks():
             bounds = Bounds(self.labels[block], lower[block], upper[:, block])  # not copied
             scratch = aligned_zeros(places.n_lanes, F32), np.empty(n_groups, I32), F32(additions)
-            room = min((block.stop - block.start) * places.n_clusters, MOST_CANDIDATES) + places.n_lanes
+            room = min((block.stop - block.start) * places.n_clusters, MAX_CANDIDATES) + places.n_lanes
             candidates = np.empty(room, I64), np.empty(room, I64)
             self._blocks.append((block, bounds, scratch, candidates))
 
@@ -315,6 +315,6 @@ def own_cosines(centroids: Centroids, documents: UnitDocuments, labels: npt.NDAr
     return np.concatenate(documents.share(cosines, documents.blocks(), multiplications=10.0 * documents.n_entries))
 
 
-def groups_of(n_lanes: int, largest: int = MOST_GROUPS) -> int:
+def groups_of(n_lanes: int, largest: int = MAX_GROUPS) -> int:
     """Return how many groups of clusters have a bound of their own, `largest` at most but one cache line."""
     return LINE * max(1, min(largest // LINE, n_lanes // (LINE * LANES_PER_GROUP)))

@@ -16,8 +16,8 @@ from doccluster.base.compiled import jit
 
 LINE = 16  # float32 lanes of a cache line
 LINE_BYTES = 64
-MOST_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
-MOST_OFFSETS = 2**32  # lines are found by 32-bit numbers
+MAX_CELLS = 2**21  # of a table that stays near the processor: lists would only have to be made
+MAX_OFFSETS = 2**32  # lines are found by 32-bit numbers
 LIST_COST = 32.0  # an entry of a list costs as much as this many cells of a line, measured
 
 # A cell is the upper half of a float32 that is not negative, cut so that it has room. Below 2^-64 the sign and the two
@@ -71,9 +71,9 @@ def table_width(n_clusters: int) -> int:
 def head_length(frequencies: Integers, n_clusters: int) -> int:
     """Return how many terms have a line: all if the table is small, else those whose list would cost more."""
     n_lanes = table_width(n_clusters)
-    if frequencies.size * n_lanes <= MOST_CELLS:
+    if frequencies.size * n_lanes <= MAX_CELLS:
         return int(frequencies.size)
-    return min(int(np.count_nonzero(frequencies * LIST_COST > n_lanes)), (MOST_OFFSETS - 1) // n_lanes)
+    return min(int(np.count_nonzero(frequencies * LIST_COST > n_lanes)), (MAX_OFFSETS - 1) // n_lanes)
 
 
 @jit(inner=True)

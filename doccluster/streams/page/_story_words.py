@@ -17,7 +17,7 @@ from doccluster.streams.article import Moment
 from doccluster.streams.settings import DAY
 from doccluster.streams.store.batches import read_meta, words_from_bytes
 
-LEAST_LIKENESS = 1 / 3  # the least cosine of a piece with the story that it is shown under
+MIN_LIKENESS = 1 / 3  # the least cosine of a piece with the story that it is shown under
 N_LIKEST = 3  # of one of the two, the other has to be among this many
 LONGEST_SILENCE = 2 * DAY  # between the last article of one and the first of the other
 BLOCK = 512  # stories that are compared with all others at a time
@@ -107,7 +107,7 @@ def _links(means: sparse.csr_array, spans: np.ndarray) -> Mapping[int, dict[int,
         likeness = (means[begin : begin + BLOCK] @ means.T).tocoo()
         rows, columns = likeness.row + begin, likeness.col
         silence = np.maximum(spans[rows, 0], spans[columns, 0]) - np.minimum(spans[rows, 1], spans[columns, 1])
-        is_near = (likeness.data >= LEAST_LIKENESS) & (silence <= LONGEST_SILENCE) & (rows != columns)
+        is_near = (likeness.data >= MIN_LIKENESS) & (silence <= LONGEST_SILENCE) & (rows != columns)
         rows, columns, values = rows[is_near], columns[is_near], likeness.data[is_near]
         n_taken: dict[int, int] = defaultdict(int)
         for at in np.lexsort((columns, -values, rows)).tolist():

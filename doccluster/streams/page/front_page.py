@@ -29,11 +29,11 @@ from doccluster.streams.store.tables import Row, StoryNames, batch_at, batch_sin
 from doccluster.text.language import STOP_WORD_LANGUAGES
 
 HEADLINE = 220
-MOST_OTHERS = 3
-MOST_LISTED = 200  # articles to which a story opens
-MOST_COMPACT = 20_000  # articles of the stories that are listed only when they are looked for
+MAX_OTHERS = 3
+MAX_LISTED = 200  # articles to which a story opens
+MAX_COMPACT = 20_000  # articles of the stories that are listed only when they are looked for
 N_BINS = 48
-LEAST_TIMES = 3  # days on which a title has come back
+MIN_TIMES = 3  # days on which a title has come back
 WITHIN = 30 * DAY  # seconds
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _CHANGING = re.compile(rf"[\W\d_]+|\b(mon|tues|wednes|thurs|fri|satur|sun)day\b|\b({_MONTHS})\b")
@@ -43,8 +43,8 @@ _MEANINGS = {
     "merged": "Another story has become part of it since then",
     "split": "A part of it has become a story of its own since then",
 }
-MOST_ENTRIES = 100  # of the feed
-MOST_TITLES = 10  # of a story's newest documents in its entry
+MAX_ENTRIES = 100  # of the feed
+MAX_TITLES = 10  # of a story's newest documents in its entry
 _ATOM = "http://www.w3.org/2005/Atom"
 _UPDATED = """
 SELECT story_id, MAX(b.moment) FROM lineage JOIN batch b USING (batch_id) WHERE event <> 'closed' GROUP BY story_id
@@ -127,9 +127,9 @@ def story_line(page: PageContext, story: str, *, is_card: bool = False) -> Story
         span=span_of(min(times), max(times)),
         bins=_bins(times, page.period) if is_card else (),
         lead=replace(_line(lead, members, terms), name=headline),
-        other_articles=tuple(_line(article, members) for article in others[:MOST_OTHERS]) if is_card else (),
-        articles=tuple(_line(article) for article in _newest_first(members)[:MOST_LISTED]),
-        n_unlisted=max(0, len(members) - MOST_LISTED),
+        other_articles=tuple(_line(article, members) for article in others[:MAX_OTHERS]) if is_card else (),
+        articles=tuple(_line(article) for article in _newest_first(members)[:MAX_LISTED]),
+        n_unlisted=max(0, len(members) - MAX_LISTED),
         pieces=tuple(story_line(page, piece) for piece in pieces),
         newest=as_text(max(times)),
     )
@@ -147,7 +147,7 @@ def compact_stories(page: PageContext, stories: Sequence[str]) -> dict[str, Any]
         articles = [article for name in (story, *page.pieces[story]) for article in page.members[name]]
         lead, headline = lead_of(articles), page.headline_of(story)
         others = [article for article in _newest_first(articles) if article is not lead]
-        listed = [lead, *(others[: MOST_LISTED - 1] if n_listed < MOST_COMPACT else ())]
+        listed = [lead, *(others[: MAX_LISTED - 1] if n_listed < MAX_COMPACT else ())]
         n_listed += len(listed)
         lines = [
             (
@@ -224,7 +224,7 @@ def is_column(connection: sqlite3.Connection, articles: Sequence[StoryArticle]) 
         "SELECT title, published FROM document WHERE source = ? AND published BETWEEN ? AND ? AND title LIKE ?",
         (newest.source, newest.time - WITHIN, newest.time, f"{newest.title[:1]}%"),
     )
-    return len({published // DAY for title, published in rows if title_pattern(title) == pattern}) >= LEAST_TIMES
+    return len({published // DAY for title, published in rows if title_pattern(title) == pattern}) >= MIN_TIMES
 
 
 def span_of(first: Moment, last: Moment) -> Span:
@@ -242,8 +242,8 @@ def moment_told(moment: Moment) -> str:
 
 
 N_CARDS = 10
-MOST_STORIES = 200
-MOST_ENDED = 30
+MAX_STORIES = 200
+MAX_ENDED = 30
 
 # CROSS JOIN keeps SQLite to the order written here: the few open stories first, of a store whose others are many
 _MEMBERS = """
@@ -255,7 +255,7 @@ WHERE {} ORDER BY d.number
 """
 _OPEN = "s.state = 'open'"
 _ENDED = f"""s.story_id IN (SELECT story_id FROM story WHERE state = 'closed' AND n_documents > 1
-    ORDER BY last DESC, story_id LIMIT {MOST_ENDED})"""
+    ORDER BY last DESC, story_id LIMIT {MAX_ENDED})"""
 _ADVICE = {
     "failing": "It is polled less and less often; check whether its address has changed.",
     "gone": "Take it off the list, or give its new address.",
@@ -280,7 +280,7 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     pieces = pieces_of(connection, ranked, spans, n_first=n_pinned, apart=stories_apart(connection))
     together = {lead: [article for story in (lead, *pieces[lead]) for article in members[story]] for lead in pieces}
     ordered = _ordered(together, pinned, now, half_life)
-    shown, unlisted = ordered[:MOST_STORIES], ordered[MOST_STORIES:]
+    shown, unlisted = ordered[:MAX_STORIES], ordered[MAX_STORIES:]
     first = max(min((article.time for story in shown for article in together[story]), default=now), now - 14 * DAY)
     names, events = StoryNames(connection), _events_after(connection, since_batch)
     page = PageContext(connection, members | closed, names, pieces, events, (first, now), since_batch, half_life)
@@ -388,13 +388,13 @@ def feed_of(connection: sqlite3.Connection, words: Sequence[str] = (), *, name: 
     ]
     entries.sort(key=lambda entry: (entry["documents"] > 1, entry["updated"], entry["id"]), reverse=True)
     write = _json_feed if is_json else _atom
-    return write([_entry(entry) for entry in entries[:MOST_ENTRIES]], name, as_text(now or 0))
+    return write([_entry(entry) for entry in entries[:MAX_ENTRIES]], name, as_text(now or 0))
 
 
 def _entry(story: Row) -> dict[str, str]:
     extent = f"{counted(story['documents'], 'article')} from {counted(max(1, story['outlets']), 'outlet')}"
     articles = story["articles"]
-    lines = [one_line(f"{article['title']} ({article['source']})", HEADLINE) for article in articles[:MOST_TITLES]]
+    lines = [one_line(f"{article['title']} ({article['source']})", HEADLINE) for article in articles[:MAX_TITLES]]
     return {
         "id": f"urn:doccluster:story:{story['id']}",
         "title": one_line(story["label"] or story["id"], HEADLINE),

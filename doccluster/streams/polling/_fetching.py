@@ -34,8 +34,8 @@ from doccluster.streams.polling.addresses import (
 
 CONNECT_SECONDS = 10.0
 WHOLE_SECONDS = 60.0  # from the first byte sent to the last one read, redirections included
-MOST_BYTES = 15 * 1024**2  # of a body, before and after decompression
-MOST_HOPS = 5
+MAX_BYTES = 15 * 1024**2  # of a body, before and after decompression
+MAX_HOPS = 5
 CHUNK = 64 * 1024
 FOR_GOOD, FOR_NOW = (301, 308), (302, 303, 307)
 AGENT = f"doccluster/{__version__} (feed reader)"
@@ -86,7 +86,7 @@ def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = 
     headers |= {"If-Modified-Since": last_modified} if _can_be_sent(last_modified) else {}
     here, is_for_good, visited, has_answered = url, True, {url}, False
     try:
-        for _ in range(MOST_HOPS + 1):
+        for _ in range(MAX_HOPS + 1):
             answer = _ask(here, headers, network, deadline)
             has_answered = True
             if answer.status not in FOR_GOOD + FOR_NOW:
@@ -97,7 +97,7 @@ def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = 
             if here in visited:
                 raise Failure("redirect-loop", here)
             visited.add(here)
-        raise Failure("redirect-loop", f"more than {MOST_HOPS} redirections")
+        raise Failure("redirect-loop", f"more than {MAX_HOPS} redirections")
     except Failure as failure:
         was_asked = has_answered or not isinstance(failure, Refused)
         return Fetched(reason=failure.reason, detail=failure.detail, url=here, was_asked=was_asked)
@@ -203,8 +203,8 @@ def _body(answer: Any, coding: str, deadline: float) -> bytes:
     body = bytearray()
     while piece := answer.read1(CHUNK):
         body += piece
-        if len(body) > MOST_BYTES:
-            raise Failure("too-large", f"more than {MOST_BYTES:,} bytes")
+        if len(body) > MAX_BYTES:
+            raise Failure("too-large", f"more than {MAX_BYTES:,} bytes")
     if time.monotonic() >= deadline:  # we have ended it ourselves
         raise Failure("too-slow", "the answer takes too long")
     return _inflated(body) if coding not in ("", "identity") else bytes(body)
@@ -214,9 +214,9 @@ def _inflated(body: bytearray) -> bytes:
     for kind in (_GZIP_OR_ZLIB, _BARE):
         inflate = zlib.decompressobj(kind)
         with suppress(zlib.error):
-            text = inflate.decompress(body, MOST_BYTES + 1)
-            if len(text) > MOST_BYTES:
-                raise Failure("too-large", f"more than {MOST_BYTES:,} bytes, from {len(body):,} sent")
+            text = inflate.decompress(body, MAX_BYTES + 1)
+            if len(text) > MAX_BYTES:
+                raise Failure("too-large", f"more than {MAX_BYTES:,} bytes, from {len(body):,} sent")
             if not inflate.eof:
                 raise Failure("truncated", "the compressed answer breaks off")
             return text

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from doccluster.base.limited_process import Allowance, LimitedProcess, Piece, WorkFailure
-from doccluster.streams.polling._fetching import MOST_BYTES
+from doccluster.streams.polling._fetching import MAX_BYTES
 from doccluster.streams.polling.addresses import LONGEST
 from doccluster.streams.polling.scheduling import Hints, period_of
 
-MOST_ENTRIES = 2000
-MOST_TEXT = 1024**2
-MOST_TITLE = 1000
+MAX_ENTRIES = 2000
+MAX_TEXT = 1024**2
+MAX_TITLE = 1000
 _PARSE = "doccluster.streams.polling.parsing:parse_piece"
 _HEAD = 65_536
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -93,8 +93,8 @@ def entries_of(body: bytes) -> tuple[list[dict[str, str]], str]:
             io.BytesIO(body),
             format="json" if is_json else "feed",
             label_columns=(),
-            max_document_length=10 * MOST_TEXT,
-            max_expanded_size=MOST_BYTES,  # packed once more it may not be larger than what is fetched
+            max_document_length=10 * MAX_TEXT,
+            max_expanded_size=MAX_BYTES,  # packed once more it may not be larger than what is fetched
         )
     except NothingUsable as error:
         reasons = {"without entries": "no-entries", "expands to more": "too-large"}
@@ -102,11 +102,11 @@ def entries_of(body: bytes) -> tuple[list[dict[str, str]], str]:
     columns = {name: corpus.column(name) for name in ("title", "date", "source", "link", "file")}
     guids = _guids(corpus.ids, columns["file"])
     entries = []
-    for row, (guid, text) in enumerate(zip(guids[:MOST_ENTRIES], corpus.texts, strict=False)):
+    for row, (guid, text) in enumerate(zip(guids[:MAX_ENTRIES], corpus.texts, strict=False)):
         entry = {column: str(values[row]) for column, values in columns.items() if column != "file"}
-        entry["title"] = entry["title"][:MOST_TITLE]
+        entry["title"] = entry["title"][:MAX_TITLE]
         entry["link"] = entry["link"] if len(entry["link"]) <= LONGEST else ""
-        entries.append({**entry, "guid": guid[:LONGEST], "text": text[:MOST_TEXT]})
+        entries.append({**entry, "guid": guid[:LONGEST], "text": text[:MAX_TEXT]})
     return entries, ""
 
 

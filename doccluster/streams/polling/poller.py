@@ -43,7 +43,7 @@ from doccluster.streams.store.intake import take_in
 STAGE = "poll"
 HOSTS_AT_ONCE = 4
 SPACING = 5.0  # seconds between two requests to one host
-LEAST_BETWEEN = 60  # seconds between two polls of a feed, also when they are forced
+MIN_BETWEEN = 60  # seconds between two polls of a feed, also when they are forced
 FETCHES_KEPT = 100  # records of requests for each feed
 
 
@@ -133,7 +133,7 @@ class Poller:
         with self.commit():
             numbers = subscribe(self.connection, listed)
         now, refused_too = int(self.options.clock.now()), is_first and bool(self.options.reach.allowed)
-        due = read_due_feeds(self.connection, now, now - LEAST_BETWEEN if force else -1, refused_too=refused_too)
+        due = read_due_feeds(self.connection, now, now - MIN_BETWEEN if force else -1, refused_too=refused_too)
         due = {number: due[number] for number in numbers if number in due}
         self.options = self.options.for_list(listed)
         polled = Polled(n_feeds=len(numbers), n_due=len(due), skipped=skipped)

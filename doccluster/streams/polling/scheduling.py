@@ -29,7 +29,7 @@ from doccluster.streams.store.database import read_column
 
 MINUTE = 60
 BASE, LEAST, MOST = HOUR, 30 * MINUTE, DAY
-MOST_WITH_NEWS = 50 * MINUTE  # with the spread still less than an hour, so that an hourly job finds the feed due
+MAX_WITH_NEWS = 50 * MINUTE  # with the spread still less than an hour, so that an hourly job finds the feed due
 N_AWAITED = 2  # new entries in an answer that a feed is left alone for
 SLOWER = 1.25  # times the interval, after an answer with nothing new
 WEEK = 7 * DAY
@@ -49,7 +49,7 @@ _REASONS = {
 }
 _PERIODS = {"hourly": HOUR, "daily": DAY, "weekly": WEEK, "monthly": 30 * DAY, "yearly": 365 * DAY}
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
-MOST_BYTES = 16 * 1024**2  # of a list
+MAX_BYTES = 16 * 1024**2  # of a list
 # the columns of a `FeedState`, in its order
 _COLUMNS = (
     *("url", "state", "interval_s", "failures", "etag", "last_modified", "body_hash", "redirect_to", "redirect_seen"),
@@ -220,7 +220,7 @@ def _interval(feed: FeedState, answer: Answer, now: Moment) -> int:
     elif not feed.last_ok:
         interval = BASE
     else:
-        interval = min(N_AWAITED * (now - feed.last_ok) / answer.n_new, MOST_WITH_NEWS)
+        interval = min(N_AWAITED * (now - feed.last_ok) / answer.n_new, MAX_WITH_NEWS)
     return int(min(max(interval, asked_for, LEAST), MOST))
 
 
@@ -361,7 +361,7 @@ def write_feed_state(connection: sqlite3.Connection, number: int, feed: FeedStat
 
 def _read_list(path: Path) -> list[ListedFeed]:
     try:
-        data = read_whole(path, limit=MOST_BYTES)
+        data = read_whole(path, limit=MAX_BYTES)
         feeds = listed_feeds(decode(data, declared=declared_encoding(data)).text)
     except ReadFailure as failure:
         raise InputError(

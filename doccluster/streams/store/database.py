@@ -197,7 +197,7 @@ except ImportError:  # Windows: SQLite's own lock is all there is
 
 BUSY_SECONDS = 30
 LONG = 400  # characters of a text from which on it is kept compressed
-MOST_BYTES = 1 << 26  # of a text, whatever a stranger's store says
+MAX_BYTES = 1 << 26  # of a text, whatever a stranger's store says
 # before it, two connections to one file could lose a write-ahead log that was being reset (sqlite.org/wal.html)
 SAFE_LOG = (3, 51, 3)
 MEMORY = ":memory:"
@@ -331,7 +331,7 @@ def read_texts(connection: sqlite3.Connection) -> None:
 def _plain(packed_text: str | bytes) -> str:
     if isinstance(packed_text, str):
         return packed_text
-    return zlib.decompressobj().decompress(packed_text, MOST_BYTES).decode("utf-8", "surrogatepass")
+    return zlib.decompressobj().decompress(packed_text, MAX_BYTES).decode("utf-8", "surrogatepass")
 
 
 def _connect(name: str) -> sqlite3.Connection:

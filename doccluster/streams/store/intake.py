@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import asdict, dataclass, replace
 
-from doccluster.stories.words import MOST_CHARACTERS, outlet_of
+from doccluster.stories.words import MAX_CHARACTERS, outlet_of
 from doccluster.streams.article import BEGINNING, Article, Moment, document_key, text_hash
 from doccluster.streams.store.database import packed, read_column
 
 SAME_WITHIN = 30 * 86400  # seconds between two entries of one address that can be versions of one article
 YOUNG = 86400  # seconds from its date on in which an article that is edited is filed anew
-LEAST_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
+MIN_SHARED = 0.5  # Jaccard index of the words of two titles that can be of one article
 _OF_GUID = """
 SELECT doc_id FROM sighting s JOIN document d USING (doc_id) WHERE s.source = ? AND s.guid = NULLIF(?, '')
     AND (d.link = NULLIF(?, '') OR d.title = NULLIF(?, ''))
@@ -71,7 +71,7 @@ def _can_be_version(connection: sqlite3.Connection, document: int, article: Arti
     if full_hash == text_hash(article.title, article.text):
         return True
     pair = (title, article.title) if title and article.title else (text[:BEGINNING], article.text[:BEGINNING])
-    return abs(article.time - published) <= SAME_WITHIN and _shared(*pair) >= LEAST_SHARED
+    return abs(article.time - published) <= SAME_WITHIN and _shared(*pair) >= MIN_SHARED
 
 
 def _shared(text: str, other_text: str) -> float:
@@ -110,8 +110,8 @@ def _edit(connection: sqlite3.Connection, article: Article, document: int, now: 
         "INSERT INTO document_version VALUES (?, ?, ?, ?, ?, ?)",
         (document, n_versions, now, title, packed(text), former_hash),
     )
-    before, after = f"{title}\n{text[:MOST_CHARACTERS]}", f"{article.title}\n{article.text[:MOST_CHARACTERS]}"
-    is_edited = now <= published + YOUNG and _shared(before, after) < LEAST_SHARED
+    before, after = f"{title}\n{text[:MAX_CHARACTERS]}", f"{article.title}\n{article.text[:MAX_CHARACTERS]}"
+    is_edited = now <= published + YOUNG and _shared(before, after) < MIN_SHARED
     connection.execute(
         "UPDATE document SET title = ?, text = ?, text_hash = ?, n_versions = ?, is_edited = is_edited | ?"
         " WHERE doc_id = ?",
