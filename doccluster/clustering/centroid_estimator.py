@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.base.arrays import AnyIntegers, Integers, Matrix, MatrixLike
-from doccluster.base.validation import check_matrix, unit_rows
+from doccluster.base.parameter_fields import check_parameters
+from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
 from doccluster.clustering.k_means.assign import nearest_centroids
 from doccluster.errors import InputError
 from doccluster.geometry import as_documents
@@ -51,7 +53,36 @@ class MatrixEstimator(BaseEstimator):
 class CentroidEstimator(ClusterMixin, MatrixEstimator):
     """Base of estimators with `labels_` and `centroids_`: new documents go to the nearest centroid."""
 
+    n_clusters: int
     n_threads: int | None
+
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
+        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the matrix cannot be used.
+        MemoryLimitError
+            If what is held does not fit into `max_memory`, where the estimator has such a parameter.
+        NothingUsable
+            If no row has a non-zero value, where that leaves nothing to cluster.
+
+        Warns
+        -----
+        DocclusterWarning
+            If rows were normalised, or fewer clusters are returned, since there are too few distinct rows.
+        """
+        rows = unit_rows(self._matrix_to_fit(X))
+        n_clusters = check_n_clusters(self.n_clusters, rows.shape[0])
+        check_parameters(self)
+        self.labels_, n_found = self._cluster(rows, n_clusters)
+        self.centroids_ = sum_directions(rows, self.labels_, n_found)
+        return self
+
+    @abstractmethod
+    def _cluster(self, rows: Matrix, n_clusters: int) -> tuple[Integers, int]:
+        """Return the labels of unit rows, and how many clusters there are; what else was learned is kept."""
 
     def predict(self, X: MatrixLike) -> Integers:
         """Return the nearest centroid of each row, lowest index on ties.
@@ -62,10 +93,6 @@ class CentroidEstimator(ClusterMixin, MatrixEstimator):
         documents = as_documents(X)
         check_columns(self, X)
         return nearest_centroids(documents, self.centroids_, n_threads=self.n_threads).astype(np.int64)
-
-    def _unit_rows(self, X: MatrixLike) -> Matrix:
-        """Return checked rows, unit, with one warning if they were not; csr or dense."""
-        return unit_rows(self._matrix_to_fit(X))
 
 
 def sum_directions(rows: Matrix, labels: AnyIntegers, n_clusters: int) -> Matrix:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Self
+from operator import itemgetter
 
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import Integers, MatrixLike
-from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.arrays import Integers, Matrix
+from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.plain_values import format_size, parse_size
 from doccluster.base.progress import silent
-from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
-from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.base.validation import MAX_STARTS, as_generator
+from doccluster.clustering.centroid_estimator import CentroidEstimator
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, MemoryLimitError
@@ -80,60 +80,35 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
     True
     """
 
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
-
-        Raises
-        ------
-        InputError
-            If a parameter or the matrix cannot be used.
-        MemoryLimitError
-            If a table of the terms times the clusters does not fit into `max_memory`.
-        NothingUsable
-            If no row has a non-zero value.
-
-        Warns
-        -----
-        DocclusterWarning
-            If rows were normalised, or there are fewer distinct rows than clusters.
-        """
-        rows = self._unit_rows(X)
-        k = check_n_clusters(self.n_clusters, rows.shape[0])
-        check_parameters(self)
+    def _cluster(self, rows: Matrix, n_clusters: int) -> tuple[Integers, int]:
         sign = -1.0 if self.criterion in SMALLEST_IS_BEST else 1.0
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
         if self.max_memory is not None:
             n_terms = np.unique(as_sparse.indices).size
-            _check_memory(moves_bytes(n_terms, as_sparse.nnz, k) + FIT_BYTES, self.max_memory)
-        best: Integers | None = None
-        best_value = -sign * np.inf
+            _check_memory(moves_bytes(n_terms, as_sparse.nnz, n_clusters) + FIT_BYTES, self.max_memory)
+        one_start = SphericalParameters(
+            n_clusters, n_init=1, random_state=rng, n_threads=self.n_threads, max_memory=self.max_memory
+        )
         notes: dict[str, None] = {}
-        for start in range(self.n_init):
-            progress("start", start, self.n_init)
-            first_labels = spherical_k_means(
-                documents,
-                SphericalParameters(
-                    k, n_init=1, random_state=rng, n_threads=self.n_threads, max_memory=self.max_memory
-                ),
-            )
-            notes |= dict.fromkeys(first_labels.notes)
+
+        def run_start(number: int) -> tuple[float, Integers]:
+            progress("start", number, self.n_init)
+            first = spherical_k_means(documents, one_start)
+            notes.update(dict.fromkeys(first.notes))
             labels = refine_by_moves(
-                self.criterion, as_sparse, first_labels.labels, k, max_passes=self.max_passes, rng=rng
+                self.criterion, as_sparse, first.labels, n_clusters, max_passes=self.max_passes, rng=rng
             )
             evidence = ClusterEvidence(documents, Partition.from_labels(labels), n_threads=self.n_threads)
-            value = criterion_value(self.criterion, evidence)
-            if best is None or sign * value > sign * best_value:
-                best, best_value = labels, value
+            return sign * criterion_value(self.criterion, evidence), labels
+
+        best_value, labels = max(map(run_start, range(self.n_init)), key=itemgetter(0))  # the first among equals
         progress("start", self.n_init, self.n_init)
-        assert best is not None  # there is at least one start
-        self.labels_ = best
-        self.criterion_value_ = best_value
-        self.centroids_ = sum_directions(rows, best, k)
+        self.criterion_value_ = sign * best_value
         for note in notes:
-            warnings.warn(note, DocclusterWarning, stacklevel=2)
-        return self
+            warnings.warn(note, DocclusterWarning, stacklevel=3)
+        return labels, n_clusters
 
 
 def _check_memory(needed: int, max_memory: str | int) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-from doccluster.base.arrays import Integers, MatrixLike
-from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.arrays import Integers, Matrix
+from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.progress import silent
-from doccluster.base.validation import check_n_clusters
-from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.clustering.centroid_estimator import CentroidEstimator
 from doccluster.clustering.hierarchical.agglomeration import LINKAGES, agglomerate, cut_tree
 from doccluster.clustering.task import ClusteringParameters
 from doccluster.geometry import Documents
@@ -56,24 +54,7 @@ class AgglomerativeClustering(AgglomerativeParameters, CentroidEstimator):
     (array([0, 0, 1, 1]), array([0, 0, 1, 2]))
     """
 
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
-
-        Raises
-        ------
-        InputError
-            If a parameter or the matrix cannot be used.
-        MemoryLimitError
-            If there are too many documents for `max_memory`.
-
-        Warns
-        -----
-        DocclusterWarning
-            If rows were normalised.
-        """
-        rows = self._unit_rows(X)
-        k = check_n_clusters(self.n_clusters, rows.shape[0])
-        check_parameters(self)
+    def _cluster(self, rows: Matrix, n_clusters: int) -> tuple[Integers, int]:
         self.linkage_ = agglomerate(
             Documents(rows),
             self.linkage,
@@ -83,9 +64,7 @@ class AgglomerativeClustering(AgglomerativeParameters, CentroidEstimator):
         )
         self.children_ = self.linkage_[:, :2].astype(np.int64)
         self.distances_ = self.linkage_[:, 2]
-        self.labels_ = self.cut(k)
-        self.centroids_ = sum_directions(rows, self.labels_, k)
-        return self
+        return self.cut(n_clusters), n_clusters
 
     def cut(self, n_clusters: int) -> Integers:
         """Return the labels of another number of clusters, int64 array of shape (n_documents,)."""

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import Floats, Integers, Matrix, MatrixLike
-from doccluster.base.parameter_fields import check_parameters, described_by, parameter
+from doccluster.base.arrays import Floats, Integers, Matrix
+from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import silent
-from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
-from doccluster.clustering.centroid_estimator import CentroidEstimator, sum_directions
+from doccluster.base.validation import MAX_STARTS, as_generator
+from doccluster.clustering.centroid_estimator import CentroidEstimator
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
 from doccluster.clustering.task import SeededParameters
 from doccluster.errors import DocclusterWarning, InputError, NothingUsable
@@ -158,42 +157,23 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
     True
     """
 
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Cluster the rows of `X`, csr or dense; rows that are not unit are normalised in a copy, with a warning.
-
-        Raises
-        ------
-        InputError
-            If a parameter or the matrix cannot be used.
-        NothingUsable
-            If no row has a non-zero value.
-
-        Warns
-        -----
-        DocclusterWarning
-            If rows were normalised, or there are fewer distinct rows than clusters.
-        """
-        rows = self._unit_rows(X)
-        k = check_n_clusters(self.n_clusters, rows.shape[0])
-        check_parameters(self)
+    def _cluster(self, rows: Matrix, n_clusters: int) -> tuple[Integers, int]:
         if not sparse.csr_array(rows).count_nonzero():
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to cluster")
         rng = as_generator(self.random_state)
-        self.tree_ = self._grown(rows, k, rng)
+        self.tree_ = self._grown(rows, n_clusters, rng)
         # equal rows cannot be divided, so there may be fewer clusters than were asked for
         n_found = self.tree_.n_clusters
         labels = self.tree_.cut(n_found)
         if self.refine:
             labels = refine_by_moves(self.criterion, sparse.csr_array(rows), labels, n_found, rng=rng)
-        self.labels_ = labels
-        self.centroids_ = sum_directions(rows, labels, n_found)
-        if n_found < k:
+        if n_found < n_clusters:
             warnings.warn(
-                f"n_clusters={k} is above the number of distinct rows; {n_found} clusters are returned.",
+                f"n_clusters={n_clusters} is above the number of distinct rows; {n_found} clusters are returned.",
                 DocclusterWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
+        return labels, n_found
 
     def _grown(self, rows: Matrix, n_clusters: int, rng: np.random.Generator) -> BisectionTree:
         """Return the tree of as many divisions as are wanted, or as can be made."""

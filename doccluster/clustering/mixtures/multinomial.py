@@ -147,9 +147,7 @@ def sum_counts(block: slice, counts: CsrArray, labels: Labels, n_clusters: int) 
 
 def most_probable(block: slice, counts: CsrArray, parameters: Multinomials) -> Labels:
     """Return the most probable cluster of each of some documents, the lowest on ties."""
-    rows = counts[block]
-    parts = [parameters.scores(rows[part]).argmax(axis=1) for part in row_blocks(rows.shape[0], BLOCK_ROWS)]
-    return np.concatenate(parts)
+    return parameters.rule.labels(counts[block], n_threads=1)
 
 
 def settle(

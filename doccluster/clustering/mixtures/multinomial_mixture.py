@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -120,20 +121,20 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
         counts = _non_negative(matrix)
         if not counts.count_nonzero():
             raise NothingUsable("X has no document with a term; there is nothing to fit.")
-        best, value = self._best_start(counts, k)
+        value, best = self._best_start(counts, k)
         self.mixture_, self.labels_ = best.parameters, best.labels
         self.weights_ = best.parameters.weights
         self.log_likelihood_, self.n_iter_, self.converged_ = value, best.n_iter, best.converged
         return self
 
-    def _best_start(self, counts: CsrArray, k: int) -> tuple[SettledMixture, float]:
+    def _best_start(self, counts: CsrArray, k: int) -> tuple[float, SettledMixture]:
         rng = as_generator(self.random_state)
         progress = self.progress or silent
         n_starts = self.n_init if isinstance(self.init, str) else 1
         rows = shared_term_rows(counts, k, n_threads=self.n_threads).rows
-        best: tuple[SettledMixture, float] | None = None
-        for start in range(n_starts):
-            progress("start", start, n_starts)
+
+        def run_start(number: int) -> tuple[float, SettledMixture]:
+            progress("start", number, n_starts)
             settled = settle_labels(
                 counts,
                 seed_labels(rows, k, self.init, rng, self.n_threads),
@@ -145,15 +146,11 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
                 soft=self.assignment == "soft",
                 n_threads=self.n_threads,
             )
-            value = self._log_likelihood(counts, settled.parameters)
-            if best is None or value > best[1]:
-                best = settled, value
-        progress("start", n_starts, n_starts)
-        assert best is not None  # there is at least one start
-        return best
+            return float(self._of_documents(counts, settled.parameters).sum()), settled
 
-    def _log_likelihood(self, counts: CsrArray, parameters: Multinomials) -> float:
-        return float(self._of_documents(counts, parameters).sum())
+        best = max(map(run_start, range(n_starts)), key=itemgetter(0))  # the first among equals
+        progress("start", n_starts, n_starts)
+        return best
 
     def _of_documents(self, counts: CsrArray, parameters: Multinomials) -> Floats:
         """Return the log-likelihood of each document over that of the collection's own distribution."""
@@ -172,12 +169,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
     def predict(self, X: MatrixLike) -> Integers:
         """Return the most probable cluster of each document, the lowest on ties."""
         counts = _non_negative(self._new_matrix(X))
-        parts = map_blocks(
-            lambda part: self.mixture_.scores(counts[part]).argmax(axis=1),
-            row_blocks(counts.shape[0], BLOCK_ROWS),
-            n_threads=self.n_threads,
-        )
-        return np.concatenate(list(parts)).astype(np.int64)
+        return self.mixture_.rule.labels(counts, n_threads=self.n_threads)
 
     def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each cluster for each document, array of shape (n_documents, n_clusters)."""

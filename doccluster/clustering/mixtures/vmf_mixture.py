@@ -165,14 +165,12 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, MatrixEstimator):
     def _best_start(self, rows: Matrix, documents: list[UnitRows], n_clusters: int) -> MixtureFit:
         generator = as_generator(self.random_state)
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        best: MixtureFit | None = None
-        for start in range(n_starts):
+
+        def run_start(number: int) -> MixtureFit:
             labels = seed_labels(rows, n_clusters, self.init, generator, self.n_threads)
-            fit = self._run(documents, labels, n_clusters, f"start {start + 1} of {n_starts}")
-            if best is None or fit.history[-1] > best.history[-1]:
-                best = fit
-        assert best is not None
-        return best
+            return self._run(documents, labels, n_clusters, f"start {number} of {n_starts}")
+
+        return max(map(run_start, range(1, n_starts + 1)), key=lambda fit: fit.history[-1])  # the first among equals
 
     def _run(self, documents: list[UnitRows], labels: AnyIntegers, n_clusters: int, stage: str) -> MixtureFit:
         """Return the end of one start: maximise, expect, until the gain is below `tol`."""

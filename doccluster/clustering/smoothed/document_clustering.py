@@ -15,13 +15,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from doccluster.base.parameter_fields import described_by, parameter, parameters_of
 from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
-from doccluster.clustering.centroid_estimator import check_columns, sum_directions
+from doccluster.clustering.centroid_estimator import MatrixEstimator, sum_directions
 from doccluster.clustering.guidance import grow_clusters, guides_of
 from doccluster.clustering.k_means.assign import assign_to_centroids
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
@@ -45,7 +44,7 @@ class GuidedParameters(DocumentParameters):
 
 
 @described_by(GuidedParameters)
-class DocumentClustering(ClusterMixin, GuidedParameters, BaseEstimator):
+class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
     """Clusters of documents from term counts (or tf-idf rows), smoothed and refined.
 
     Notes
@@ -110,8 +109,7 @@ class DocumentClustering(ClusterMixin, GuidedParameters, BaseEstimator):
         DocclusterWarning
             If there are fewer distinct rows than clusters.
         """
-        matrix = check_matrix(X)
-        validate_data(self, X, skip_check_array=True)
+        matrix = self._matrix_to_fit(X)
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None
         check_n_clusters(self.n_clusters, matrix.shape[0])
         if counts is None:
@@ -147,9 +145,7 @@ class DocumentClustering(ClusterMixin, GuidedParameters, BaseEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the cluster of each document: the most probable in the mixture, else that of the nearest centroid."""
-        check_is_fitted(self)
-        matrix = check_matrix(X)
-        check_columns(self, X)
+        matrix = self._new_matrix(X)
         if self.mixture_ is not None and holds_counts(matrix):
             labels: npt.NDArray[np.int64] = self.mixture_.scores(sparse.csr_array(matrix)).argmax(axis=1)
             return labels
@@ -162,11 +158,8 @@ class DocumentClustering(ClusterMixin, GuidedParameters, BaseEstimator):
 
         Only a model that was fitted to counts has this method.
         """
-        check_is_fitted(self)
         assert self.mixture_ is not None  # else the method is not there
-        matrix = check_matrix(X)
-        check_columns(self, X)
-        return self.mixture_.posteriors(sparse.csr_array(matrix))
+        return self.mixture_.posteriors(sparse.csr_array(self._new_matrix(X)))
 
     def fit_predict(
         self, X: Any, y: Any = None, *, letters: Any = None, terms: Sequence[str] | None = None
@@ -174,11 +167,6 @@ class DocumentClustering(ClusterMixin, GuidedParameters, BaseEstimator):
         """Cluster documents and return their labels; the arguments are those of `fit`."""
         labels: npt.NDArray[np.int64] = self.fit(X, letters=letters, terms=terms).labels_
         return labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _rows(self, matrix: Any) -> Any:
         """Return unit rows, tf-idf of the fitted collection where the matrix holds counts."""
