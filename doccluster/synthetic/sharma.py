@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
@@ -110,20 +109,33 @@ def make_sharma(
         )
     n_rows = n_documents * k
     n_overlap = _rounded(n_terms * k + 2 * n_rows * gamma) - n_terms * k
-    shape = _Shape(k, n_documents, n_terms, n_overlap, gamma, (min(low, n_rows), min(high, n_rows)))
     check_choice(structure, _STRUCTURES, "structure")
     check_choice(extra_rows, _EXTRA_ROWS, "extra_rows")
-    law = _Values.of(alpha, beta, sigma, shape)
-    generator = as_generator(random_state)
-    truth = np.repeat(np.arange(shape.n_clusters), shape.documents)
-    blocks = _block_part(shape, law, structure, generator)
-    shared = _overlap_part(shape, law, generator)
-    blocks, shared, truth = _fill_zero_columns(blocks, shared, truth, shape, law, extra_rows, generator)
-    blocks = _redraw_zero_rows(blocks, shared, truth, shape, law, structure, generator)
-    # the draws above may leave a term or a document without any value; both were given one
+    plan = _Plan(
+        k,
+        n_documents,
+        n_terms,
+        n_overlap,
+        (min(low, n_rows), min(high, n_rows)),
+        check_share(alpha, "alpha"),
+        check_share(beta, "beta"),
+        check_share(sigma, "sigma", lowest=1e-6, highest=1e6),
+        structure,
+        as_generator(random_state),
+    )
+    plan.check()
+    truth = np.repeat(np.arange(k), n_documents)
+    blocks, shared = plan.draw_blocks(), plan.draw_overlap()
+    # the draws may leave a term or a document without any value; both are given one
+    owners, added = plan.rows_for_empty_columns(blocks, extra_rows, math.ceil(gamma * n_rows))
+    if owners.size:
+        blocks, truth = sparse.vstack([blocks, added], format="csr"), np.concatenate([truth, owners])
+        shared = sparse.vstack([shared, sparse.csr_array((owners.size, n_overlap))], format="csr")
+    blocks = plan.fill_empty_rows(blocks, shared, truth)
     matrix = sparse.hstack([blocks, shared], format="csr", dtype=np.float64)
     rows = sparse.csr_array(unit_rows(matrix, warn=False), dtype=np.float32)
-    terms = shape.term_names()
+    names = [f"cluster{c}_term{t}" for c in range(k) for t in range(n_terms)]
+    terms = np.array(names + [f"overlap{t}" for t in range(n_overlap)], dtype=object)
     vectors = DocumentVectors(rows, row_names(rows.shape[0]), terms, terms)
     parameters = {
         "kind": "sharma",
@@ -134,28 +146,35 @@ def make_sharma(
         "documents_per_cluster": n_documents,
         "terms_per_cluster": n_terms,
         "overlap_columns": n_overlap,
-        "overlap_rows": list(shape.overlap_rows),
-        "alpha": law.alpha,
-        "beta": law.beta,
-        "sigma": law.sigma,
+        "overlap_rows": list(plan.overlap_rows),
+        "alpha": plan.alpha,
+        "beta": plan.beta,
+        "sigma": plan.sigma,
         "structure": structure,
         "extra_rows": extra_rows,
-        "n_extra_rows": rows.shape[0] - shape.n_rows,
+        "n_extra_rows": rows.shape[0] - n_rows,
         "random_state": seed_record(random_state),
     }
     return SyntheticVectors(vectors, truth, parameters)
 
 
 @dataclass(frozen=True)
-class _Shape:
-    """How many rows and columns there are."""
+class _Plan:
+    """The shape of the matrix, and the law of its values.
+
+    They are normal about 1/2, truncated to [0, 1], minus a threshold (alpha, of overlap columns beta), zero below it.
+    """
 
     n_clusters: int
-    documents: int
-    terms: int
+    documents: int  # of a cluster
+    terms: int  # of a cluster
     n_overlap: int
-    overlap: float
     overlap_rows: tuple[int, int]
+    alpha: float
+    beta: float
+    sigma: float
+    structure: str
+    generator: np.random.Generator
 
     @property
     def n_rows(self) -> int:
@@ -165,142 +184,89 @@ class _Shape:
     def n_block_terms(self) -> int:
         return self.terms * self.n_clusters
 
-    def term_names(self) -> npt.NDArray[np.object_]:
-        cluster_terms = [f"cluster{c}_term{t}" for c in range(self.n_clusters) for t in range(self.terms)]
-        return np.array(cluster_terms + [f"overlap{t}" for t in range(self.n_overlap)], dtype=object)
-
-
-@dataclass(frozen=True)
-class _Values:
-    """The law of the values: normal about 1/2, truncated to [0, 1], minus a threshold, zero below it."""
-
-    alpha: float
-    beta: float
-    sigma: float
-
-    @classmethod
-    def of(cls, alpha: float, beta: float, sigma: float, shape: _Shape) -> _Values:
-        law = cls(
-            check_share(alpha, "alpha"),
-            check_share(beta, "beta"),
-            check_share(sigma, "sigma", lowest=1e-6, highest=1e6),
-        )
-        for name, threshold, n_cells in (
-            ("alpha", law.alpha, shape.terms),
-            ("beta", law.beta, shape.overlap_rows[0]),
-        ):
-            if law.share_above(threshold) * n_cells < 1e-3:  # rows and columns without values are drawn again
+    def check(self) -> None:
+        """Raise InputError if a threshold leaves next to no value: rows and columns without any are drawn again."""
+        low, high = special.ndtr([-0.5 / self.sigma, 0.5 / self.sigma])
+        for name, threshold, n_cells in (("alpha", self.alpha, self.terms), ("beta", self.beta, self.overlap_rows[0])):
+            share_above = (high - special.ndtr((threshold - 0.5) / self.sigma)) / (high - low)
+            if share_above * n_cells < 1e-3:
                 raise InputError(
-                    ("with ", Argument("sigma", law.sigma), " leaves next to no value above zero"),
+                    ("with ", Argument("sigma", self.sigma), " leaves next to no value above zero"),
                     argument=name,
                     received=threshold,
                     expected=("a smaller ", Argument(name), " or a larger ", Argument("sigma")),
                 )
-        return law
 
-    def share_above(self, threshold: float) -> float:
+    def draw(self, shape: int | tuple[int, ...], threshold: float) -> Floats:
+        """Return values of the law."""
         low, high = special.ndtr([-0.5 / self.sigma, 0.5 / self.sigma])
-        return float((high - special.ndtr((threshold - 0.5) / self.sigma)) / (high - low))
-
-    def draw(self, shape: int | tuple[int, ...], threshold: float, generator: np.random.Generator) -> Floats:
-        low, high = special.ndtr([-0.5 / self.sigma, 0.5 / self.sigma])
-        values = 0.5 + self.sigma * special.ndtri(low + generator.random(shape) * (high - low))
+        values = 0.5 + self.sigma * special.ndtri(low + self.generator.random(shape) * (high - low))
         values_above: Floats = np.maximum(np.clip(values, 0.0, 1.0) - threshold, 0.0)
         return values_above
+
+    def columns_of(self, cluster: int) -> Integers:
+        """Return the block columns in which documents of a cluster have values."""
+        first = cluster * self.terms
+        return np.arange(self.n_block_terms) if self.structure == "dense" else np.arange(first, first + self.terms)
+
+    def draw_blocks(self) -> CsrArray:
+        """Return the part of the block columns, csr array of shape (n_rows, n_block_terms)."""
+        shape = self.documents, self.columns_of(0).size
+        parts = [sparse.csr_array(self.draw(shape, self.alpha)) for _ in range(self.n_clusters)]
+        return sparse.csr_array(
+            (sparse.vstack if self.structure == "dense" else sparse.block_diag)(parts, format="csr")
+        )
+
+    def draw_overlap(self) -> CsrArray:
+        """Return the part of the overlap columns, csr array of shape (n_rows, n_overlap), no column all zero."""
+        rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        low, high = self.overlap_rows
+        for column in range(self.n_overlap):
+            weights = np.zeros(1)
+            while not weights.any():
+                size = int(self.generator.integers(low, high + 1))
+                chosen = self.generator.choice(self.n_rows, size=size, replace=False)
+                weights = self.draw(size, self.beta)
+            rows.append(chosen)
+            columns.append(np.full(size, column))
+            values.append(weights)
+        entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+        matrix = sparse.csr_array(sparse.coo_array(entries, shape=(self.n_rows, self.n_overlap)))
+        matrix.eliminate_zeros()
+        return matrix
+
+    def rows_for_empty_columns(self, blocks: CsrArray, extra_rows: str, n_wanted: int) -> tuple[Integers, CsrArray]:
+        """Return rows to be added so that every block column has a value, and the cluster of each."""
+        zero = np.flatnonzero(np.bincount(blocks.indices[blocks.data > 0], minlength=self.n_block_terms) == 0)
+        owners = zero // self.terms
+        if extra_rows == "per_column":
+            targets = [(owner, zero[at : at + 1]) for at, owner in enumerate(owners)]
+        else:
+            targets = [(owner, zero[owners == owner]) for owner in np.unique(owners)]
+            if extra_rows == "gamma_n" and targets:
+                targets = [targets[row % len(targets)] for row in range(max(n_wanted, len(targets)))]
+        added = sparse.lil_array((len(targets), self.n_block_terms))
+        for row, (owner, columns) in enumerate(targets):
+            others = self.generator.choice(self.terms, min(_MORE_COLUMNS, self.terms), replace=False)
+            chosen = np.union1d(columns, owner * self.terms + others)
+            # half open at zero in practice: a value of exactly zero has probability zero
+            added[row, chosen] = self.draw(chosen.size, 0.0)
+        return np.array([owner for owner, _ in targets], dtype=np.int64), added.tocsr()
+
+    def fill_empty_rows(self, blocks: CsrArray, shared: CsrArray, truth: Integers) -> Matrix:
+        """Return the block part with new values in the rows that are all zero in both parts."""
+        zero = np.flatnonzero((blocks.sum(axis=1) == 0) & (shared.sum(axis=1) == 0))
+        if not zero.size:
+            return blocks
+        blocks = blocks.tolil()
+        for row in zero:
+            columns, weights = self.columns_of(int(truth[row])), np.zeros(1)
+            while not weights.any():
+                weights = self.draw(columns.size, self.alpha)
+            filled = np.flatnonzero(weights)
+            blocks[row, columns[filled]] = weights[filled]
+        return blocks.tocsr()
 
 
 def _rounded(value: float) -> int:
     return math.floor(value + 0.5)
-
-
-def _block_part(shape: _Shape, law: _Values, structure: str, generator: np.random.Generator) -> CsrArray:
-    """Return the part of the block columns, csr array of shape (n_rows, n_block_terms)."""
-    n_terms = shape.n_block_terms if structure == "dense" else shape.terms
-    blocks = (law.draw((shape.documents, n_terms), law.alpha, generator) for _ in range(shape.n_clusters))
-    parts = [sparse.csr_array(part) for part in blocks]
-    return sparse.csr_array((sparse.vstack if structure == "dense" else sparse.block_diag)(parts, format="csr"))
-
-
-def _overlap_part(shape: _Shape, law: _Values, generator: np.random.Generator) -> CsrArray:
-    """Return the part of the overlap columns, csr array of shape (n_rows, n_overlap), no column all zero."""
-    rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
-    low, high = shape.overlap_rows
-    for column in range(shape.n_overlap):
-        weights = np.zeros(1)
-        while not weights.any():
-            chosen = generator.choice(shape.n_rows, size=int(generator.integers(low, high + 1)), replace=False)
-            weights = law.draw(chosen.size, law.beta, generator)
-        rows.append(chosen)
-        columns.append(np.full(chosen.size, column))
-        values.append(weights)
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    matrix = sparse.csr_array(sparse.coo_array(entries, shape=(shape.n_rows, shape.n_overlap)))
-    matrix.eliminate_zeros()
-    return matrix
-
-
-def _fill_zero_columns(
-    blocks: CsrArray,
-    shared: CsrArray,
-    truth: Integers,
-    shape: _Shape,
-    law: _Values,
-    extra_rows: str,
-    generator: np.random.Generator,
-) -> tuple[CsrArray, CsrArray, Integers]:
-    """Return both parts and the truth with rows added so that every block column has a value."""
-    zero = np.flatnonzero(np.bincount(blocks.indices[blocks.data > 0], minlength=shape.n_block_terms) == 0)
-    if not zero.size:
-        return blocks, shared, truth
-    targets = _targets(zero, zero // shape.terms, shape, extra_rows)
-    added = sparse.lil_array((len(targets), shape.n_block_terms))
-    for row, (owner, columns) in enumerate(targets):
-        others_of_owner = owner * shape.terms + generator.choice(
-            shape.terms, min(_MORE_COLUMNS, shape.terms), replace=False
-        )
-        chosen = np.union1d(columns, others_of_owner)
-        # half open at zero in practice: a value of exactly zero has probability zero
-        added[row, chosen] = law.draw(chosen.size, 0.0, generator)
-    labels = np.array([owner for owner, _ in targets], dtype=np.int64)
-    return (
-        sparse.vstack([blocks, added.tocsr()], format="csr"),
-        sparse.vstack([shared, sparse.csr_array((len(targets), shape.n_overlap))], format="csr"),
-        np.concatenate([truth, labels]),
-    )
-
-
-def _targets(zero: Integers, owners: Integers, shape: _Shape, extra_rows: str) -> list[tuple[int, Integers]]:
-    """Return the cluster and the zero columns of each row to add."""
-    if extra_rows == "per_column":
-        return [(int(owner), zero[at : at + 1]) for at, owner in enumerate(owners)]
-    by_owner = [(int(owner), zero[owners == owner]) for owner in np.unique(owners)]
-    if extra_rows == "owner":
-        return by_owner
-    n_rows = max(math.ceil(shape.overlap * shape.n_rows), len(by_owner))
-    return [by_owner[row % len(by_owner)] for row in range(n_rows)]
-
-
-def _redraw_zero_rows(
-    blocks: CsrArray,
-    shared: CsrArray,
-    truth: Integers,
-    shape: _Shape,
-    law: _Values,
-    structure: str,
-    generator: np.random.Generator,
-) -> Matrix:
-    """Return the block part with new values in the rows that are all zero in both parts."""
-    zero = np.flatnonzero((blocks.sum(axis=1) == 0) & (shared.sum(axis=1) == 0))
-    if not zero.size:
-        return blocks
-    blocks = blocks.tolil()
-    for row in zero:
-        is_dense = structure == "dense"
-        first = 0 if is_dense else int(truth[row]) * shape.terms
-        n_cells = shape.n_block_terms if is_dense else shape.terms
-        weights = np.zeros(n_cells)
-        while not weights.any():
-            weights = law.draw(n_cells, law.alpha, generator)
-        filled = np.flatnonzero(weights)
-        blocks[row, first + filled] = weights[filled]
-    return blocks.tocsr()
