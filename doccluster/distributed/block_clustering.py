@@ -56,28 +56,6 @@ from doccluster.errors import Argument, InputError, NothingUsable
 _DAMAGED = (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile)
 
 
-@dataclass(frozen=True, eq=False)
-class FitProgress:
-    """The part of a fit that is kept."""
-
-    random: dict[str, object]  # the state of the generator, after the seeds of the start under way
-    best: Snapshot | None  # this and the next two: of the starts that are over, as in `BestStart`
-    objectives: tuple[float, ...]
-    labels: tuple[npt.NDArray[np.int32], ...]
-    # where the start under way is: its means, the labels by them, its last objective and the number of its iterations;
-    # None between two starts
-    current: Snapshot | None = None
-
-    @classmethod
-    def of(cls, generator: np.random.Generator, best: BestStart, iteration: Iteration | None = None) -> FitProgress:
-        """Return how far a fit has come."""
-        current = None
-        if iteration is not None:
-            current = Snapshot(iteration.steps.labels(), iteration.steps.table, iteration.objective, iteration.number)
-        random = dict(generator.bit_generator.state)
-        return cls(random, best.best, tuple(best.objectives), tuple(best.labels), current)
-
-
 @dataclass(frozen=True)
 class Checkpoints:
     """Where checkpoints of one fit are written, and how often."""
@@ -86,25 +64,27 @@ class Checkpoints:
     every: int  # iterations from one to the next; one is written at the end of each start too
     key: str = ""  # what stands for the documents and the options: a checkpoint of others is refused
 
-    def of(self, key: str) -> Checkpoints:
-        """Return the same for documents and options with this key."""
-        return replace(self, key=key)
+    def save(self, generator: np.random.Generator, best: BestStart, iteration: Iteration | None = None) -> None:
+        """Write how far a fit has come: the starts that are over, and the one under way with the generator's state.
 
-    def save(self, state: FitProgress) -> None:
-        """Write a checkpoint in place of the one before. Raises InputError if it cannot be written."""
-        snapshots = {"best": state.best, "begun": state.current}
+        Raises InputError if it cannot be written.
+        """
+        begun = None
+        if iteration is not None:
+            begun = Snapshot(iteration.steps.labels(), iteration.steps.table, iteration.objective, iteration.number)
+        snapshots = {"best": best.best, "begun": begun}
         record = {
             "key": self.key,
-            "random": state.random,
-            "objectives": state.objectives,
-            "n_labels": len(state.labels),
+            "random": generator.bit_generator.state,
+            "objectives": best.objectives,
+            "n_labels": len(best.labels),
             **{
                 name: snapshot and [snapshot.objective, snapshot.n_iter, snapshot.converged]
                 for name, snapshot in snapshots.items()
             },
         }
         arrays: dict[str, Array] = {"told": np.array(json.dumps(record))}
-        arrays |= {f"labels{number}": labels for number, labels in enumerate(state.labels)}
+        arrays |= {f"labels{number}": labels for number, labels in enumerate(best.labels)}
         for name, snapshot in snapshots.items():
             if snapshot is not None:
                 arrays |= _packed(name, snapshot.means, snapshot.labels)
@@ -117,8 +97,11 @@ class Checkpoints:
                 f"the checkpoint {self.path} cannot be written ({error.strerror or error})", remedy="make room there"
             ) from error
 
-    def load(self) -> FitProgress | None:
-        """Return the last checkpoint, None if there is none."""
+    def restore(self, generator: np.random.Generator, best: BestStart) -> Snapshot | None:
+        """Bring a generator and the best start to the last checkpoint, if any; return the start under way there.
+
+        It has the labels by its means, its last objective and the number of its iterations; None between two starts.
+        """
         if not self.path.is_file():
             return None
         try:
@@ -129,9 +112,11 @@ class Checkpoints:
                         f"the checkpoint {self.path} is of other documents, or of a run with other options",
                         remedy=("type the command again as it was, or give ", Argument("overwrite", True)),
                     )
-                best, current = (record[name] and _unpacked(name, arrays, *record[name]) for name in ("best", "begun"))
-                labels = tuple(arrays[f"labels{number}"] for number in range(record["n_labels"]))
-                return FitProgress(record["random"], best, tuple(map(float, record["objectives"])), labels, current)
+                over, begun = (record[name] and _unpacked(name, arrays, *record[name]) for name in ("best", "begun"))
+                generator.bit_generator.state = record["random"]
+                best.best, best.objectives = over, list(map(float, record["objectives"]))
+                best.labels = [arrays[f"labels{number}"] for number in range(record["n_labels"])]
+                return begun
         except _DAMAGED as error:
             raise InputError(
                 f"the checkpoint {self.path} is damaged ({error})",
@@ -327,12 +312,9 @@ def cluster_blocks(
     if not rows.usable.size:
         raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
     generator = as_generator(parameters.random_state)
-    best, current, n_done = BestStart(Limits(parameters.max_iter, parameters.tol)), None, 0
-    before = checkpoints and checkpoints.load()
-    if before:
-        generator.bit_generator.state = before.random
-        best.best, best.objectives, best.labels = before.best, list(before.objectives), list(before.labels)
-        n_done, current = len(before.objectives), before.current
+    best = BestStart(Limits(parameters.max_iter, parameters.tol))
+    current = None if checkpoints is None else checkpoints.restore(generator, best)
+    n_done = len(best.objectives)
     folder = Path(tempfile.mkdtemp(prefix="clustering-", dir=place.folder))
 
     def starts() -> Iterator[BlockMeans]:
@@ -352,11 +334,14 @@ def cluster_blocks(
             yield start
             shutil.rmtree(start.folder, ignore_errors=True)
             if checkpoints is not None:
-                checkpoints.save(FitProgress.of(generator, best))
+                checkpoints.save(generator, best)
 
     def save(iteration: Iteration) -> None:
         if checkpoints is not None and iteration.number and iteration.number % checkpoints.every == 0:
-            checkpoints.save(FitProgress.of(generator, best, iteration))
+            checkpoints.save(generator, best, iteration)
+
+    def finish(snapshot: Snapshot) -> SphericalFit:
+        return fit_of(snapshot, rows.usable.size, best, parameters.n_clusters, notes=[])
 
     try:
         with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
@@ -366,13 +351,10 @@ def cluster_blocks(
                 progress=parameters.progress or silent,
                 observe=save,
             )
-        return fit_of(snapshot, rows.usable.size, best, parameters.n_clusters, notes=[])
+        return finish(snapshot)
     except KeyboardInterrupt as stopped:
-        last = best.so_far()
-        fit = None
-        if last is not None:
-            fit = fit_of(last, rows.usable.size, best, parameters.n_clusters, notes=[])
-        raise FitInterrupted(fit) from stopped
+        so_far = best.so_far()
+        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         place.everywhere(release_fits, str(folder))

@@ -155,7 +155,7 @@ class BlockStages(Stages):
             state = as_generator(parameters.random_state).bit_generator.state
             begins = parameters.init if isinstance(parameters.init, str) else None  # means follow from the rows
             key = matrix_checksum(documents.matrix, **decisive, init=begins, random=state, version=__version__)
-            checkpoints = checkpoints.of(key)
+            checkpoints = replace(checkpoints, key=key)
         blocks = blocks_of_table(self.place, documents.unit)
         return cluster_blocks(self.place, blocks, parameters, keep_bytes=self.keep_bytes, checkpoints=checkpoints)
 
