@@ -7,10 +7,10 @@ import os
 import pathlib
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from functools import lru_cache
+from typing import Any
 
 from doccluster.errors import InputError, importing
 from doccluster.report.svg import CATEGORIES, INK, MISSING, MUTED, RISING, RULE
@@ -22,15 +22,12 @@ with importing("doccluster.plots needs", "matplotlib", install="doccluster[plots
     from matplotlib.colors import Colormap, LinearSegmentedColormap
     from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties, findfont, get_font
-    from matplotlib.ticker import FuncFormatter, NullFormatter
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 
 _FALLING = ("#7d3116", "#b4502b", "#d98e69", "#f0cfbb")
 Path = str | os.PathLike[str]
-P = ParamSpec("P")
-R = TypeVar("R")
 
 FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same on every machine
 NARROW = ["STIXGeneral", FONT]  # for long names: comes with matplotlib too, but for the signs it lacks
@@ -97,20 +94,9 @@ def category_style(index: int) -> dict[str, Any]:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Set matplotlib's settings to the house style, and put them back."""
+    """Set matplotlib's settings to the house style, and put them back; also a decorator of functions that draw."""
     with _DRAWING, matplotlib.rc_context(STYLE):
         yield
-
-
-def drawn(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function that draws, so that it draws in the house style."""
-
-    @wraps(function)
-    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
-        with house_style():
-            return function(*args, **kwargs)
-
-    return draw
 
 
 class ShownFigure(Figure):
@@ -165,18 +151,6 @@ def _signs() -> frozenset[int]:
     return frozenset(get_font(findfont(FontProperties(family=[FONT]))).get_charmap())
 
 
-def save_figure(figure: Figure, path: Path) -> pathlib.Path:
-    """Write the figure as the suffix of `path` says (svg, png or pdf), without the time, and return the path.
-
-    Raises InputError if the suffix is none of these.
-    """
-    target = pathlib.Path(path)
-    kind = target.suffix.lower().lstrip(".")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(figure_bytes(figure, kind))
-    return target
-
-
 def figure_bytes(figure: Figure, kind: str) -> bytes:
     """Return the figure in the format `kind` (svg, png or pdf); the same figure gives the same bytes.
 
@@ -198,18 +172,13 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
     return stream.getvalue().replace(f"'{NARROW[0]}', '{FONT}'".encode(), _NARROW_IN_SVG)
 
 
-def set_scales(axes: Axes, *, log_x: bool, log_y: bool) -> None:
-    """Make the axes logarithmic, with plain numbers on them."""
-    for is_log, set_scale, axis in ((log_x, axes.set_xscale, axes.xaxis), (log_y, axes.set_yscale, axes.yaxis)):
-        if is_log:
-            set_scale("log")
-            # matplotlib's own labels of a logarithmic axis are formulas, and text is never read as a formula here
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.set_minor_formatter(NullFormatter())
-
-
 def written(figure: Figure, path: Path | None) -> Figure:
-    """Return the figure, after writing it if there is a path."""
+    """Return the figure; with a path write it first, as its suffix says (svg, png or pdf), without the time.
+
+    Raises InputError if the suffix is none of these.
+    """
     if path is not None:
-        save_figure(figure, path)
+        target = pathlib.Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(figure_bytes(figure, target.suffix.lower().lstrip(".")))
     return figure

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
-from doccluster.report.canvas import NARROW, Path, drawn, new_axes, plain, written
+from doccluster.report.canvas import NARROW, Path, house_style, new_axes, plain, written
 from doccluster.report.drawn_map import (
     DARK,
     LETTER,
@@ -44,7 +44,7 @@ LENGTHS = (1, 7, 14, 28, 91, 182, 365)  # of a bin, in days
 AXIS, LONGEST, TITLES, DATES = 160.0, 80.0, 215.0, 62.0  # in points: where the line of time is, the longest bar, ...
 
 
-@drawn
+@house_style()
 @at_the_door
 def over_time(
     run: Run, *, by: str | None = None, is_dark: bool = False, ax: Axes | None = None, path: Path | None = None
@@ -130,7 +130,7 @@ def _without_gaps(periods: list[str]) -> list[str]:
     ]
 
 
-@drawn
+@house_style()
 @at_the_door
 def timeline(
     run: Run, cluster: int, *, is_dark: bool = False, ax: Axes | None = None, path: Path | None = None

@@ -311,39 +311,49 @@ def silhouette_plot(widths: npt.ArrayLike, labels: npt.ArrayLike, *, mean: float
     Silhouettes that are nan are left out. About `max_points` documents are drawn, evenly spaced, so that outlines keep
     their shape; the dashed line is at `mean`. Raises InputError if the lengths differ.
     """
-    values = np.asarray(widths, dtype=np.float64)
-    clusters = _values("labels", labels, values.size)
-    numbers, gap = np.unique(clusters), 0.012 * max(1, values.size)
-    members = [np.sort(values[(clusters == number) & ~np.isnan(values)])[::-1] for number in numbers]
-    ends = np.cumsum([own_widths.size + gap for own_widths in members])
-    middles = ends - gap - np.array([own_widths.size for own_widths in members]) / 2
-    shown = range(0, numbers.size, tick_step(numbers.size))
-    down = Scale(
-        max(float(ends[-1]), 1.0),
-        -gap,
-        tuple(middles[place] for place in shown),
-        tuple(f"{numbers[place]:g}" for place in shown),
+    clusters, outlines, middles, ends = silhouette_outlines(widths, labels, max_points)
+    step = tick_step(clusters.size)
+    down = Scale(*ends, tuple(middles[::step]), tuple(f"{cluster:g}" for cluster in clusters[::step]))
+    figure = SvgFigure(height=72 * float(np.clip(0.3 * clusters.size + 1.6, 2.6, 9.0)))
+    across, up = framed(
+        figure, scale_of([*np.ravel(widths), 0.0]), down, x_label="silhouette", y_label="cluster", grid="x"
     )
-    figure = SvgFigure(height=72 * float(np.clip(0.3 * numbers.size + 1.6, 2.6, 9.0)))
-    across, up = framed(figure, scale_of([*values, 0.0]), down, x_label="silhouette", y_label="cluster", grid="x")
-    for own_widths, end in zip(members, ends.tolist(), strict=True):
-        n = own_widths.size
-        n_points = min(n, max(8, round(max_points * n / values.size)))
-        rows = np.unique(np.linspace(0, n - 1, n_points).round().astype(np.int64)) if n else np.zeros(0, np.int64)
-        # the outline is closed at both ends, or the widest and the narrowest document would lose half their line
-        start = end - gap - n
-        heights = up.at(np.concatenate([[start], start + rows + 0.5, [start + n]])).tolist()
-        outline = own_widths[np.concatenate([rows[:1], rows, rows[-1:]])]
+    foot = float(across.at(0.0))
+    for outline, places in outlines:
+        heights = up.at(places).tolist()
         for side, colour in ((np.maximum(outline, 0), "accent"), (np.minimum(outline, 0), "warning")):
             if side.any():
-                edge = list(zip(across.at(side).tolist(), heights, strict=False))
-                foot = float(across.at(0.0))
+                edge = list(zip(across.at(side).tolist(), heights, strict=True))
                 closed = [(foot, heights[0]), *edge, (foot, heights[-1])]
                 figure.draw(path_through(closed, is_closed=True), fill=colour)
     for value, style in ((mean, {"stroke": "ink", "dashes": "2 3"}), (0.0, {"stroke": "muted", "width": 0.8})):
         at = float(across.at(value))
         figure.draw(path_through([(at, up.start), (at, up.end)]), **style)
     return figure
+
+
+def silhouette_outlines(
+    widths: npt.ArrayLike, labels: npt.ArrayLike, max_points: int
+) -> tuple[Floats, list[tuple[Floats, Floats]], Floats, tuple[float, float]]:
+    """Return the clusters, the outline of each, the middles of their documents, and the ends of the axis of these.
+
+    An outline has the silhouettes at its corners, widest first, and their places on that axis, the first at the top.
+    """
+    values = np.asarray(widths, dtype=np.float64)
+    clusters = _values("labels", labels, values.size)
+    numbers, gap = np.unique(clusters), 0.012 * max(1, values.size)
+    members = [np.sort(values[(clusters == number) & ~np.isnan(values)])[::-1] for number in numbers]
+    sizes = np.array([own_widths.size for own_widths in members])
+    starts = np.cumsum([0.0, *(sizes + gap)])
+    outlines = []
+    for own_widths, start in zip(members, starts.tolist(), strict=False):
+        n = own_widths.size
+        n_points = min(n, max(8, round(max_points * n / values.size)))
+        rows = np.unique(np.linspace(0, n - 1, n_points).round().astype(np.int64))
+        # the outline is closed at both ends, or the widest and the narrowest document would lose half their line
+        corners = own_widths[np.concatenate([rows[:1], rows, rows[-1:]])]
+        outlines.append((corners, np.concatenate([[start], start + rows + 0.5, [start + n]])[: corners.size]))
+    return numbers, outlines, starts[:-1] + sizes / 2, (max(float(starts[-1]), 1.0), -gap)
 
 
 def leaves_of(run: Run) -> TreeLevel | None:

@@ -19,17 +19,16 @@ from doccluster.report.canvas import (
     Path,
     category_style,
     diverging_colormap,
-    drawn,
+    house_style,
     label_axes,
     new_axes,
     plain,
     sequential_colormap,
-    set_scales,
     written,
 )
 from doccluster.report.drawn_map import DARK, LIGHT, DrawnMap, draw_map, groups_of
 from doccluster.report.drawn_time import over_time, timeline
-from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE, joins_on
+from doccluster.report.figures import STABILITY_LABEL, STABILITY_TITLE, joins_on, silhouette_outlines
 from doccluster.report.plane import plane_of
 from doccluster.report.quality import confusion as confusion_of
 from doccluster.report.svg import ACCENT, INK, MUTED, WARNING, Range, tick_step
@@ -55,7 +54,7 @@ __all__ = [
 ]
 
 
-@drawn
+@house_style()
 @at_the_door
 def document_map(
     run: Run,
@@ -93,7 +92,7 @@ def document_map(
     return written(figure, path)
 
 
-@drawn
+@house_style()
 @at_the_door
 def dendrogram(run: Run, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
     """Draw how clusters join into their sections (or topics), and these with one another.
@@ -172,7 +171,7 @@ def confusion(run: Run, truth: str | None = None, *, ax: Axes | None = None, pat
     )
 
 
-@drawn
+@house_style()
 @at_the_door
 def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path | None = None) -> Figure:
     """Draw the stability of sections, topics and stories over the number of clusters, and the number chosen.
@@ -186,7 +185,7 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
     InputError
         If there is no evidence, as with too few documents.
     """
-    from matplotlib.ticker import LogLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     advice = getattr(choice, "recommendation", choice)
     if not hasattr(advice, "table"):
@@ -200,8 +199,11 @@ def k_curve(choice: Recommendation | Any, *, ax: Axes | None = None, path: Path 
         axes.plot(level["k"], level["agreement"], label=plain(name), **category_style(number))
     if advice.k is not None:
         axes.axvline(advice.k, color=MUTED, linewidth=1, linestyle=(0, (2, 3)), label=plain(f"chosen: {advice.k:,}"))
-    set_scales(axes, log_x=True, log_y=False)
+    axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    # matplotlib's own labels of a logarithmic axis are formulas, and text is never read as a formula here
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="y")
     axes.legend(loc="best")
     label_axes(axes, title=STABILITY_TITLE, x_label="number of clusters k", y_label=STABILITY_LABEL)
@@ -238,7 +240,7 @@ def agreement(
 LETTER = 0.06  # inches that a letter of a name takes
 
 
-@drawn
+@house_style()
 def heat_map(
     table: npt.ArrayLike,
     *,
@@ -317,7 +319,7 @@ def _scale_ends(values: npt.NDArray[np.float64], value_range: Range) -> tuple[fl
     return low, high if high > low else low + 1.0
 
 
-@drawn
+@house_style()
 def silhouette_plot(
     values: npt.ArrayLike,
     labels: npt.ArrayLike,
@@ -332,41 +334,19 @@ def silhouette_plot(
     Silhouettes that are nan are left out. About `max_points` documents are drawn, evenly spaced, so that outlines keep
     their shape; the dashed line is at `mean`.
     """
-    widths = np.asarray(values, dtype=np.float64)
-    member = np.asarray(labels, dtype=np.int64)
-    defined = ~np.isnan(widths)
-    kinds = np.unique(member)
-    figure, axes = new_axes(7.2, float(np.clip(0.3 * kinds.size + 1.6, 2.6, 9.0)), ax)
-    gap = 0.012 * max(1, widths.size)
-    middle, at = [], 0.0
-    for kind in kinds:
-        widths_of_cluster = np.sort(widths[(member == kind) & defined])[::-1]
-        _outline(
-            axes,
-            widths_of_cluster,
-            at,
-            max_points=max(8, round(max_points * widths_of_cluster.size / max(1, widths.size))),
-        )
-        middle.append(at + widths_of_cluster.size / 2)
-        at += widths_of_cluster.size + gap
+    clusters, outlines, middles, ends = silhouette_outlines(values, labels, max_points)
+    figure, axes = new_axes(7.2, float(np.clip(0.3 * clusters.size + 1.6, 2.6, 9.0)), ax)
+    for widths, places in outlines:
+        axes.fill_betweenx(places, 0, np.maximum(widths, 0), color=ACCENT, linewidth=0)
+        if widths.size and widths[-1] < 0:
+            axes.fill_betweenx(places, np.minimum(widths, 0), 0, color=WARNING, linewidth=0)
     axes.axvline(mean, color=INK, linewidth=1, linestyle=(0, (2, 3)))
     axes.axvline(0, color=MUTED, linewidth=0.8)
-    axes.set_ylim(max(at, 1.0), -gap)  # the first cluster at the top
-    shown = np.arange(0, kinds.size, tick_step(kinds.size))
-    axes.set_yticks(np.asarray(middle)[shown], [plain(kinds[i]) for i in shown.tolist()])
+    axes.set_ylim(ends)  # the first cluster at the top
+    step = tick_step(clusters.size)
+    axes.set_yticks(middles[::step], [f"{cluster:g}" for cluster in clusters[::step]])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
     label_axes(axes, title="", x_label="silhouette", y_label="cluster")
     return written(figure, path)
-
-
-def _outline(axes: Axes, widths: npt.NDArray[np.float64], at: float, *, max_points: int) -> None:
-    places = np.unique(np.linspace(0, widths.size - 1, min(widths.size, max_points)).round().astype(np.int64))
-    heights = at + places + 0.5
-    # the outline is closed at both ends, or the widest and the narrowest document would lose half their line
-    x = np.concatenate([widths[places[:1]], widths[places], widths[places[-1:]]])
-    y = np.concatenate([[at], heights, [at + widths.size]])
-    axes.fill_betweenx(y, 0, np.maximum(x, 0), color=ACCENT, linewidth=0)
-    if widths.size and widths[-1] < 0:
-        axes.fill_betweenx(y, np.minimum(x, 0), 0, color=WARNING, linewidth=0)
