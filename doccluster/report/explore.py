@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -147,20 +146,7 @@ def shown_columns(run: Run) -> list[str]:
     return list(dict.fromkeys([*run.truth[:MAX_TRUTHS], *columns_to_group_by(run, MAX_COLUMNS)]))[:MAX_COLUMNS]
 
 
-@dataclass(frozen=True)
-class GroupTable:
-    """How common the largest clusters are in the largest groups of a column, and in all of them."""
-
-    by: str
-    groups: tuple[str, ...]
-    rows: tuple[tuple[str, float, tuple[tuple[int, float, float, float], ...]], ...]
-    """The cluster, its share of all groups, and for each group documents, share and the ends of its interval."""
-    n_clusters: int
-    n_groups: int
-    notes: tuple[str, ...]
-
-
-def group_tables(run: Run, columns: Sequence[str]) -> list[GroupTable]:
+def group_tables(run: Run, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Return a table of prevalence for each of some columns that have groups."""
     tables = []
     for column in columns:
@@ -171,18 +157,25 @@ def group_tables(run: Run, columns: Sequence[str]) -> list[GroupTable]:
     return tables
 
 
-def _group_table(counted: GroupCounts) -> GroupTable:
+def _group_table(counted: GroupCounts) -> dict[str, Any]:
+    """Return how common the largest clusters are in the largest groups of a column, and in all of them."""
     of_group = counted.counts.sum(axis=0)
     shown = np.argsort(-of_group, kind="stable")[:MAX_GROUPS]
     counts = counted.counts[:MAX_ROWS, shown]
     cells = zip(counts.tolist(), *((part).tolist() for part in wilson(counts, of_group[shown])), strict=True)
     overall = (counted.counts.sum(axis=1) / of_group.sum()).tolist()
-    rows = tuple(
-        (one_line(label, 60), share, tuple(zip(*row, strict=True)))
-        for label, share, row in zip(counted.labels[:MAX_ROWS], overall, cells, strict=False)
-    )
-    names = tuple(one_line(counted.groups[group], 40) for group in shown.tolist())
-    return GroupTable(one_line(counted.by, 40), names, rows, len(counted.labels), of_group.size, counted.notes)
+    return {
+        "by": one_line(counted.by, 40),
+        "groups": [one_line(counted.groups[group], 40) for group in shown.tolist()],
+        # the cluster, its share of all groups, and for each group documents, share and the ends of its interval
+        "rows": [
+            (one_line(label, 60), share, list(zip(*row, strict=True)))
+            for label, share, row in zip(counted.labels[:MAX_ROWS], overall, cells, strict=False)
+        ],
+        "n_clusters": len(counted.labels),
+        "n_groups": of_group.size,
+        "notes": counted.notes,
+    }
 
 
 def _classes(run: Run, column: str, order: Rows) -> dict[str, Any]:

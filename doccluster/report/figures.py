@@ -8,6 +8,7 @@ import struct
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -278,7 +279,7 @@ def heat_map(
     shares = (values - scale.low) / (scale.high - scale.low)
     figure.pictures.append(Picture(across.start, down.end, round(width, 1), round(height, 1), _shaded(shares)))
     # the bar that says what a shade means
-    bar = scale.between(down.start, down.end)
+    bar = replace(scale, start=down.start, end=down.end)
     x = across.end + 12
     figure.pictures.append(Picture(x, down.end, 10.0, round(height, 1), _shaded(np.linspace(1, 0, 100)[:, None])))
     for place, name in zip(bar.at(scale.ticks).tolist(), scale.names, strict=True):

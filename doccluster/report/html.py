@@ -18,14 +18,15 @@ from markupsafe import Markup
 
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.errors import InputError
+from doccluster.measures.registry import ARROWS
 from doccluster.report.explore import explore_data, group_tables, packed_gaps, page_order, shown_columns
 from doccluster.report.figures import bar_chart, dendrogram_of, heat_map, leaves_of, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
-from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, plane_of
+from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, plane_of
 from doccluster.report.quality import PairTable
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
-from doccluster.report.summary import Summary, summarize
+from doccluster.report.summary import BETTER, Summary, summarize
 from doccluster.report.wording import one_line
 from doccluster.results.record import Run
 
@@ -125,6 +126,9 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         columns=[one_line(column, 40) for column in columns],
         group_tables=group_tables(run, columns),
         n_explored=int(explored_sizes(run).sum()),
+        n_neighbours=N_NEIGHBOURS,
+        arrows=ARROWS,
+        better=BETTER,
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),
     )

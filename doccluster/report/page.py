@@ -16,9 +16,10 @@ from markupsafe import Markup
 
 from doccluster.base.package import __version__
 from doccluster.base.paths import finished_file, usable_path
+from doccluster.base.plain_values import format_size
 from doccluster.base.text_table import visible
 from doccluster.errors import InputError
-from doccluster.report.wording import Pieces, counted, decimal, one_line, safe_link, with_code
+from doccluster.report.wording import Pieces, counted, decimal, duration, one_line, safe_link, with_code
 
 # of the page of browsing: nothing is loaded, and forms go back to where the page came from
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
@@ -36,7 +37,8 @@ def page_templates() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(decimal=decimal, counted=counted, safe_link=safe_link, with_code=with_code)
+    filters = {"decimal": decimal, "counted": counted, "duration": duration, "format_size": format_size}
+    environment.filters.update(filters, one_line=one_line, safe_link=safe_link, with_code=with_code)
     return environment
 
 

@@ -13,35 +13,17 @@ from scipy.spatial.distance import squareform
 
 from doccluster.corpus.document import Skipped
 from doccluster.measures.truth import coverage_note
-from doccluster.report.story_cards import cluster_values
 from doccluster.report.wording import one_line
 from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
 
 MAX_SKIPPED = 100
+MAX_SOURCES = 12
 MAX_TABLE = 500  # clusters with a line in the table of measures
 MAX_CLUSTERS = 60  # lines of the confusion table
 MAX_CLASSES = 24  # its columns
 MAX_CELLS_WITH_NUMBERS = 16  # k up to which a k x k table shows its numbers
 MAX_PAIRS = 200  # k up to which a k x k table is drawn whole
-
-
-@dataclass(frozen=True)
-class DataCard:
-    """The input of a run in numbers, with what was left out and why."""
-
-    n_documents: int
-    n_terms: int
-    n_stored: int
-    filled: float
-    mean_terms: float
-    mean_length: float
-    n_empty: int
-    n_skipped: int
-    reasons: tuple[tuple[str, int], ...]
-    skipped: tuple[Skipped, ...]
-    sources: tuple[tuple[str, int], ...]
-    n_sources: int
 
 
 @dataclass(frozen=True)
@@ -107,42 +89,37 @@ class Confusion:
     coverage: str
 
 
-def data_card(run: Run) -> DataCard:
-    """Return the inputs of a run."""
+def data_card(run: Run) -> dict[str, Any]:
+    """Return the input of a run in numbers, with what was left out and why."""
     matrix = run.vectors.matrix
     n_documents, n_terms = matrix.shape
     stored = int(matrix.nnz) if hasattr(matrix, "nnz") else int(np.count_nonzero(matrix))
     sources = Counter(filter(None, outlets_of(run.documents)))
+    commonest = sorted(sources.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_SOURCES]
     left_out = [item for item in run.skipped if not item.is_renamed]
-    reasons = Counter(item.reason for item in left_out)
-    return DataCard(
-        n_documents=run.n_documents,
-        n_terms=int(n_terms),
-        n_stored=stored,
-        filled=stored / (n_documents * n_terms),
-        mean_terms=stored / n_documents,
-        mean_length=float(run.documents.lengths.mean()),
-        n_empty=len(run.empty_documents),
-        n_skipped=len(left_out),
-        reasons=tuple(reasons.most_common()),
-        skipped=tuple(
+    return {
+        "n_documents": run.n_documents,
+        "n_terms": int(n_terms),
+        "filled": stored / (n_documents * n_terms),
+        "mean_terms": stored / n_documents,
+        "mean_length": float(run.documents.lengths.mean()),
+        "n_empty": len(run.empty_documents),
+        "n_skipped": len(left_out),
+        "reasons": Counter(item.reason for item in left_out).most_common(),
+        "skipped": [
             Skipped(one_line(item.source), one_line(item.reason, 40), one_line(item.detail))
             for item in left_out[:MAX_SKIPPED]
-        ),
-        sources=tuple((one_line(name, 60), count) for name, count in _commonest(sources, 12)),
-        n_sources=len(sources),
-    )
+        ],
+        "sources": [(one_line(name, 60), count) for name, count in commonest],
+        "n_sources": len(sources),
+    }
 
 
 def cluster_rows(run: Run) -> tuple[ClusterRow, ...]:
     """Return the four intrinsic measures and the silhouette of each cluster, the largest first."""
-    columns = {
-        "coherence": cluster_values(run, "coherence"),
-        "adherence": cluster_values(run, "adherence"),
-        "density": cluster_values(run, "density"),
-        "separation": cluster_values(run, "ics"),
-        "silhouette": cluster_values(run, "silhouette"),
-    }
+    measures = {"separation": "ics"} | {name: name for name in ("coherence", "adherence", "density", "silhouette")}
+    scores, undefined = run.cluster_scores, np.full(run.n_clusters, np.nan)
+    columns = {name: scores.get(measure, undefined) for name, measure in measures.items()}
     totals = np.bincount(run.shown_labels, weights=run.similarity, minlength=run.n_clusters)
     return tuple(
         ClusterRow(
@@ -244,8 +221,3 @@ def confusion(run: Run, column: str) -> Confusion | None:
         n_hidden=run.n_clusters - len(shown),
         coverage=coverage_note(run.evaluation.coverage[column]) or "" if column in run.evaluation.coverage else "",
     )
-
-
-def _commonest(counts: Counter[str], n: int) -> list[tuple[str, int]]:
-    ordered: Any = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return list(ordered[:n])

@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.ndimage import correlate1d
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from doccluster.base.text_table import text_width
 from doccluster.report.explore import GRID, grid_places
-from doccluster.report.plane import N_NEIGHBOURS, Plane
+from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES
 from doccluster.report.wording import one_line
 from doccluster.results.overview import overview
@@ -108,12 +109,8 @@ class StillMap:
     view: str  # the edges of the picture, as a viewBox
     levels: tuple[str, ...]
     medoids: tuple[Medoid, ...]
-    method: str
     n_of_meaning: int
-    judged_by: str
-    n_neighbours: int
-    purity: float
-    purity_before: float
+    plane: Plane
 
 
 @dataclass(frozen=True)
@@ -140,12 +137,8 @@ def still_map(run: Run, plane: Plane) -> StillMap:
         view=f"{left:.0f} {top:.0f} {width:.0f} {height:.0f}",
         levels=tuple(_level(_density(places), share) for share in LEVELS),
         medoids=_medoids(run, places, ring_slots(radius + TEXT, height, 1.45 * TEXT) + centre),
-        method=plane.method,
         n_of_meaning=0 if run.vectors.meaning is None or run.by_meaning is None else run.vectors.meaning.n_dimensions,
-        judged_by=one_line(plane.judged_by, 40),
-        n_neighbours=N_NEIGHBOURS,
-        purity=plane.purity,
-        purity_before=plane.purity_before,
+        plane=plane,
     )
 
 
@@ -167,20 +160,9 @@ def _density(places: Counts) -> npt.NDArray[np.float64]:
     cells = np.minimum(places * CELLS // (GRID + 1), CELLS - 1)
     counts = np.bincount(cells[:, 1] * CELLS + cells[:, 0], minlength=CELLS * CELLS).reshape(CELLS, CELLS)
     density: npt.NDArray[np.float64] = counts.astype(np.float64)
-    for _ in range(2):
-        for axis in (0, 1):
-            density = _smoothed(density, axis)
+    for axis in (0, 1, 0, 1):  # binomial means of five
+        density = correlate1d(density, np.array([1, 4, 6, 4, 1]) / 16, axis, mode="constant")
     return density
-
-
-def _smoothed(values: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
-    """Return binomial means of five along an axis."""
-    wide = np.pad(values, [(2, 2) if this == axis else (0, 0) for this in (0, 1)])
-    n = values.shape[axis]
-    means = np.zeros_like(values)
-    for first, weight in enumerate((1, 4, 6, 4, 1)):
-        means += weight / 16 * wide.take(range(first, first + n), axis=axis)
-    return means
 
 
 def _level(density: npt.NDArray[np.float64], share: float) -> str:

@@ -195,14 +195,6 @@ class Lines:
         )
 
 
-def cluster_values(run: Run, name: str) -> npt.NDArray[np.float64]:
-    """Return the value of a measure for each cluster, float64 array of shape (k,); nan where it has none."""
-    for score in run.evaluation.scores:
-        if score.name == name and score.per_cluster is not None and len(score.per_cluster) == run.n_clusters:
-            return np.asarray(score.per_cluster, dtype=np.float64)
-    return np.full(run.n_clusters, np.nan)
-
-
 def headline_of(facts: Overview) -> str:
     """Return a name for a cluster: its headline, else its number."""
     return one_line(facts.headline, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
 from doccluster.base.package import __version__
-from doccluster.base.plain_values import format_size
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.measures import Score
-from doccluster.measures.registry import ARROWS, Measure
+from doccluster.measures.registry import Measure
 from doccluster.measures.scores import HEADINGS, by_measure, families_of, truth_of
 from doccluster.report.quality import (
     ClusterRow,
     Confusion,
-    DataCard,
     PairTable,
     cluster_rows,
     confusion,
@@ -28,30 +27,9 @@ from doccluster.report.quality import (
 )
 from doccluster.report.quality import pair_table as pair_table_of
 from doccluster.report.story_cards import StoryCard, StorySection, name_of, sections_of, stories_of
-from doccluster.report.wording import counted, decimal, duration, one_line, span_words
+from doccluster.report.wording import counted, decimal, one_line, span_words
 from doccluster.results.overview import Overview, as_date, overview
 from doccluster.results.record import Provenance, Run
-
-
-@dataclass(frozen=True)
-class Fact:
-    """One figure of the head of the page, and what it means."""
-
-    name: str
-    value: str
-    meaning: str
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where the run comes from, with its times, sizes and arguments in words."""
-
-    provenance: Provenance
-    started: str
-    total: str
-    peak_memory: str
-    timings: tuple[tuple[str, str, float], ...]
-    parameters: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +41,7 @@ class Summary:
     sentence: str
     citation: str
     notes: tuple[str, ...]
-    facts: tuple[Fact, ...]
+    facts: tuple[tuple[str, str, str], ...]  # figures of the head of the page: name, value, and what it means
     n_documents: int
     n_clusters: int
     borderline_margin: float
@@ -71,13 +49,15 @@ class Summary:
     stories: tuple[StoryCard, ...]
     sections: tuple[StorySection, ...]
     names: dict[int, str]
-    data: DataCard
+    data: dict[str, Any]
     clusters: tuple[ClusterRow, ...]
     adherence: PairTable | None
     separation: PairTable | None
     confusions: tuple[Confusion, ...]
     families: tuple[ScoreFamily, ...]
-    origin: Origin
+    provenance: Provenance
+    started: str
+    parameters: tuple[tuple[str, str], ...]
 
     @property
     def n_hidden_stories(self) -> int:
@@ -121,7 +101,9 @@ def summarize(run: Run) -> Summary:
         separation=pair_table_of(run, "ics"),
         confusions=tuple(filter(None, (confusion(run, column) for column in run.truth))),
         families=score_families(run),
-        origin=_origin(run),
+        provenance=run.provenance,
+        started=_started(run.provenance.started),
+        parameters=_parameters(run),
     )
 
 
@@ -173,43 +155,28 @@ _HEADLINES = (
 )
 
 
-def _facts(run: Run, overviews: Sequence[Overview], noun: tuple[str, str]) -> tuple[Fact, ...]:
-    facts = [
-        Fact("Documents", f"{run.n_documents:,}", ""),
-        Fact(noun[1].capitalize(), f"{run.n_clusters:,}", ""),
-    ]
+def _facts(run: Run, overviews: Sequence[Overview], noun: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
+    facts = [("Documents", f"{run.n_documents:,}", ""), (noun[1].capitalize(), f"{run.n_clusters:,}", "")]
     n_outlets = len({name for facts_of_cluster in overviews for name, _ in facts_of_cluster.outlets})
     n_copies = 0 if run.copy_of is None else int(np.count_nonzero(run.copy_of != np.arange(run.n_documents)))
     if n_outlets > 1:
-        facts.append(Fact("Outlets", f"{n_outlets:,}", ""))
+        facts.append(("Outlets", f"{n_outlets:,}", ""))
     if n_copies:
-        facts.append(Fact("Near-copies", f"{n_copies:,}", "near-copies of an earlier document"))
+        facts.append(("Near-copies", f"{n_copies:,}", "near-copies of an earlier document"))
     tightness = f"how alike the documents of a {noun[0]} are, 0 to 1"
-    facts.append(Fact("Similarity", decimal(float(run.similarity.mean())), tightness))
+    facts.append(("Similarity", decimal(float(run.similarity.mean())), tightness))
     for name, title, meaning in _HEADLINES:
         scores = [score for score in run.evaluation.scores if score.name == name and not math.isnan(score.value)]
         for score in scores[:MAX_TRUTHS]:
             truth = one_line(score.truth or "the truth", 40)
-            facts.append(Fact(title, decimal(score.value, 2), meaning.format(truth)))
+            facts.append((title, decimal(score.value, 2), meaning.format(truth)))
     return tuple(facts)
 
 
-def _origin(run: Run) -> Origin:
-    origin = run.provenance
-    total, started = sum(origin.timings.values()), origin.started
-    if as_date(started) and len(started) > 10:
-        started = started[:19].replace("T", " ") + " UTC"
-    return Origin(
-        provenance=origin,
-        started=one_line(started, 40),
-        total=duration(total),
-        peak_memory=format_size(origin.peak_memory) if origin.peak_memory else "",
-        timings=tuple(
-            (stage, duration(seconds), seconds / total if total > 0 else 0.0)
-            for stage, seconds in origin.timings.items()
-        ),
-        parameters=_parameters(run),
-    )
+def _started(moment: str) -> str:
+    if as_date(moment) and len(moment) > 10:
+        moment = moment[:19].replace("T", " ") + " UTC"
+    return one_line(moment, 40)
 
 
 def _parameters(run: Run) -> tuple[tuple[str, str], ...]:
@@ -251,11 +218,9 @@ class ScoreCell:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One measure, which direction is better, and its value for each column of the table."""
+    """One measure, and its value for each column of the table."""
 
     measure: Measure
-    arrow: str
-    better: str
     cells: tuple[ScoreCell, ...]
     note: str
 
@@ -282,21 +247,13 @@ def score_families(run: Run) -> tuple[ScoreFamily, ...]:
     families = []
     for key, scores in families_of(run.evaluation):
         columns: list[str | None] = [*truths] if key == "external" else [None]
-        rows = tuple(_row(first, cells) for first, cells in by_measure(scores, columns))
+        rows = tuple(
+            ScoreRow(first.measure, tuple(map(_cell, cells)), _note(cells))
+            for first, cells in by_measure(scores, columns)
+        )
         names = tuple(one_line(str(column), 60) if column else "value" for column in columns)
         families.append(ScoreFamily(key, HEADINGS[key], EXPLAINED[key], names, rows))
     return tuple(families)
-
-
-def _row(first: Score, scores: list[Score | None]) -> ScoreRow:
-    record = first.measure
-    return ScoreRow(
-        measure=record,
-        arrow=ARROWS[record.direction],
-        better=BETTER[record.direction],
-        cells=tuple(_cell(score) for score in scores),
-        note=_note(scores),
-    )
 
 
 def _cell(score: Score | None) -> ScoreCell:

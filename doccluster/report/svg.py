@@ -9,7 +9,7 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -128,14 +128,16 @@ class SvgFigure:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """Values from `low` to `high`, which lie from `start` to `end`."""
+class Scale:
+    """Values from `low` to `high`, of which `ticks` have names; in a figure they lie from `start` to `end`."""
 
     low: float
     high: float
-    start: float
-    end: float
+    ticks: tuple[float, ...]
+    names: tuple[str, ...]
     is_log: bool = False
+    start: float = 0.0
+    end: float = 1.0
 
     def at(self, values: npt.ArrayLike) -> Floats:
         """Return where values lie."""
@@ -144,21 +146,6 @@ class Axis:
         if self.is_log:
             shares, low, high = np.log10(shares), math.log10(low), math.log10(high)
         return np.asarray(self.start + (shares - low) / (high - low) * (self.end - self.start))
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The ends of an axis and the values that get a name, before it has a place in the figure."""
-
-    low: float
-    high: float
-    ticks: tuple[float, ...]
-    names: tuple[str, ...]
-    is_log: bool = False
-
-    def between(self, start: float, end: float) -> Axis:
-        """Return the axis from `start` to `end`."""
-        return Axis(self.low, self.high, start, end, self.is_log)
 
 
 def scale_of(values: npt.ArrayLike, *, is_log: bool = False, margin: float = 0.05, ends: Range = (None, None)) -> Scale:
@@ -233,8 +220,8 @@ def framed(
     legend: Legend = (),
     grid: str = "y",
     right: float = 10.0,
-) -> tuple[Axis, Axis]:
-    """Draw axes with the names of their ticks, title and legend, and return the axes of what is drawn between them.
+) -> tuple[Scale, Scale]:
+    """Draw axes with the names of their ticks, title and legend, and return the scales of what is drawn between them.
 
     `legend` names each series, with paths from the middle of its sample and their styles; `right` is room to leave
     there. The axis of y runs upwards, unless its scale does not.
@@ -251,7 +238,7 @@ def framed(
     is_turned = widest * len(x.names) > 0.95 * (end - left)
     turned_height = 0.64 * widest if is_turned else TEXT_SIZE  # the sine of 40 degrees
     bottom = figure.height - MARGIN - (LINE_HEIGHT if x_label else 0) - turned_height - MARGIN
-    across, up = x.between(left, end), y.between(bottom, top)
+    across, up = replace(x, start=left, end=end), replace(y, start=bottom, end=top)
     for place, name in zip(up.at(y.ticks).tolist(), y.names, strict=True):
         figure.write(left - 5, place + 0.36 * TEXT_SIZE, name, anchor="end")
     for place, name in zip(across.at(x.ticks).tolist(), x.names, strict=True):
