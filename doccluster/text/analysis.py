@@ -23,8 +23,6 @@ from doccluster.text.tokens import (
     Tokenizer,
     build_preprocessor,
     build_tokenizer,
-    character_ngrams,
-    character_ngrams_in_words,
     word_ngrams,
     word_run_length,
 )
@@ -148,11 +146,11 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     if callable(analyzer):
         return Analysis(analyzer, prepare, stem, warnings=_unused("analyzer is a function", stop_words=stop_words))
     if analyzer in ("char", "char_wb"):
-        grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
+        from sklearn.feature_extraction.text import CountVectorizer
+
         unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=tokenizer)
-        return Analysis(
-            lambda text: grams(prepare(text), ngram_range=(smallest, largest)), prepare, stem, warnings=unused
-        )
+        cutter = CountVectorizer(analyzer=analyzer, ngram_range=(smallest, largest), preprocessor=prepare)
+        return Analysis(cutter.build_analyzer(), prepare, stem, warnings=unused)
     if analyzer not in ANALYZERS:
         raise InputError(
             "is not known",

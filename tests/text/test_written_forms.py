@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.feature_extraction.text import strip_accents_unicode
 
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.running_text import written_forms
-from doccluster.text.tokens import strip_accents_unicode
 
 
 @pytest.mark.parametrize(
