@@ -14,6 +14,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from operator import ge, gt, le, lt
 from typing import Any, TypeVar, cast
 
 from doccluster.base.plain_values import one_of
@@ -40,6 +41,7 @@ MAKERS = {  # of the values that functions hand on to each other, by the name of
     "Comparison": "compare(sources)",
 }
 KEY = "parameter"  # of the record in a field's metadata
+_ENDS = {"low": (">=", ge), "above": ("above", gt), "high": ("<=", le), "below": ("below", lt)}  # of a range
 
 
 @dataclass(frozen=True)
@@ -65,17 +67,16 @@ class Parameter:
     @property
     def has_range(self) -> bool:
         """Whether it may be a number."""
-        return any(end is not None for end in (self.low, self.high, self.above, self.below))
+        return bool(self._ends)
+
+    @property
+    def _ends(self) -> dict[str, float]:
+        return {name: end for name in _ENDS if (end := getattr(self, name)) is not None}
 
     @property
     def range(self) -> str:
         """The range, or the words it may be, as an error says it."""
-        ends = [
-            *([] if self.low is None else [f">= {self.low:g}"]),
-            *([] if self.above is None else [f"above {self.above:g}"]),
-            *([] if self.high is None else [f"<= {self.high:g}"]),
-            *([] if self.below is None else [f"below {self.below:g}"]),
-        ]
+        ends = [f"{_ENDS[name][0]} {end:g}" for name, end in self._ends.items()]
         words = [*map(repr, self.choices), *(["a number"] if self.choices and ends else [])]
         return " ".join(filter(None, (one_of(words), " and ".join(ends))))
 
@@ -101,12 +102,7 @@ class Parameter:
         raise InputError(problem, argument=name, received=value, remedy=("give ", Argument(name), f" {self.range}"))
 
     def _holds(self, value: Any) -> bool:
-        return (
-            (self.low is None or value >= self.low)
-            and (self.high is None or value <= self.high)
-            and (self.above is None or value > self.above)
-            and (self.below is None or value < self.below)
-        )
+        return all(_ENDS[name][1](value, end) for name, end in self._ends.items())
 
 
 def parameter(default: T, about: str, **facts: Any) -> T:
