@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -272,14 +272,8 @@ def dated_corpus(source: Any, reader: Mapping[str, Any], folder: Path) -> Corpus
 
 def batches_of(articles: Iterable[Article], batch: int) -> Iterator[Batch]:
     """Yield the moments of a grid at which something has come in, and what."""
-    together: list[Article] = []
-    for article in articles:
-        if together and article.time // batch != together[0].time // batch:
-            yield (together[0].time // batch + 1) * batch, together
-            together = []
-        together.append(article)
-    if together:
-        yield (together[0].time // batch + 1) * batch, together
+    for number, together in groupby(articles, key=lambda article: article.time // batch):
+        yield (number + 1) * batch, list(together)
 
 
 def by_commit(batches: Iterable[Batch]) -> Iterator[list[Batch]]:

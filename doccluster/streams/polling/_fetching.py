@@ -13,7 +13,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -31,6 +31,7 @@ from doccluster.streams.polling.addresses import (
     redirected,
     target_of,
 )
+from doccluster.streams.polling.scheduling import Answer
 
 CONNECT_SECONDS = 10.0
 WHOLE_SECONDS = 60.0  # from the first byte sent to the last one read, redirections included
@@ -61,21 +62,7 @@ class Reachable:
     context: ssl.SSLContext | None = None
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """An answer: `reason` is a fixed word if there is none that can be used; `was_asked`, `moved_to` as in `Answer`."""
-
-    status: int = 0
-    reason: str = ""
-    detail: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    url: str = ""
-    moved_to: str = ""
-    was_asked: bool = True
-
-
-def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = "") -> Fetched:
+def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = "") -> Answer:
     """Return the answer of an address; nothing that goes wrong is raised.
 
     `etag`, `last_modified` go back exactly as they came, but for those that no header can hold.
@@ -90,8 +77,7 @@ def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = 
             answer = _ask(here, headers, network, deadline)
             has_answered = True
             if answer.status not in FOR_GOOD + FOR_NOW:
-                moved = here if is_for_good and here != url else ""
-                return Fetched(answer.status, "", "", answer.headers, answer.body, here, moved)
+                return replace(answer, moved_to=here if is_for_good and here != url else "")
             is_for_good = is_for_good and answer.status in FOR_GOOD
             here = redirected(here, answer.headers.get("location", ""))
             if here in visited:
@@ -100,7 +86,7 @@ def fetch(url: str, network: Reachable, *, etag: str = "", last_modified: str = 
         raise Failure("redirect-loop", f"more than {MAX_HOPS} redirections")
     except Failure as failure:
         was_asked = has_answered or not isinstance(failure, Refused)
-        return Fetched(reason=failure.reason, detail=failure.detail, url=here, was_asked=was_asked)
+        return Answer(reason=failure.reason, detail=failure.detail, url=here, was_asked=was_asked)
 
 
 def _can_be_sent(value: str) -> bool:
@@ -108,7 +94,7 @@ def _can_be_sent(value: str) -> bool:
     return bool(value) and all("\x20" <= character <= "\xff" and character != "\x7f" for character in value)
 
 
-def _ask(url: str, headers: Mapping[str, str], network: Reachable, deadline: float) -> Fetched:
+def _ask(url: str, headers: Mapping[str, str], network: Reachable, deadline: float) -> Answer:
     """Return one answer, redirections included; the body of a redirection is not read."""
     target = target_of(url, ports=network.ports)
     connection, stop = None, None
@@ -125,7 +111,7 @@ def _ask(url: str, headers: Mapping[str, str], network: Reachable, deadline: flo
         answer = connection.getresponse()
         lowered = {name.lower(): value for name, value in answer.headers.items()}
         body = _body(answer, lowered.get("content-encoding", ""), deadline) if answer.status == 200 else b""
-        return Fetched(answer.status, headers=lowered, body=body, url=url)
+        return Answer(answer.status, headers=lowered, body=body, url=url)
     except Failure:
         raise
     except Exception as error:  # http.client raises many kinds of errors on broken answers

@@ -18,7 +18,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.corpus.dates import as_moment
 from doccluster.corpus.feeds import ListedFeed, absolute_link
 from doccluster.streams.article import Article, Moment, article, is_believable
-from doccluster.streams.polling._fetching import Fetched, Reachable, fetch
+from doccluster.streams.polling._fetching import Reachable, fetch
 from doccluster.streams.polling.addresses import listed_target, parse_networks
 from doccluster.streams.polling.parsing import FeedParser, Parsed
 from doccluster.streams.polling.scheduling import (
@@ -121,7 +121,7 @@ class Poller:
     progress: Progress = silent
 
     def __post_init__(self) -> None:
-        self._answers: queue.SimpleQueue[tuple[int, Fetched] | BaseException] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[int, Answer] | BaseException] = queue.SimpleQueue()
         self._stop = threading.Event()
 
     def poll(self, lists: Sequence[str], *, force: bool, is_first: bool) -> tuple[Polled, list[int]]:
@@ -190,58 +190,49 @@ class Poller:
                 return
             is_whole = must_be_whole(feed, int(clock.now()))
             validators = {} if is_whole else {"etag": feed.etag, "last_modified": feed.last_modified}
-            fetched = fetch(feed.url, self.options.reach, **validators)
-            self._answers.put((number, fetched))
-            pause = spacing if fetched.was_asked else 0.0
+            answer = fetch(feed.url, self.options.reach, **validators)
+            self._answers.put((number, answer))
+            pause = spacing if answer.was_asked else 0.0
 
-    def _take(self, number: int, feed: FeedState, fetched: Fetched, polled: Polled) -> None:
+    def _take(self, number: int, feed: FeedState, answer: Answer, polled: Polled) -> None:
         """Store the entries of an answer, then what the feed said of itself."""
-        now, server = int(self.options.clock.now()), http_date(fetched.headers.get("date", ""))
+        now, server = int(self.options.clock.now()), http_date(answer.headers.get("date", ""))
         seen_at = believed_now(now, server, self.last)
         with self.commit():
             if server is not None:
                 polled.feeds_say = max(server, polled.feeds_say or server)
                 if abs(server - now) <= DAY:
                     write_meta(self.connection, confirmed=now)
-            body_hash = blake2b(fetched.body, digest_size=16).hexdigest() if fetched.body else ""
-            is_unchanged = fetched.status == 304 or bool(body_hash and body_hash == feed.body_hash)
-            parsed = Parsed() if is_unchanged or fetched.status != 200 else self.parser.parse(fetched.body)
-            is_empty = fetched.status == 200 and not fetched.body
-            reason = fetched.reason or parsed.reason or ("not-a-feed" if is_empty else "")
+            body_hash = blake2b(answer.body, digest_size=16).hexdigest() if answer.body else ""
+            is_unchanged = answer.status == 304 or bool(body_hash and body_hash == feed.body_hash)
+            parsed = Parsed() if is_unchanged or answer.status != 200 else self.parser.parse(answer.body)
+            is_empty = answer.status == 200 and not answer.body
+            reason = answer.reason or parsed.reason or ("not-a-feed" if is_empty else "")
             outcomes = Counter(
-                take_in(self.connection, _article(entry, fetched.url or feed.url, feed.url, seen_at), seen_at).outcome
+                take_in(self.connection, _article(entry, answer.url or feed.url, feed.url, seen_at), seen_at).outcome
                 for entry in parsed.entries
             )
-            answer = Answer(
-                status=fetched.status,
-                reason=reason,
-                headers=fetched.headers,
-                moved_to=fetched.moved_to,
-                body_hash="" if reason else body_hash,
-                n_entries=len(parsed.entries),
-                n_new=outcomes["new"],
-                hints=parsed.hints,
-                was_asked=fetched.was_asked,
-            )
+            answer = replace(answer, reason=reason, body_hash="" if reason else body_hash, hints=parsed.hints)
+            answer = replace(answer, n_entries=len(parsed.entries), n_new=outcomes["new"])
             later = next_poll(feed, answer, now)
-            if fetched.was_asked or feed.next_poll <= now:  # what is refused again before its time leaves no trace
-                self._record(number, fetched, later, answer, now)
+            if answer.was_asked or feed.next_poll <= now:  # what is refused again before its time leaves no trace
+                self._record(number, later, answer, now)
         polled.n_unchanged += is_unchanged
         polled.n_entries += answer.n_entries
-        polled.n_new += outcomes["new"]
+        polled.n_new += answer.n_new
         polled.n_edited += outcomes["edited"]
         if later.reason:
             polled.n_failed += 1
-            polled.failures.append((feed.url, later.reason, fetched.detail))
+            polled.failures.append((feed.url, later.reason, answer.detail))
 
-    def _record(self, number: int, fetched: Fetched, later: FeedState, answer: Answer, now: Moment) -> None:
+    def _record(self, number: int, later: FeedState, answer: Answer, now: Moment) -> None:
         """Remember what came of asking a feed, and of as many requests before it as are kept."""
         write_feed_state(self.connection, number, later)
-        counts = (len(fetched.body), later.reason, answer.n_entries, answer.n_new)
+        counts = (len(answer.body), later.reason, answer.n_entries, answer.n_new)
         self.connection.execute(
             "INSERT INTO fetch (feed_id, at, url, status, n_bytes, reason, n_entries, n_new)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, now, fetched.url, fetched.status, *counts),
+            (number, now, answer.url, answer.status, *counts),
         )
         self.connection.execute(
             "DELETE FROM fetch WHERE feed_id = :feed AND fetch_id NOT IN"

@@ -93,17 +93,20 @@ class Hints:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of asking a feed."""
+    """What came of asking a feed; what its body says is filled in when that has been read."""
 
     status: int = 0  # of HTTP; 0 if there was no answer
     reason: str = ""  # a fixed word if it failed (unreachable, too-large, not-a-feed, ...), else empty
+    detail: str = ""  # of the reason, for a person
     headers: Mapping[str, str] = field(default_factory=dict)  # by names in small letters
-    moved_to: str = ""  # the address that answered, if all redirections on the way there were for good, else empty
+    body: bytes = b""
+    url: str = ""  # the address that answered
+    moved_to: str = ""  # the same if all redirections on the way there were for good, else empty
+    was_asked: bool = True  # whether anything was sent; not if the address was refused
     body_hash: str = ""
     n_entries: int = 0
     n_new: int = 0
     hints: Hints = field(default_factory=Hints)
-    was_asked: bool = True  # whether anything was sent; not if the address was refused
 
 
 def next_poll(feed: FeedState, answer: Answer, now: Moment) -> FeedState:

@@ -206,19 +206,31 @@ class Clusterer:
             self.desks[language].looked_at = self.time
         return linked
 
-    def turn(self, event: Event, source: Story, target: Story, result: BatchResult) -> None:
-        """Let articles go from a story to another, and record it."""
-        for number in event.numbers:
+    def turn(
+        self,
+        numbers: Sequence[int],
+        source: Story,
+        target: Story,
+        result: BatchResult,
+        *,
+        likeness: float = 1.0,
+        reason: str = "an editor has said so",
+        is_new: bool = False,
+    ) -> None:
+        """Let articles go from a story to another, and record it; `is_new` says that the other begins with them."""
+        name = "merged" if len(numbers) == source.n_documents else "split" if is_new else "moved"
+        ends = (source.id, target.id) if name == "split" else (target.id, source.id)
+        result.events.append(Event(self.time, name, *ends, len(numbers), likeness, tuple(numbers), reason))
+        for number in numbers:
             article = self.article(number)
             if article is not None:
                 article.story = target.id
                 source.members.discard(number)
                 target.members.add(number)
-        source.n_documents -= len(event.numbers)
-        target.n_documents += len(event.numbers)
+        source.n_documents -= len(numbers)
+        target.n_documents += len(numbers)
         source.changed = target.changed = self.time
         target.touched = max(target.touched, source.touched)
-        result.events.append(event)
         for story in (source, target):
             state = "merged" if not story.n_documents else "open" if story.id in self.stories else "closed"
             result.stories[story.id] = story, state
@@ -370,7 +382,7 @@ class Clusterer:
             return source
         story = self.new_story(self._key_of[founder], source.language, self.time, parent=source.id)
         story.touched = source.touched
-        self._turn("split", moves, source, story, result)
+        self._turn(moves, source, story, result, is_new=True)
         return story
 
     def _join(self, moves: Sequence[Move], source: Story, target: Story, result: BatchResult) -> None:
@@ -383,15 +395,16 @@ class Clusterer:
             return
         moves = [move for move in moves if move.number not in target.members]
         if moves:
-            self._turn("merged" if source.n_documents == len(moves) else "moved", moves, source, target, result)
+            self._turn(moves, source, target, result)
 
-    def _turn(self, name: str, moves: Sequence[Move], source: Story, target: Story, result: BatchResult) -> None:
+    def _turn(
+        self, moves: Sequence[Move], source: Story, target: Story, result: BatchResult, *, is_new: bool = False
+    ) -> None:
         likeness = sum(move.likeness for move in moves) / len(moves)
         former = sum(move.former_likeness for move in moves) / len(moves)
         reason = f"{likeness:.2f} like the articles there, {former:.2f} like those of the former story"
-        pair = (source.id, target.id) if name == "split" else (target.id, source.id)
-        numbers = tuple(move.number for move in moves)
-        self.turn(Event(self.time, name, *pair, len(moves), likeness, numbers, reason), source, target, result)
+        numbers = [move.number for move in moves]
+        self.turn(numbers, source, target, result, likeness=likeness, reason=reason, is_new=is_new)
 
     def _can_be_refiled(self, number: int) -> bool:
         """Return whether an article that was edited is still compared, has no copies, and no editor has placed it."""

@@ -90,7 +90,7 @@ def apply(
         goal = _story(connection, clusterer, next(iter(beside)))
         for name, numbers in moving.items():
             if name != goal.id:
-                _take(clusterer, result, numbers, _story(connection, clusterer, name), goal)
+                clusterer.turn(numbers, _story(connection, clusterer, name), goal, result)
     else:
         new: Story | None = None
         for name in moving.keys() & apart.keys():
@@ -103,7 +103,7 @@ def apply(
                 (key,) = read_column(connection, "SELECT doc_key FROM document WHERE number = ?", numbers[0])
                 new = clusterer.new_story(key, source.language, clusterer.time, parent=source.id)
                 new.touched = source.touched
-            _take(clusterer, result, numbers, source, new, is_new=is_new)
+            clusterer.turn(numbers, source, new, result, is_new=is_new)
     clusterer.choose_leads(result)
     return result
 
@@ -125,7 +125,7 @@ def inverse(connection: sqlite3.Connection, clusterer: Clusterer, batch: int) ->
             clusterer.stories[former] = target
         for name, numbers in _numbers_by_story(connection, documents).items():
             if name != former:  # where they are now: the story that they were taken to can have merged
-                _take(clusterer, result, numbers, _story(connection, clusterer, name), target, is_new=has_ended)
+                clusterer.turn(numbers, _story(connection, clusterer, name), target, result, is_new=has_ended)
                 has_ended = False
     clusterer.choose_leads(result)
     return result
@@ -217,22 +217,6 @@ def _pattern(text: str) -> str:
     if name not in MUTED_BY or not pattern.strip():
         raise InputError(f"{text!r} mutes nothing; give for instance title=Morning briefing*.")
     return f"{name}={' '.join(pattern.split())}"
-
-
-def _take(
-    clusterer: Clusterer,
-    result: BatchResult,
-    numbers: Sequence[int],
-    source: Story,
-    target: Story,
-    *,
-    is_new: bool = False,
-) -> None:
-    """Take documents of a story to another one."""
-    name = "merged" if len(numbers) == source.n_documents else "split" if is_new else "moved"
-    pair = (source.id, target.id) if name == "split" else (target.id, source.id)
-    event = Event(clusterer.time, name, *pair, len(numbers), 1.0, tuple(numbers), "an editor has said so")
-    clusterer.turn(event, source, target, result)
 
 
 def _story(connection: sqlite3.Connection, clusterer: Clusterer, name: str) -> Story:
