@@ -217,11 +217,8 @@ def written_as(phrase: Phrase, running: RunningText) -> str:
 class _Marks:
     """The role of each word in phrases (one entry per word), and the places where a name goes on (one per place)."""
 
-    begins: Flags
+    uses: WordUses
     begins_name: Flags
-    ends: Flags
-    before_nouns: Flags
-    nominal: Flags
     is_function: Flags
     is_link: Flags
     joins: Flags
@@ -233,7 +230,7 @@ class _Marks:
         cls, running: RunningText, uses: WordUses, function_words: Collection[str], links: Collection[str] | None
     ) -> _Marks:
         is_function = running.are(function_words)
-        is_letters = running.matching(lambda word: word[:1].isalpha())
+        begins_name = running.matching(lambda word: word[:1].isalpha()) & ~is_function
         is_link = is_function if links is None else running.are(links)
         joins = running.are(NAMES_JOINED_BY)
         capital = running.has_capital & ~is_function[running.word]
@@ -241,18 +238,7 @@ class _Marks:
         name_before[1:] = capital[:-1]
         name_before[2:] |= joins[running.word[1:-1]] & capital[:-2]
         name_after[:-1] = capital[1:]
-        return cls(
-            uses.may_begin,
-            is_letters & ~is_function,
-            uses.may_end,
-            uses.before_nouns,
-            uses.nominal,
-            is_function,
-            is_link,
-            joins,
-            name_before,
-            name_after,
-        )
+        return cls(uses, begins_name, is_function, is_link, joins, name_before, name_after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,7 +298,7 @@ def _complete_phrases(runs: _Runs, longer: _Runs, running: RunningText, marks: _
     is_kept &= _covered(runs, longer, running, marks) < COMPLETE * runs.times
     # a piece of headlines that no sentence has may have a verb in it: "Minister Denies"
     in_sentence = np.bincount(run_of[tells[last]], minlength=runs.times.size) > 0
-    is_kept &= in_sentence | (marks.before_nouns[words_of_runs[:, 0]] & marks.nominal[words_of_runs[:, -1]])
+    is_kept &= in_sentence | (marks.uses.before_nouns[words_of_runs[:, 0]] & marks.uses.nominal[words_of_runs[:, -1]])
     # part of a longer name is no phrase of its own
     goes_on = (marks.name_before[places] & capital[places]) | (marks.name_after[last] & capital[last])
     is_kept &= ~_mostly(run_of, goes_on, np.ones_like(goes_on), runs.times.size)
@@ -331,7 +317,7 @@ def _well_made(words: Integers, is_name: Flags, marks: _Marks) -> Flags:
     """Return which runs begin and end well, and have no more inside than links."""
     first, last = words[:, 0], words[:, -1]
     n_function = marks.is_function[words].sum(axis=1)
-    is_kept: Flags = (marks.begins[first] | (is_name & marks.begins_name[first])) & marks.ends[last]
+    is_kept: Flags = (marks.uses.may_begin[first] | (is_name & marks.begins_name[first])) & marks.uses.may_end[last]
     is_kept &= n_function <= np.where(is_name, MAX_LINKS_OF_NAMES, MAX_LINKS)
     links = marks.is_link[words] | (is_name[:, None] & marks.joins[words])
     is_kept &= (links | ~marks.is_function[words]).all(axis=1)
@@ -345,7 +331,10 @@ def _covered(runs: _Runs, longer: _Runs, running: RunningText, marks: _Marks) ->
     places = np.flatnonzero(longer.number)
     times = longer.times[longer.number[places] - 1]
     # a word that may not stand at the end makes no other phrase
-    for part, added, may in ((places, places + runs.length, marks.ends), (places + 1, places, marks.begins_name)):
+    for part, added, may in (
+        (places, places + runs.length, marks.uses.may_end),
+        (places + 1, places, marks.begins_name),
+    ):
         counts = may[running.word[added]]
         np.maximum.at(covered, runs.number[part[counts]], times[counts])
     return covered[1:]
