@@ -53,15 +53,6 @@ class CompileClock:
         self._depth = threading.local()
         self.has_warned = False
 
-    @contextmanager
-    def compiling(self) -> Iterator[None]:
-        """Count what happens inside as one compilation."""
-        self.begin()
-        try:
-            yield
-        finally:
-            self.end()
-
     def begin(self) -> None:
         """Note that a compilation begins in this thread."""
         self._depth.value = getattr(self._depth, "value", 0) + 1

@@ -192,20 +192,10 @@ _RTF_UNREAD = {
     *("listoverridetable", "rsidtbl", "generator", "annotation", "fldinst"),
 }
 _RTF_SIGNS = {
-    "par": "\n",
-    "line": "\n",
-    "row": "\n",
-    "cell": "\t",
-    "tab": "\t",
+    **dict.fromkeys(("par", "line", "row", "sect"), "\n"),
+    **dict.fromkeys(("cell", "tab"), "\t"),
+    **dict(zip(("emdash", "endash", "lquote", "rquote", "ldblquote", "rdblquote", "bullet"), "—–‘’“”•", strict=True)),
     "page": PAGE_END,
-    "sect": "\n",
-    "emdash": "—",
-    "endash": "–",
-    "lquote": "‘",
-    "rquote": "’",
-    "ldblquote": "“",
-    "rdblquote": "”",
-    "bullet": "•",
 }
 
 

@@ -244,15 +244,15 @@ def plain_words(text: str) -> list[str] | None:
 
 
 class WordTable:
-    """Rows of an array by word, made when a word is first met by `know`; all are dropped when they are too many."""
+    """Numbers by word, made when a word is first met by `know`; all are dropped when they are too many."""
 
-    def __init__(self, know: Callable[[str], object], dtype: npt.DTypeLike, row: tuple[int, ...] = ()) -> None:
+    def __init__(self, know: Callable[[str], object], dtype: npt.DTypeLike) -> None:
         self._numbers = _Numbers()
-        self._rows = np.zeros((1 << 10, *row), dtype=dtype)
+        self._rows = np.zeros(1 << 10, dtype=dtype)
         self._know = know
 
     def look_up(self, words: Collection[str]) -> AnyArray:
-        """Return the rows of words: array of shape (n_words, *row)."""
+        """Return the values of words: array of shape (n_words,)."""
         numbers = self._numbers
         n_before = len(numbers)
         if n_before > MAX_WORDS_KNOWN:
@@ -261,9 +261,7 @@ class WordTable:
         numbers_of_words = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
         if numbers.fresh:
             if len(numbers) > self._rows.shape[0]:
-                larger = np.zeros((2 * len(numbers), *self._rows.shape[1:]), dtype=self._rows.dtype)
-                larger[:n_before] = self._rows[:n_before]
-                self._rows = larger
+                self._rows = np.resize(self._rows, 2 * len(numbers))
             self._rows[n_before : len(numbers)] = [self._know(word) for word in numbers.fresh]
             numbers.fresh = []
         return self._rows[numbers_of_words]
