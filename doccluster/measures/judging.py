@@ -304,7 +304,7 @@ def _one_score(
     if column is not None and column.truth.n_documents == 0 and not record.several_labels:
         values = undefined("no document has exactly one label")
     else:
-        evidence = store.of(store.evidence_kind(record)) if column is None else store.table(column)
+        evidence = store.of(store.evidence_kind(record)) if column is None else column.contingency_table
         try:
             values = record.compute(evidence, **parameters)
         except NotComputable as reason:

@@ -7,8 +7,9 @@ and why, travels with every score.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,8 +43,9 @@ class TruthColumn:
     n_unlabelled: int = 0
     n_several: int = 0
 
+    @cached_property
     def contingency_table(self) -> ContingencyTable:
-        """Return the evidence of the external measures."""
+        """The evidence of the external measures."""
         return ContingencyTable.from_partitions(self.partition, self.truth, several=self.several)
 
     @property
@@ -87,28 +89,16 @@ def truth_columns(
     two or more: then the tuples are the labels. `keep` says which of the documents `partition` is of. Raises InputError
     if lengths differ, or no document of any column has exactly one label (or any label, with `several_labels`).
     """
+    columns: dict[str, object] = {DEFAULT_COLUMN: truth}
     if isinstance(truth, Mapping) or hasattr(truth, "columns"):
         columns = {str(name): truth[name] for name in truth}
         if not columns:
             raise InputError(
                 "has no column", argument="truth", remedy="give labels, or a mapping of column name to labels"
             )
-    else:
-        columns = {DEFAULT_COLUMN: truth}
-    return _usable_columns(columns, partition, keep, several_labels)
-
-
-def _usable_columns(
-    columns: Mapping[str, object], partition: Partition, keep: Flags | None, several_labels: bool
-) -> list[TruthColumn]:
-    """Return the columns that can be used; of several, others are left out with a warning."""
-    result, refused = [], []
-    for name, labels in columns.items():
-        column = _column(name, labels, partition, keep)
-        if column is None or not (column.truth.n_documents or several_labels):
-            refused.append(name)
-        else:
-            result.append(column)
+    found = [_column(name, labels, partition, keep) for name, labels in columns.items()]
+    result = [column for column in found if column.truth.n_documents or (several_labels and column.n_several)]
+    refused = [column.name for column in found if column not in result]
     which = "a label" if several_labels else "exactly one label"
     if not result:
         raise InputError(
@@ -116,11 +106,11 @@ def _usable_columns(
         )
     if refused:
         left_out = f"no document has {which} in {', '.join(refused)}; that truth is skipped."
-        warnings.warn(left_out, DocclusterWarning, stacklevel=5)
+        warnings.warn(left_out, DocclusterWarning, stacklevel=4)
     return result
 
 
-def _column(name: str, labels: object, partition: Partition, keep: Flags | None) -> TruthColumn | None:
+def _column(name: str, labels: object, partition: Partition, keep: Flags | None) -> TruthColumn:
     values = _as_array(labels, name)
     expected = partition.n_documents if keep is None else keep.size
     if values.size != expected:
@@ -151,7 +141,7 @@ def _objects(values: Sequence[object]) -> Reals:
     return np.fromiter(values, object, len(values))
 
 
-def _single_labels(name: str, values: Array, partition: Partition) -> TruthColumn | None:
+def _single_labels(name: str, values: Array, partition: Partition) -> TruthColumn:
     usable = ~_missing(values)
     n_unlabelled = int(values.size - np.count_nonzero(usable))
     return _reduced(name, partition, usable, values[usable], n_unlabelled=n_unlabelled)
@@ -185,7 +175,7 @@ def _several_labels(values: Array) -> list[tuple[object, ...]] | None:
     return result
 
 
-def _multiple_labels(name: str, labels: list[tuple[object, ...]], partition: Partition) -> TruthColumn | None:
+def _multiple_labels(name: str, labels: list[tuple[object, ...]], partition: Partition) -> TruthColumn:
     number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
     usable = number == 1
     single = _objects([each[0] for each in labels if len(each) == 1])
@@ -194,9 +184,7 @@ def _multiple_labels(name: str, labels: list[tuple[object, ...]], partition: Par
     return _reduced(name, partition, usable, single, several=sets, **counts)
 
 
-def _reduced(name: str, partition: Partition, usable: Flags, labels: Array, **counts: Any) -> TruthColumn | None:
-    if labels.size == 0 and not counts.get("n_several"):
-        return None
+def _reduced(name: str, partition: Partition, usable: Flags, labels: Array, **counts: Any) -> TruthColumn:
     truth = Partition.from_labels(labels, name=name) if labels.size else Partition(np.empty(0, np.int64), ())
     if labels.size == partition.n_documents:
         part, clusters = partition, np.arange(partition.n_clusters)
@@ -224,7 +212,6 @@ class EvidenceStore:
     max_memory: str | int | None = None
     progress: Progress = silent
     evidence: ClusterEvidence | None = None
-    _built: dict[object, Any] = field(default_factory=dict)
 
     def evidence_kind(self, measure: Measure) -> str:
         """Return which evidence the measure needs under the metric."""
@@ -236,21 +223,13 @@ class EvidenceStore:
             return None if self.columns else "truth"
         return None if self.documents is not None else "vectors"
 
-    def table(self, column: TruthColumn) -> object:
-        """Return the contingency table of one truth column."""
-        return self._once(("contingency", column.name), column.contingency_table)
-
     def of(self, kind: str) -> Any:
         """Return the geometry, the pairwise distances or the topics."""
-        builders = {"geometry": self._geometry, "pairwise": self._pairwise, "topics": self._topics}
-        return self._once(kind, builders[kind])
+        return getattr(self, kind)
 
-    def _once(self, key: object, build: Callable[[], object]) -> Any:
-        if key not in self._built:
-            self._built[key] = build()
-        return self._built[key]
-
-    def _geometry(self) -> ClusterEvidence:
+    @cached_property
+    def geometry(self) -> ClusterEvidence:
+        """The evidence that was given, or is made of the documents."""
         if self.evidence is not None:
             return self.evidence
         from doccluster.geometry.evidence import ClusterEvidence
@@ -259,12 +238,16 @@ class EvidenceStore:
             self.documents, self.partition, metric=self.metric, n_threads=self.n_threads, progress=self.progress
         )
 
-    def _pairwise(self) -> PairwiseDistances:
+    @cached_property
+    def pairwise(self) -> PairwiseDistances:
+        """The distances of all pairs of documents."""
         from doccluster.measures._distances import PairwiseDistances
 
-        return PairwiseDistances(self.of("geometry"), max_memory=self.max_memory)
+        return PairwiseDistances(self.geometry, max_memory=self.max_memory)
 
-    def _topics(self) -> TopicWords:
+    @cached_property
+    def topics(self) -> TopicWords:
+        """The top terms of the clusters."""
         from doccluster.measures.topics import TopicWords
 
-        return TopicWords(self.of("geometry"), terms=self.terms)
+        return TopicWords(self.geometry, terms=self.terms)
