@@ -70,7 +70,7 @@ def measured(
     why = "because the documents are dated" if is_dated else None
     choice = choose_k(matrix, counts=counts, subtopics_because=why, smoothed=smoothed, **asked)
     parameters = DocumentParameters(n_clusters=choice.k or 1, **asked)
-    fit = cluster_documents(matrix, counts, parameters, smoothed=smoothed, start=choice.labels)
+    fit = cluster_documents(matrix, counts, parameters, smoothed_rows=smoothed, start=choice.labels)
     partition = largest_first(fit.labels)[0]
     placed = place_documents(matrix, partition, centroids_of(matrix, partition))
     goes = is_nearer_to_another(partition.labels, placed)

@@ -102,7 +102,7 @@ def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
 
     def free(n_clusters: int) -> Any:
         parameters = DocumentParameters(n_clusters=n_clusters, random_state=seed)
-        labels = cluster_documents(unit, counts, parameters, smoothed=smoothed).labels
+        labels = cluster_documents(unit, counts, parameters, smoothed_rows=smoothed).labels
         return np.unique(labels, return_inverse=True)[1]
 
     shown, broad = free(k), free(n_coarse)

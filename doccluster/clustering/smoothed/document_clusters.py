@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Integers, Matrix
+from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.place import Place
 from doccluster.base.plain_values import parse_size
@@ -58,28 +58,17 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
         **settings,
     )
     is_free = settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
-    start = task.start if is_free else None
-    fit = cluster_documents(
+    return cluster_documents(
         task.rows,
         task.counts,
         parameters,
         meaning=task.meaning,
         letters=task.letters,
-        smoothed=task.smoothed,
-        start=start,
+        smoothed_rows=task.smoothed,
+        start=task.start if is_free else None,
         term_factors=task.term_factors,
         place=task.place,
         fit_spherical=task.fit_spherical,
-    )
-    return ClusteringResult(
-        fit.labels,
-        rule=None if fit.mixture is None else fit.mixture.rule,
-        starts=fit.starts,
-        left_out=fit.left_out,
-        notes=fit.notes,
-        interrupted=fit.interrupted,
-        from_start=start is not None,
-        points=fit.points,
     )
 
 
@@ -136,102 +125,69 @@ class DocumentParameters(SeededParameters):
 
 
 @dataclass(frozen=True, eq=False)
-class DocumentFit:
-    """The result of a fit."""
+class DocumentFit(ClusteringResult):
+    """The result of a fit; `starts` are the labels of spherical k-means before settling, `points` what it was given."""
 
-    labels: Labels  # of shape (n_documents,): of 0..n_clusters-1; a number may be that of no document
-    mixture: Multinomials | None  # what settled them; None where there were no counts
-    # of shape (n_documents,): the labels of the starts of spherical k-means before settling, the best first
-    starts: tuple[AnyIntegers, ...]
-    n_iter: int  # iterations of the best start of spherical k-means
-    left_out: tuple[str, ...]  # which steps were not done, and why
-    notes: tuple[str, ...]  # what else the caller should know
-    interrupted: bool = False  # whether a person stopped the work, and these are the best labels until then
-    points: Matrix | None = None  # the rows, or what stands for them, that spherical k-means was given
+    labels: Labels
+    mixture: Multinomials | None = None  # what settled the labels; None where there were no counts
+    n_iter: int = 1  # iterations of the best start of spherical k-means
 
 
 def smooth_documents(
-    rows: Matrix,
-    counts: CsrArray | None,
-    parameters: DocumentParameters,
-    *,
-    meaning: Meaning | None = None,
-    letters: Letters | None = None,
-    term_factors: Floats | None = None,
-    place: Place | None = None,
+    rows: Matrix, counts: CsrArray | None, parameters: DocumentParameters, **others: Any
 ) -> SmoothedRows | None:
     """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
 
-    The arguments are those of `cluster_documents`.
+    `others` are further fields of `DocumentWork`.
     """
-    work = DocumentWork(rows, counts, parameters, meaning, letters, place)
-    work.term_factors = term_factors
+    work = DocumentWork(rows, counts, parameters, **others)
     return None if work.no_graph() else work.smoothed(for_counting=True)
 
 
 def cluster_documents(
-    rows: Matrix,
-    counts: CsrArray | None,
-    parameters: DocumentParameters,
-    *,
-    meaning: Meaning | None = None,
-    letters: Letters | None = None,
-    smoothed: SmoothedRows | None = None,
-    start: Labels | None = None,
-    term_factors: Floats | None = None,
-    place: Place | None = None,
-    fit_spherical: FitSpherical | None = None,
+    rows: Matrix, counts: CsrArray | None, parameters: DocumentParameters, **others: Any
 ) -> DocumentFit:
     """Return clusters of documents, smoothed and settled as far as the documents allow.
 
     Raises InputError if a parameter cannot be used, or there are fewer documents than clusters. Raises MemoryLimitError
     if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was stopped before there
-    was anything to keep.
-
-    With a meaning, or else with letters, neighbours in either space are neighbours, and the rows stand side by side;
-    letters count only where rows are smoothed. `smoothed` are the rows
-    of `smooth_documents`, where they were made already. From `start` (clusters 0..n_clusters-1, -1 for a document of
-    none) spherical k-means begins, once, at the means of the clusters. `term_factors` are those that rows and counts
-    hold already (see `DocumentVectors.weighed_down`). `place` is where all these lie and are worked on, and
-    `fit_spherical` does there what `spherical_k_means` does.
+    was anything to keep. `others` are further fields of `DocumentWork`.
     """
     parameters.check(rows.shape[0])
-    work = DocumentWork(rows, counts, parameters, meaning, letters, place, fit_spherical)
-    work.term_factors = term_factors
-    work.smoothed_rows, work.start = smoothed, start
-    return work.run()
+    return DocumentWork(rows, counts, parameters, **others).run()
 
 
+@dataclass(eq=False)
 class DocumentWork:
     """One fit: what it works on, where, and what is to be reported of it.
 
-    `place` is where `rows`, `counts` and the rows of meaning and letters lie, and where they are worked on.
+    With a meaning, or else with letters, neighbours in either space are neighbours, and the rows stand side by side;
+    letters count only where rows are smoothed.
     """
 
-    def __init__(
-        self,
-        rows: Any,
-        counts: CsrArray | None,
-        parameters: DocumentParameters,
-        meaning: Meaning | None,
-        letters: Letters | None = None,
-        place: Place | None = None,
-        fit_spherical: FitSpherical | None = None,
-    ) -> None:
-        self.rows, self.counts, self.parameters, self.meaning = rows, counts, parameters, meaning
-        self.letters = letters if meaning is None else None  # which gain nothing beside a meaning
-        self.fit_spherical = fit_spherical or spherical_k_means
-        self.place = place or Place(parameters.n_threads)
-        self.is_sparse = sparse.issparse(rows)
-        self.rng = as_generator(parameters.random_state)
-        self.progress = parameters.progress or silent
+    rows: Any
+    counts: CsrArray | None
+    parameters: DocumentParameters
+    _: KW_ONLY
+    meaning: Meaning | None = None
+    letters: Letters | None = None
+    smoothed_rows: SmoothedRows | None = None  # those of `smooth_documents`, where they were made already
+    # clusters 0..n_clusters-1, -1 for a document of none: at their means spherical k-means begins, once
+    start: Labels | None = None
+    term_factors: Floats | None = None  # that rows and counts hold already, see `DocumentVectors.weighed_down`
+    place: Any = None  # the `Place` where all these lie and are worked on; in memory by default
+    fit_spherical: FitSpherical | None = None  # what does there as `spherical_k_means`, the default, does
+
+    def __post_init__(self) -> None:
+        self.letters = self.letters if self.meaning is None else None  # which gain nothing beside a meaning
+        self.place = self.place or Place(self.parameters.n_threads)
+        self.is_sparse = sparse.issparse(self.rows)
+        self.rng = as_generator(self.parameters.random_state)
+        self.progress = self.parameters.progress or silent
         self.left_out: list[str] = []
         self.notes: list[str] = []
         self.interrupted = False
         self.n_iter = 1
-        self.smoothed_rows: SmoothedRows | None = None
-        self.start: Labels | None = None
-        self.term_factors: Floats | None = None
 
     def run(self) -> DocumentFit:
         """Return the labels, settled."""
@@ -247,13 +203,15 @@ class DocumentWork:
         self._count_clusters(labels)
         return DocumentFit(
             labels,
-            mixture,
-            starts,
-            self.n_iter,
+            rule=None if mixture is None else mixture.rule,
+            starts=starts,
             left_out=tuple(self.left_out),
             notes=tuple(self.notes),
             interrupted=self.interrupted,
+            from_start=self.start is not None,
             points=None if points is self.rows else points,
+            mixture=mixture,
+            n_iter=self.n_iter,
         )
 
     def _count_clusters(self, labels: Labels) -> None:
@@ -370,7 +328,7 @@ class DocumentWork:
         )
         try:
             # rows that were checked at the door, or made here
-            fit = self.fit_spherical(Documents(points), parameters)
+            fit = (self.fit_spherical or spherical_k_means)(Documents(points), parameters)
         except FitInterrupted as stopped:
             if stopped.so_far is None:
                 raise
