@@ -158,14 +158,9 @@ def references_of(name: str) -> list[Reference]:
         return _cited_by(get_measure(name))
     except InputError as error:
         near = difflib.get_close_matches(name.lower(), method_names(), n=1, cutoff=0.7)
-        if near:
-            raise InputError(
-                f"there is no measure or method {name!r} to cite", remedy=f"did you mean {near[0]}?"
-            ) from error
-        raise InputError(
-            f"there is no measure or method {name!r} to cite",
-            remedy=f"give a measure (`doccluster measures` lists them) or one of {', '.join(method_names())}",
-        ) from error
+        every = f"give a measure (`doccluster measures` lists them) or one of {', '.join(method_names())}"
+        remedy = f"did you mean {near[0]}?" if near else every
+        raise InputError(f"there is no measure or method {name!r} to cite", remedy=remedy) from error
 
 
 def method_names() -> list[str]:

@@ -306,8 +306,7 @@ def window_coherence(
     counts, n_windows = _count_windows([list(dict.fromkeys(words)) for words in topics], texts, size)
     if not n_windows:
         raise InputError("there are no texts with tokens to count windows of", remedy="give at least one")
-    score = _cosine_coherence if measure == "c_v" else _pair_coherence
-    return np.array([score(count / n_windows, is_normalised=measure != "c_uci") for count in counts])
+    return np.array([_coherence_in_windows(count / n_windows, measure) for count in counts])
 
 
 def _count_windows(
@@ -354,31 +353,20 @@ def _together(rows: Integers, places: Integers, n_words: int, first: int, end: i
     return np.asarray(np.rint(has_word @ has_word.T), np.int64)
 
 
-def _log_ratios(share: Floats, *, is_normalised: bool) -> Floats:
-    """Return the pointwise mutual information of each pair of words, normalised or not; nan where one never occurs."""
+def _coherence_in_windows(share: Floats, measure: WindowMeasure) -> float:
+    """Return the coherence of a topic from the share of windows that each pair of its words is in; nan below two."""
+    occurs = np.diag(share) > 0
+    share = share[np.ix_(occurs, occurs)]
+    if len(share) < 2:
+        return float("nan")
     alone = np.diag(share)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios: Floats = np.log((share + EPSILON) / np.outer(alone, alone))
-        if is_normalised:
+        ratios: Floats = np.log((share + EPSILON) / np.outer(alone, alone))  # pointwise mutual information
+        if measure != "c_uci":
             ratios /= -np.log(share + EPSILON)
-    ratios[alone == 0] = ratios[:, alone == 0] = np.nan
-    return ratios
-
-
-def _pair_coherence(share: Floats, *, is_normalised: bool) -> float:
-    occurs = np.diag(share) > 0
-    ratios = _log_ratios(share[np.ix_(occurs, occurs)], is_normalised=is_normalised)
-    if len(ratios) < 2:
-        return float("nan")
-    return float(ratios[~np.eye(len(ratios), dtype=bool)].mean())
-
-
-def _cosine_coherence(share: Floats, *, is_normalised: bool) -> float:
-    occurs = np.diag(share) > 0
-    vectors = _log_ratios(share[np.ix_(occurs, occurs)], is_normalised=is_normalised)
-    if len(vectors) < 2:
-        return float("nan")
-    of_topic = vectors.sum(axis=0)
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(of_topic)
-    cosines = np.divide(vectors @ of_topic, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
+    if measure != "c_v":
+        return float(ratios[~np.eye(len(ratios), dtype=bool)].mean())
+    of_topic = ratios.sum(axis=0)
+    lengths = np.linalg.norm(ratios, axis=1) * np.linalg.norm(of_topic)
+    cosines = np.divide(ratios @ of_topic, lengths, out=np.zeros(len(ratios)), where=lengths > 0)
     return float(cosines.mean())
