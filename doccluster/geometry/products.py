@@ -69,27 +69,6 @@ class SimilarityPass:
     distance_sums: Floats | None
 
 
-def read_similarities(
-    rows: Rows,
-    partition: Partition,
-    sums: ClusterSums,
-    *,
-    metric: str,
-    with_tables: bool,
-    n_threads: int | None,
-    progress: Progress,
-) -> SimilarityPass:
-    """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
-    blocks = groups_by_cluster(partition)
-    norms = known_of_clusters(rows.squared_norms, partition, sums)
-
-    def read(block: Integers) -> Readings:
-        return read_group(block, rows, partition.labels, sums, norms, metric=metric, with_tables=with_tables)
-
-    readings = map_blocks(read, blocks, n_threads=n_threads)
-    return gather_readings(blocks, readings, partition, with_tables=with_tables, progress=progress)
-
-
 def groups_by_cluster(partition: Partition) -> list[Integers]:
     """Return the rows in groups that are read together, one cluster after the other."""
     order, _ = cluster_order(partition)

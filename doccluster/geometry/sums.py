@@ -138,33 +138,25 @@ def sum_block(rows: Rows, block: Integers, labels: AnyIntegers, n_clusters: int,
     width = rows.arrays.indices.size / max(rows.n_documents, 1) if rows.is_sparse else rows.n_terms
     n_pieces = max(1, round(block.size * width / ENTRIES_AT_ONCE))
     pieces = row_blocks(block.size, max(1, -(-block.size // n_pieces))) or [slice(0, 0)]
-    parts = [_sum_piece(rows, block[piece], labels, n_clusters, steps, squared=squared) for piece in pieces]
-    return functools.reduce(operator.add, parts)
 
+    def sum_piece(piece: slice) -> ExactSums:
+        members = block[piece]
+        if rows.is_sparse:
+            matrix = rows.matrix[members]
+            values = matrix.data * np.repeat(rows.scale[members], np.diff(matrix.indptr))
+            steps_of_values = steps[matrix.indices]
+        else:
+            values, steps_of_values = rows.dense_block(members), steps
+        scaled = (np.square(values) if squared else values) / steps_of_values
+        whole = np.rint(scaled)
+        remainder = np.rint(np.ldexp(scaled - whole, LOW_BITS))
+        high, low = whole.astype(np.int64), remainder.astype(np.int64)
+        if rows.is_sparse:
+            high, low = (sparse.csr_array((part, matrix.indices, matrix.indptr), matrix.shape) for part in (high, low))
+        high, low = (_sum_by_label(part, labels[members], n_clusters) for part in (high, low))
+        return ExactSums(high, low, steps)
 
-def _sum_piece(
-    rows: Rows,
-    members: Integers,
-    labels: AnyIntegers,
-    n_clusters: int,
-    steps: Floats,
-    *,
-    squared: bool,
-) -> ExactSums:
-    if rows.is_sparse:
-        matrix = rows.matrix[members]
-        values = matrix.data * np.repeat(rows.scale[members], np.diff(matrix.indptr))
-        steps_of_values = steps[matrix.indices]
-    else:
-        values, steps_of_values = rows.dense_block(members), steps
-    scaled = (np.square(values) if squared else values) / steps_of_values
-    whole = np.rint(scaled)
-    remainder = np.rint(np.ldexp(scaled - whole, LOW_BITS))
-    high, low = whole.astype(np.int64), remainder.astype(np.int64)
-    if rows.is_sparse:
-        high, low = (sparse.csr_array((part, matrix.indices, matrix.indptr), matrix.shape) for part in (high, low))
-    high, low = (_sum_by_label(part, labels[members], n_clusters) for part in (high, low))
-    return ExactSums(high, low, steps)
+    return functools.reduce(operator.add, map(sum_piece, pieces))
 
 
 def _sum_by_label(matrix: Matrix, labels: AnyIntegers, n_clusters: int) -> Matrix:
