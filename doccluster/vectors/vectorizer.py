@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, CsrArray, Flags, Integers
+from doccluster.base.arrays import Array, CsrArray, Flags
 from doccluster.base.parameter_fields import described_by
 from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.text.analysis import Analysis, analysis_of
@@ -144,7 +144,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def fit(self, documents: Iterable[object], y: object = None) -> TfidfVectorizer:
         """Learn the terms and their document frequencies; returns self."""
-        self._fit(documents)
+        self.fit_counts(documents)
         return self
 
     def fit_transform(self, documents: Iterable[object], y: object = None, **fit_params: object) -> CsrArray:
@@ -168,7 +168,11 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def fit_counts(self, documents: Iterable[object]) -> CsrArray:
         """Learn the terms of `documents` and return how often each occurs, a csr array; `weigh` makes rows of it."""
-        return self._fit(documents)
+        vocabulary, analysis = self._checked()
+        counts = self._count(documents, analysis, vocabulary)
+        keep = self._select(counts, analysis, fixed=vocabulary is not None)
+        self._learn(counts, keep, analysis)
+        return counts.matrix(keep, dtype=dtype_of(self))
 
     def fit_batches(self, batches: Iterable[Iterable[object]]) -> TfidfVectorizer:
         """Learn the terms of documents that come in batches, holding one batch at a time; returns self.
@@ -233,14 +237,6 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         vectorizer: TfidfVectorizer = read_state(cls, arrays, settings)
         return vectorizer
 
-    def _fit(self, documents: Iterable[object]) -> CsrArray:
-        """Learn, and return the counts of the terms that stay."""
-        vocabulary, analysis = self._checked()
-        counts = self._count(documents, analysis, vocabulary)
-        keep = self._select(counts, analysis, fixed=vocabulary is not None)
-        self._learn(counts, keep, analysis)
-        return counts.matrix(keep, dtype=dtype_of(self))
-
     def _count(
         self, documents: Iterable[object], analysis: Analysis, vocabulary: Mapping[str, int] | None
     ) -> TermCounts:
@@ -258,6 +254,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         return None if self.vocabulary is None else given_vocabulary(self.vocabulary, lowercase=self.lowercase)
 
     def _select(self, counts: TermCounts, analysis: Analysis, *, fixed: bool) -> Flags:
+        """Return which terms stay; of equally frequent ones numpy decides exactly as in scikit-learn."""
         if not counts.terms or counts.n_documents == 0:
             raise NothingUsable(
                 f"empty vocabulary: the {counts.n_documents} document(s) hold no term, perhaps only stop words",
@@ -265,17 +262,36 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
             )
         if fixed:
             return np.ones(len(counts.terms), dtype=bool)
-        dropped = {analysis.term_of(form) for form in self.dropped_terms}
-        return select_terms(
-            counts.document_frequency,
-            counts.term_frequency,
-            n_documents=counts.n_documents,
-            min_df=self.min_df,
-            max_df=self.max_df,
-            max_features=max_features_of(self),
-            dtype=dtype_of(self),
-            is_dropped=np.fromiter((term in dropped for term in counts.terms), dtype=bool, count=len(counts.terms)),
+        n_documents = counts.n_documents
+        largest, smallest = (
+            frequency_bound(self.max_df, "max_df", n_documents),
+            frequency_bound(self.min_df, "min_df", n_documents),
         )
+        if largest < smallest:
+            raise InputError(
+                (f"is {largest:g} documents, fewer than the {smallest:g} of ", Argument("min_df", self.min_df)),
+                argument="max_df",
+                received=self.max_df,
+                remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
+            )
+        dropped = {analysis.term_of(form) for form in self.dropped_terms}
+        is_dropped = np.fromiter((term in dropped for term in counts.terms), dtype=bool, count=len(counts.terms))
+        df = counts.document_frequency
+        keep: Flags = (df >= smallest) & (df <= largest) & ~is_dropped
+        max_features = max_features_of(self)
+        if max_features is not None and np.count_nonzero(keep) > max_features:
+            candidates = np.flatnonzero(keep)
+            # in the type of the weights and not stably, as scikit-learn sorts, so that ties fall alike
+            order = (-counts.term_frequency[candidates].astype(dtype_of(self))).argsort()
+            keep = np.zeros(keep.size, dtype=bool)
+            keep[candidates[order[:max_features]]] = True
+        if not keep.any():
+            bounds = Argument("min_df", self.min_df), ", ", Argument("max_df", self.max_df)
+            raise NothingUsable(
+                (f"after pruning no terms remain of {keep.size} (", *bounds, ")"),
+                remedy=("lower ", Argument("min_df"), " or raise ", Argument("max_df")),
+            )
+        return keep
 
     def _learn(self, counts: TermCounts, keep: Flags, analysis: Analysis) -> None:
         terms = counts.terms
@@ -319,48 +335,3 @@ def frequency_bound(value: object, name: str, n_documents: int) -> float:
     if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
         return float(value) * n_documents
     raise InputError(argument=name, received=value, expected="a whole number >= 1 or a share in [0.0, 1.0]")
-
-
-def select_terms(
-    document_frequency: Integers,
-    term_frequency: Integers,
-    *,
-    n_documents: int,
-    min_df: int | float,
-    max_df: int | float,
-    max_features: int | None,
-    dtype: npt.DTypeLike,
-    is_dropped: Flags | bool = False,
-) -> Flags:
-    """Return which terms stay; of equally frequent ones numpy decides exactly as in scikit-learn."""
-    largest, smallest = (
-        frequency_bound(max_df, "max_df", n_documents),
-        frequency_bound(min_df, "min_df", n_documents),
-    )
-    if largest < smallest:
-        raise InputError(
-            (f"is {largest:g} documents, fewer than the {smallest:g} of ", Argument("min_df", min_df)),
-            argument="max_df",
-            received=max_df,
-            remedy=("raise ", Argument("max_df"), " or lower ", Argument("min_df")),
-        )
-    keep: Flags = (document_frequency >= smallest) & (document_frequency <= largest)
-    keep &= ~np.asarray(is_dropped)
-    if max_features is not None and np.count_nonzero(keep) > max_features:
-        candidates = np.flatnonzero(keep)
-        # in the type of the weights and not stably, as scikit-learn sorts, so that ties fall alike
-        order = (-term_frequency[candidates].astype(dtype)).argsort()
-        keep = np.zeros(keep.size, dtype=bool)
-        keep[candidates[order[:max_features]]] = True
-    if not keep.any():
-        raise NothingUsable(
-            (
-                f"after pruning no terms remain of {keep.size} (",
-                Argument("min_df", min_df),
-                ", ",
-                Argument("max_df", max_df),
-                ")",
-            ),
-            remedy=("lower ", Argument("min_df"), " or raise ", Argument("max_df")),
-        )
-    return keep
