@@ -13,9 +13,10 @@ from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import ENCODED, check_folder, new_files
 from doccluster.base.progress import Progress, silent
 from doccluster.clustering.algorithms import QUALITIES
+from doccluster.corpus import Corpus
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.pipeline._fitting import news_among
-from doccluster.pipeline._in_process import Stages, order_of
+from doccluster.pipeline._in_process import Stages, VectorizedDocuments, order_of
 from doccluster.pipeline.cluster_count import recommended, with_examples
 from doccluster.pipeline.naming import N_READ, in_written_forms, unwanted_words
 from doccluster.pipeline.run_settings import RunSettings, checked_seed
@@ -108,17 +109,18 @@ def choose_clusters(
         n_threads=n_threads,
     )
     settings.check()
-    documents_read = read_documents(source, settings, progress)
     encoded = EncodedRows.read(None if encoder is None else output)
+    documents_read = read_documents(source, settings, progress)
     if settings.has_meaning:
         documents_read = with_meaning(documents_read, settings, progress, encoded)
     stages = Stages(n_threads=n_threads)
     vectorized = stages.vectorize(documents_read, settings)
-    vectorization, documents, empty = vectorized.vectorization, vectorized.documents, vectorized.empty
+    documents, corpus = vectorized.documents, documents_read.corpus
     vectors = stages.with_letters(vectorized, documents_read, settings)
     order = order_of(vectors)
-    recommendation = recommended(
-        vectors.take(order).in_space(space),
+    vectors_in_order = vectors.take(order)
+    recommendation, _ = recommended(
+        vectors_in_order.in_space(space),
         documents,
         granularity=granularity,
         ks=ks,
@@ -126,22 +128,11 @@ def choose_clusters(
         seed=secrets.randbits(31) if random_state is None else checked_seed(random_state),
         n_threads=n_threads,
         progress=progress,
-    )[0]
-    texts = None if documents_read.corpus is None else PickedTexts(documents_read.corpus.texts, documents.positions)
-    if texts is not None:
-        vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
-    recommendation = with_examples(
-        recommendation.reordered(order),
-        vectorization,
-        vectors,
-        texts,
-        documents,
-        unwanted=unwanted_words(vectorization, texts, None),
     )
     criteria = None
     if criterion is not None:
         criteria = criteria_over_k(
-            vectors.take(order),
+            vectors_in_order,
             ks=default_ks(len(order)) if ks is None else ks,
             criteria=criterion,
             penalty=penalty,
@@ -149,40 +140,49 @@ def choose_clusters(
             n_threads=n_threads,
             progress=progress,
         )
+    recommendation, vectors = _with_names(recommendation.reordered(order), vectorized, vectors, corpus)
+    is_news = granularity is None and ks is None and news_among(documents, corpus) is not None
+    choice = Choice(recommendation, documents, vectors, len(vectorized.empty), is_news, criteria)
     if output is not None:
-        write_choice(recommendation, Path(output))
-        if criteria is not None:
-            write_criteria(criteria, Path(output))
+        write_choice(choice, Path(output))
         if encoded.model:
             encoded.write(Path(output) / ENCODED)
-    is_news = granularity is None and ks is None and news_among(documents, documents_read.corpus) is not None
-    return Choice(recommendation, documents, vectors, len(empty), is_news, criteria)
+    return choice
 
 
-def write_choice(recommendation: Recommendation, folder: Path) -> None:
-    """Write the table and figure of a recommendation into a folder, which is made if it is not there."""
+def _with_names(
+    recommendation: Recommendation, vectorized: VectorizedDocuments, vectors: DocumentVectors, corpus: Corpus | None
+) -> tuple[Recommendation, DocumentVectors]:
+    """Return a recommendation with a named cluster of each level, and the vectors with their terms as written."""
+    vectorization, documents = vectorized.vectorization, vectorized.documents
+    texts = None if corpus is None else PickedTexts(corpus.texts, documents.positions)
+    if texts is not None:
+        vectors = in_written_forms(vectorization, vectors, texts[:: max(1, len(texts) // N_READ)])
+    unwanted = unwanted_words(vectorization, texts, None)
+    return with_examples(recommendation, vectorization, vectors, texts, documents, unwanted=unwanted), vectors
+
+
+def write_choice(choice: Choice, folder: Path) -> None:
+    """Write the table and figure of a recommendation, and those of criteria, into a folder; it need not be there."""
+    table, criteria = choice.recommendation.table, choice.criteria
     with new_files(folder) as beside:
-        recommendation.table.to_csv(beside / "choose_k.csv", index=False, lineterminator="\n")
-        if not recommendation.table.empty:
+        table.to_csv(beside / "choose_k.csv", index=False, lineterminator="\n")
+        if not table.empty:
             from doccluster.report.figures import stability_chart
 
-            stability_chart(recommendation.table, recommendation.k).save(beside / "choose_k.svg")
+            stability_chart(table, choice.recommendation.k).save(beside / "choose_k.svg")
+        if criteria is not None:
+            from doccluster.report.figures import line_chart
 
-
-def write_criteria(criteria: CriteriaOverK, folder: Path) -> None:
-    """Write the values of the criteria for each k, and a figure of their curves with the choice of each."""
-    with new_files(folder) as beside:
-        criteria.table.to_csv(beside / "criteria.csv", index=False, lineterminator="\n")
-        from doccluster.report.figures import line_chart
-
-        line_chart(
-            {
-                f"{name}: {k or 'none'}": (criteria.table["k"], criteria.scaled_curve(name))
-                for name, k in criteria.choices.items()
-            },
-            x_label="number of clusters k",
-            y_label="value, from least (0) to largest (1)",
-        ).save(beside / "criteria.svg")
+            criteria.table.to_csv(beside / "criteria.csv", index=False, lineterminator="\n")
+            line_chart(
+                {
+                    f"{name}: {k or 'none'}": (criteria.table["k"], criteria.scaled_curve(name))
+                    for name, k in criteria.choices.items()
+                },
+                x_label="number of clusters k",
+                y_label="value, from least (0) to largest (1)",
+            ).save(beside / "criteria.svg")
 
 
 @described_by(RunSettings)

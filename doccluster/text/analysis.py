@@ -129,58 +129,29 @@ class Analysis:
 
 def analysis_of(parameters: TfidfParameters) -> Analysis:
     """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn."""
-    analyzer, tokenizer = parameters.analyzer, parameters.tokenizer
-    stop_words, stemming = parameters.stop_words, parameters.stemming
-    smallest, largest = _check_ngram_range(parameters.ngram_range)
+    analyzer, stop_words = parameters.analyzer, parameters.stop_words
+    ngram_range = _check_ngram_range(parameters.ngram_range)
     prepare = build_preprocessor(
         lowercase=parameters.lowercase, strip_accents=parameters.strip_accents, preprocessor=parameters.preprocessor
     )
-    stem = None if stemming is None else remembered_stemmer(check_stemming(stemming))
-    if stemming is not None and analyzer not in ("word", "script"):
-        raise InputError(
-            ("needs ", Argument("analyzer", "word"), " or 'script'"),
-            argument="stemming",
-            received=stemming,
-            remedy="leave one of the two out",
-        )
+    stem = _stemmer_of(parameters)
     if callable(analyzer):
         return Analysis(analyzer, prepare, stem, warnings=_unused("analyzer is a function", stop_words=stop_words))
     if analyzer in ("char", "char_wb"):
         from sklearn.feature_extraction.text import CountVectorizer
 
-        unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=tokenizer)
-        cutter = CountVectorizer(analyzer=analyzer, ngram_range=(smallest, largest), preprocessor=prepare)
+        unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=parameters.tokenizer)
+        cutter = CountVectorizer(analyzer=analyzer, ngram_range=ngram_range, preprocessor=prepare)
         return Analysis(cutter.build_analyzer(), prepare, stem, warnings=unused)
     if analyzer not in ANALYZERS:
-        raise InputError(
-            "is not known",
-            argument="analyzer",
-            received=analyzer,
-            expected=f"one of {', '.join(ANALYZERS)} or a function",
-        )
+        expected = f"one of {', '.join(ANALYZERS)} or a function"
+        raise InputError("is not known", argument="analyzer", received=analyzer, expected=expected)
     by_script = analyzer == "script"
-    run_length: int | None = 2
-    if by_script:
-        tokenize: Tokenizer = tokenize_separated
-    elif tokenizer is not None:
-        tokenize, run_length = tokenizer, None
-    elif parameters.token_pattern is None:
-        raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
-    else:
-        tokenize, run_length = build_tokenizer(parameters.token_pattern), word_run_length(parameters.token_pattern)
+    tokenize, run_length = (tokenize_separated, 2) if by_script else _tokenizer_of(parameters)
     analysis = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
-    languages = languages_named(stop_words)
-    # of several languages each document loses the words of its own, of one all lose the same
-    if len(languages) > 1:
-        analysis = replace(
-            analysis, function_words=FunctionWords(languages, preprocess=analysis.prepare, tokenize=tokenize)
-        )
-    else:
-        stop = resolve_stop_words(stop_words, preprocess=analysis.prepare, tokenize=tokenize)
-        notes = () if isinstance(stop_words, str) else _inconsistency(stop, analysis.prepare, tokenize)
-        analysis = replace(analysis, stop_words=stop, warnings=notes)
-    if largest > 1:
-        return _ngram_analysis(analysis, tokenize, (smallest, largest))
+    analysis = _without_stop_words(analysis, stop_words)
+    if ngram_range[1] > 1:
+        return _ngram_analysis(analysis, tokenize, ngram_range)
     return replace(
         analysis,
         analyze=lambda text: tokenize(analysis.prepare(text)),
@@ -188,6 +159,41 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
         lowers=prepare is str.lower,
         keeps_marks=by_script,
     )
+
+
+def _stemmer_of(parameters: TfidfParameters) -> Stemmer | None:
+    stemming = parameters.stemming
+    if stemming is None:
+        return None
+    stem = remembered_stemmer(check_stemming(stemming))
+    if parameters.analyzer not in ("word", "script"):
+        needs = ("needs ", Argument("analyzer", "word"), " or 'script'")
+        raise InputError(needs, argument="stemming", received=stemming, remedy="leave one of the two out")
+    return stem
+
+
+def _tokenizer_of(parameters: TfidfParameters) -> tuple[Tokenizer, int | None]:
+    """Return the function that cuts a text into words, and the fewest letters of a word that is a run of them."""
+    pattern = parameters.token_pattern
+    if parameters.tokenizer is not None:
+        return parameters.tokenizer, None
+    if pattern is None:
+        raise InputError((Argument("token_pattern", None), " needs a tokenizer"), remedy="give one of the two")
+    return build_tokenizer(pattern), word_run_length(pattern)
+
+
+def _without_stop_words(analysis: Analysis, stop_words: str | Iterable[str] | None) -> Analysis:
+    """Return an analysis, still of words alone, without stop words.
+
+    Of several languages each document loses the words of its own, of one all lose the same.
+    """
+    prepare, tokenize = analysis.prepare, analysis.analyze
+    languages = languages_named(stop_words)
+    if len(languages) > 1:
+        return replace(analysis, function_words=FunctionWords(languages, preprocess=prepare, tokenize=tokenize))
+    stop = resolve_stop_words(stop_words, preprocess=prepare, tokenize=tokenize)
+    notes = () if isinstance(stop_words, str) else _inconsistency(stop, prepare, tokenize)
+    return replace(analysis, stop_words=stop, warnings=notes)
 
 
 def _ngram_analysis(analysis: Analysis, tokenize: Tokenizer, ngram_range: tuple[int, int]) -> Analysis:

@@ -241,6 +241,7 @@ def moment_told(moment: Moment) -> str:
     return moment_words(datetime.fromtimestamp(moment, UTC))
 
 
+_KINDS = ("story", "single", "column")
 N_CARDS = 10
 MAX_STORIES = 200
 MAX_ENDED = 30
@@ -273,25 +274,23 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
     since_batch, since_moment = batch_since(connection, since, now)
     members, closed = _members(connection, _OPEN), _members(connection, _ENDED)
     pinned, half_life = names_at(connection, "pin"), settings_of(connection).half_life
-    ranked = _ordered(members, pinned, now, half_life)
-    times = {story: [article.time for article in articles] for story, articles in (members | closed).items()}
-    spans = {story: (min(times[story]), max(times[story])) for story in ranked}
-    n_pinned = sum(story in pinned for story in ranked)
-    pieces = pieces_of(connection, ranked, spans, n_first=n_pinned, apart=stories_apart(connection))
+    pieces = _pieces(connection, members, pinned, now, half_life)
     together = {lead: [article for story in (lead, *pieces[lead]) for article in members[story]] for lead in pieces}
     ordered = _ordered(together, pinned, now, half_life)
     shown, unlisted = ordered[:MAX_STORIES], ordered[MAX_STORIES:]
+    kinds = {story: "story" if story in pinned else _kind_of(connection, together[story]) for story in shown}
     first = max(min((article.time for story in shown for article in together[story]), default=now), now - 14 * DAY)
     names, events = StoryNames(connection), _events_after(connection, since_batch)
     page = PageContext(connection, members | closed, names, pieces, events, (first, now), since_batch, half_life)
-    columns = [story for story in shown if story not in pinned and is_column(connection, together[story])]
-    singles = [story for story in shown if len(together[story]) == 1 and story not in pinned and story not in columns]
-    stories = [story for story in shown if story not in singles and story not in columns]
     articles = [article for group in members.values() for article in group]
+    stories, singles, columns = ([story for story in shown if kinds[story] == kind] for kind in _KINDS)
     (n_ended,) = read_column(connection, "SELECT COUNT(*) FROM story WHERE state = 'closed' AND n_documents > 1")
 
-    def lines(names: Sequence[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
-        return tuple(story_line(page, name, is_card=are_cards) for name in names)
+    def lines(stories: Iterable[str], *, are_cards: bool = False) -> tuple[StoryLine, ...]:
+        return tuple(story_line(page, story, is_card=are_cards) for story in stories)
+
+    def latest_first(stories: Iterable[str]) -> list[str]:
+        return sorted(stories, key=lambda story: (-max(article.time for article in page.members[story]), story))
 
     return FrontPage(
         moment=moment_told(now),
@@ -308,17 +307,39 @@ def front_page(connection: sqlite3.Connection, *, since: str | Moment | None = N
         ),
         cards=lines(stories[:N_CARDS], are_cards=True),
         lines=lines(stories[N_CARDS:]),
-        singles=lines(sorted(singles, key=lambda story: (-times[story][0], story))),
+        singles=lines(latest_first(singles)),
         columns=lines(columns),
         unlisted=compact_stories(page, unlisted),
         n_unlisted=sum(1 + len(pieces[story]) for story in unlisted),
         period=(span_of(first, first), span_of(now, now)),
-        ended_stories=lines(sorted(closed, key=lambda story: (-max(times[story]), story))),
+        ended_stories=lines(latest_first(closed)),
         n_ended=n_ended,
         troubles=_troubles(connection),
         outlets=tuple(sorted({article.voice for article in articles if article.source})),
         languages=tuple(sorted({code for story in members if (code := page.language_of(story))})),
     )
+
+
+def _kind_of(connection: sqlite3.Connection, articles: Sequence[StoryArticle]) -> str:
+    """Return the kind under which a story is listed, one of `_KINDS`."""
+    if is_column(connection, articles):
+        return "column"
+    return "single" if len(articles) == 1 else "story"
+
+
+def _pieces(
+    connection: sqlite3.Connection,
+    members: Mapping[str, Sequence[StoryArticle]],
+    pinned: Container[str],
+    now: Moment,
+    half_life: float,
+) -> dict[str, list[str]]:
+    """Return for each story that leads those that are shown under it; under those that are pinned is none."""
+    ranked = _ordered(members, pinned, now, half_life)
+    times = {story: [article.time for article in members[story]] for story in ranked}
+    spans = {story: (min(times[story]), max(times[story])) for story in ranked}
+    n_pinned = sum(story in pinned for story in ranked)
+    return pieces_of(connection, ranked, spans, n_first=n_pinned, apart=stories_apart(connection))
 
 
 def _ordered(
