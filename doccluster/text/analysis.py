@@ -23,6 +23,8 @@ from doccluster.text.tokens import (
     Tokenizer,
     build_preprocessor,
     build_tokenizer,
+    character_ngrams,
+    character_ngrams_in_words,
     word_ngrams,
     word_run_length,
 )
@@ -138,11 +140,10 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     if callable(analyzer):
         return Analysis(analyzer, prepare, stem, warnings=_unused("analyzer is a function", stop_words=stop_words))
     if analyzer in ("char", "char_wb"):
-        from sklearn.feature_extraction.text import CountVectorizer
-
+        # not those of scikit-learn, whose import takes longer than a thousand titles
+        grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
         unused = _unused(Argument("analyzer", analyzer), stop_words=stop_words, tokenizer=parameters.tokenizer)
-        cutter = CountVectorizer(analyzer=analyzer, ngram_range=ngram_range, preprocessor=prepare)
-        return Analysis(cutter.build_analyzer(), prepare, stem, warnings=unused)
+        return Analysis(lambda text: grams(prepare(text), ngram_range=ngram_range), prepare, stem, warnings=unused)
     if analyzer not in ANALYZERS:
         expected = f"one of {', '.join(ANALYZERS)} or a function"
         raise InputError("is not known", argument="analyzer", received=analyzer, expected=expected)

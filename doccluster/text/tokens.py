@@ -1,4 +1,4 @@
-"""One string -> its tokens: preprocessing, word patterns, n-grams of words; and where its sentences end.
+"""One string -> its tokens: preprocessing, word patterns, word and character n-grams; and where its sentences end.
 
 The rules of tokens are those of scikit-learn's text vectorizers, so that the same parameters give the same terms. The
 words of news articles are cut faster where all letters are those of ASCII; what is found is what the patterns find.
@@ -30,6 +30,7 @@ DEFAULT_TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 Preprocessor = Callable[[str], str]
 Tokenizer = Callable[[str], Sequence[str]]
 
+_SPACES = re.compile(r"\s\s+")
 # Patterns that mean "every run of at least m word characters", in the ways people write them.
 _WORD_RUN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w(?:\+|\{([1-9][0-9]?),\})(?:\\b)?")
 # what stands before the point of a shortened word, by its length, since a look back has one length
@@ -103,6 +104,40 @@ def word_ngrams(tokens: Sequence[str], *, ngram_range: tuple[int, int]) -> list[
     ngrams = list(tokens) if smallest == 1 else []
     for length in range(max(2, smallest), min(largest, len(tokens)) + 1):
         ngrams += map(" ".join, zip(*(tokens[start:] for start in range(length)), strict=False))
+    return ngrams
+
+
+def character_ngrams(text: str, *, ngram_range: tuple[int, int]) -> list[str]:
+    """Return the runs of `ngram_range` many characters, white space runs counting as one blank, shortest first.
+
+    >>> character_ngrams("to  go", ngram_range=(4, 5))
+    ['to g', 'o go', 'to go']
+    """
+    text = _SPACES.sub(" ", text)
+    smallest, largest = ngram_range
+    return [
+        text[start : start + length]
+        for length in range(smallest, min(largest, len(text)) + 1)
+        for start in range(len(text) - length + 1)
+    ]
+
+
+def character_ngrams_in_words(text: str, *, ngram_range: tuple[int, int]) -> list[str]:
+    """Return the runs of characters inside each word, the word padded by a blank on both sides.
+
+    A word shorter than a length is counted once, whole, and no longer length is tried.
+
+    >>> character_ngrams_in_words("to go", ngram_range=(3, 3))
+    [' to', 'to ', ' go', 'go ']
+    """
+    smallest, largest = ngram_range
+    ngrams: list[str] = []
+    for word in text.split():
+        padded = f" {word} "
+        for length in range(smallest, largest + 1):
+            ngrams += [padded[start : start + length] for start in range(max(1, len(padded) - length + 1))]
+            if len(padded) <= length:
+                break
     return ngrams
 
 
