@@ -111,7 +111,7 @@ def make_sharma(
     n_overlap = _rounded(n_terms * k + 2 * n_rows * gamma) - n_terms * k
     check_choice(structure, _STRUCTURES, "structure")
     check_choice(extra_rows, _EXTRA_ROWS, "extra_rows")
-    plan = _Plan(
+    plan = _BlockPlan(
         k,
         n_documents,
         n_terms,
@@ -159,7 +159,7 @@ def make_sharma(
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _BlockPlan:
     """The shape of the matrix, and the law of its values.
 
     They are normal about 1/2, truncated to [0, 1], minus a threshold (alpha, of overlap columns beta), zero below it.

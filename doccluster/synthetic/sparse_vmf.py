@@ -25,7 +25,7 @@ from doccluster.clustering.mixtures.vmf_functions import (
     concentration,
     spawn_entropy,
 )
-from doccluster.errors import Argument, InputError
+from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.synthetic.synthetic_vectors import (
     SyntheticVectors,
     check_dimensions,
@@ -190,30 +190,18 @@ def _plan(
 
 def _part(n_columns: int, n_chosen: int, squares: float, share: float, length: float, which: str) -> Floats:
     """Return the inclusion probabilities of one part, whose squares sum to `share` of `squares`."""
-    low, high = squares_range(n_columns, n_chosen) if n_columns else (0.0, 0.0)
+    low, high = squares_range(n_columns, n_chosen)
     if not low * (1 - 1e-9) <= squares * share <= high * (1 + 1e-9):
         # with so few terms a document cannot be as near to, or as far from, its centre
+        problem = f"cannot be reached with {n_chosen} of {n_columns} {which} terms in a document: "
+        most = listed_arguments(("mean_resultant_length", "separation", "background", "terms_per_document"))
         raise InputError(
-            (
-                f"cannot be reached with {n_chosen} of {n_columns} {which} terms in a document: ",
-                *_reach(low, high, squares * share, length, which),
-            ),
+            (problem, *_reach(low, high, squares * share, length, which)),
             argument="mean_resultant_length",
             received=length,
-            remedy=(
-                "change ",
-                Argument("mean_resultant_length"),
-                ", ",
-                Argument("separation"),
-                ", ",
-                Argument("background"),
-                ", ",
-                Argument("terms_per_document"),
-                " or ",
-                Argument("n_terms"),
-            ),
+            remedy=("change ", *most, " or ", Argument("n_terms")),
         )
-    return inclusion_with_squares(n_columns, n_chosen, squares * share) if n_columns else np.empty(0)
+    return inclusion_with_squares(n_columns, n_chosen, squares * share)
 
 
 def _reach(low: float, high: float, squares: float, length: float, which: str) -> tuple[str | Argument, ...]:

@@ -47,17 +47,18 @@ MAX_DIMENSIONS = 100_000  # the special functions are tested up to here
 WEIGHT_TOLERANCE = 1e-6
 
 
+def check_number(value: object, name: str, lowest: int, highest: int, what: str) -> int:
+    """Return a number of things within its limits, or raise InputError."""
+    number = check_positive_int(value, name)
+    if not lowest <= number <= highest:
+        expected = f"a number of {what} from {lowest} to {highest:,}"
+        raise InputError("is out of range", argument=name, received=number, expected=expected)
+    return number
+
+
 def check_dimensions(n_terms: object, name: str = "n_terms") -> int:
     """Return the number of dimensions, 2..100,000, or raise InputError."""
-    number = check_positive_int(n_terms, name)
-    if not 2 <= number <= MAX_DIMENSIONS:
-        raise InputError(
-            "is out of range",
-            argument=name,
-            received=number,
-            expected=f"a number of dimensions from 2 to {MAX_DIMENSIONS:,}",
-        )
-    return number
+    return check_number(n_terms, name, 2, MAX_DIMENSIONS, "dimensions")
 
 
 def check_concentrations(kappa: object, n_clusters: int) -> Floats:

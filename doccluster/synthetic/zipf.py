@@ -22,7 +22,7 @@ from doccluster.base.validation import RandomState, as_generator, check_positive
 from doccluster.clustering.mixtures.vmf_functions import block_generator, spawn_entropy
 from doccluster.corpus.document import Corpus
 from doccluster.errors import Argument, InputError
-from doccluster.synthetic.synthetic_vectors import check_share, seed_record
+from doccluster.synthetic.synthetic_vectors import check_number, check_share, seed_record
 
 _MAX_WIDTHS = 12.0  # in units of the width: x exp(1 - x) is below 2e-4 of the peak from there on
 _MAX_MOMENTS = 4096  # the period is cut into at most this many moments within which the choice does not change
@@ -261,14 +261,7 @@ def plan_zipf(
             received=stories,
             remedy="each topic has at least one story",
         )
-    least = 2 * (_COMMONEST + _TOPIC_WORDS)
-    if not least <= check_positive_int(n_terms, "n_terms") <= MAX_WORDS:
-        raise InputError(
-            "is out of range",
-            argument="n_terms",
-            received=n_terms,
-            expected=f"a number of words from {least} to {MAX_WORDS:,}",
-        )
+    check_number(n_terms, "n_terms", 2 * (_COMMONEST + _TOPIC_WORDS), MAX_WORDS, "words")
     settings = _Settings(
         check_share(overlap, "overlap"),
         check_share(background, "background"),
@@ -437,13 +430,6 @@ def invented_words(n_words: int) -> list[str]:
     >>> invented_words(3)
     ['baba', 'pogu', 'geno']
     """
-    if not 1 <= n_words <= MAX_WORDS:
-        raise InputError(
-            "is out of range",
-            argument="n_terms",
-            received=n_words,
-            expected=f"a number of words from 1 to {MAX_WORDS:,}",
-        )
     words: list[str] = []
     n_syllables = 2
     while len(words) < n_words:
