@@ -322,46 +322,36 @@ def has_terms(block: MatrixBlock) -> Flags:
     return unit_documents(block.documents)[0].is_usable
 
 
-class _Followed:
-    """A block whose rows and bounds are in memory, at the version of the table that it was labelled by last."""
-
-    def __init__(self, block: MatrixBlock, places: TermPlaces) -> None:
-        self.nearest, self.number = NearestCentroids(unit_documents(block.documents)[0], places), -1
-
-    @staticmethod
-    def size(block: MatrixBlock) -> int:
-        """Return about how many bytes it takes: the rows and the bounds."""
-        return 8 * block.n_entries + 128 * block.n_rows
-
-    def assign(self, version: TableVersion, centroids: SparseMeans) -> Labels:
-        """Return the nearest centroid of each document, by the bounds where they are those of the iteration before."""
-        follows = self.number >= 0 and self.number == version.number - 1
-        self.number = version.number
-        self.nearest.search(centroids, version.movements if follows else None)
-        return self.nearest.labels.copy()
+def kept_bytes(block: MatrixBlock) -> int:
+    """Return about how many bytes the rows and the bounds of a block take."""
+    return 8 * block.n_entries + 128 * block.n_rows
 
 
 class _KeptBlocks:
-    """The blocks that this process follows, each in one thread at a time, and the last table of each fit."""
+    """The blocks whose rows and bounds this process keeps, and the last table of each fit.
+
+    With a block, which is in one thread at a time, come the version of the table that it was labelled by last, and
+    about how many bytes it takes.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._blocks: OrderedDict[tuple[MatrixBlock, str], tuple[_Followed, int]] = OrderedDict()
+        self._blocks: OrderedDict[tuple[MatrixBlock, str], tuple[NearestCentroids, int, int]] = OrderedDict()
         self._tables: dict[str, tuple[int, SparseMeans]] = {}
 
     def assign(self, block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Labels:
-        """Return the labels of a block."""
+        """Return the labels of a block, found by its bounds where they are those of the iteration before."""
         key, centroids = (block, version.folder), self._table(version)
+        size = kept_bytes(block)
         with self._lock:
-            followed, _ = self._blocks.pop(key, (None, 0))  # taken out while it is worked on
-        size = _Followed.size(block)
-        if followed is None and not self._has_room(size, keep_bytes):
-            return _Followed(block, centroids.places).assign(version, centroids)
-        followed = followed or _Followed(block, centroids.places)
-        labels = followed.assign(version, centroids)
-        with self._lock:
-            self._blocks[key] = followed, size
-        return labels
+            nearest, number, _ = self._blocks.pop(key, (None, -1, 0))  # taken out while it is worked on
+        stays = nearest is not None or self._has_room(size, keep_bytes)
+        nearest = nearest or NearestCentroids(unit_documents(block.documents)[0], centroids.places)
+        nearest.search(centroids, version.movements if 0 <= number == version.number - 1 else None)
+        if stays:
+            with self._lock:
+                self._blocks[key] = nearest, version.number, size
+        return nearest.labels.copy()
 
     def _table(self, version: TableVersion) -> SparseMeans:
         with self._lock:
@@ -377,10 +367,10 @@ class _KeptBlocks:
     def forget(self, block: MatrixBlock, version: TableVersion, rows: Integers, labels: Labels) -> None:
         """Take over labels that were changed from outside for these rows."""
         with self._lock:
-            followed, _ = self._blocks.get((block, version.folder), (None, 0))
-        if followed is not None:
-            followed.nearest.labels[rows] = labels[rows]
-            followed.nearest.forget(rows)
+            nearest, *_ = self._blocks.get((block, version.folder), (None,))
+        if nearest is not None:
+            nearest.labels[rows] = labels[rows]
+            nearest.forget(rows)
 
     def release(self, folder: str) -> None:
         """Let go what is kept of fits in a folder."""
@@ -391,7 +381,7 @@ class _KeptBlocks:
         """Return whether another block fits, after what is kept of fits that are over was let go."""
         with self._lock:
             self._keep_only(lambda fit: Path(fit).is_dir())
-            return sum(n_bytes for _, n_bytes in self._blocks.values()) + size <= keep_bytes
+            return sum(n_bytes for *_, n_bytes in self._blocks.values()) + size <= keep_bytes
 
     def _keep_only(self, stays: Callable[[str], bool]) -> None:
         for key in [key for key in self._blocks if not stays(key[1])]:

@@ -14,8 +14,9 @@ from doccluster.clustering.k_means.assign import SparseMeans
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
+from doccluster.clustering.k_means.unit_documents import unit_documents
 from doccluster.distributed import FilePlace, cluster_blocks, write_block
-from doccluster.distributed.block_steps import TableVersion, _Followed
+from doccluster.distributed.block_steps import TableVersion, kept_bytes
 from doccluster.errors import InputError, NothingUsable
 
 N, TERMS = 700, 300
@@ -178,10 +179,9 @@ def test_what_a_block_is_said_to_take_is_at_least_what_it_holds(tmp_path):
     block = write_block(tmp_path / "block", rows, first=0)
     version = TableVersion(str(tmp_path), 0, np.full(5, np.inf), np.full(5, n // 5))
     places = TermPlaces.of(version.frequencies, 5)
-    followed = _Followed(block, places)
-    centroids = SparseMeans(sparse.csr_array(np.eye(5, dtype=np.float32)), places)
-    assert np.array_equal(followed.assign(version, centroids), np.arange(n) % 5)
-    nearest = followed.nearest
+    nearest = NearestCentroids(unit_documents(block.documents)[0], places)
+    nearest.search(SparseMeans(sparse.csr_array(np.eye(5, dtype=np.float32)), places))
+    assert np.array_equal(nearest.labels, np.arange(n) % 5)
     held = sum(array.nbytes for array in (*nearest.rows, *nearest.bounds[:3], nearest.documents.weights))
     assert held > 30 * n
-    assert held <= _Followed.size(block) <= 3 * held
+    assert held <= kept_bytes(block) <= 3 * held
