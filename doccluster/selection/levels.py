@@ -105,6 +105,23 @@ def find_levels(
     n_drawn = max(1, round(DRAWN * n_nodes))
     parts_drawn = [np.sort(rng.choice(n_nodes, n_drawn, replace=False)) for _ in range(N_DRAWS)]
     graphs = [Edges.of(graph), *(Edges.of(graph[nodes][:, nodes]) for nodes in parts_drawn)]
+    labels_found = _communities(graphs, resolutions, rng, n_threads, progress)
+
+    def level_at(row: int) -> Level:
+        whole, *parts = labels_found[row]
+        return Level(float(resolutions[row]), whole, agreement_of_parts(parts_drawn, parts, n_nodes), smallest)
+
+    return list(map_blocks(level_at, range(len(resolutions)), n_threads=n_threads))
+
+
+def _communities(
+    graphs: Sequence[Edges],
+    resolutions: Sequence[float] | Floats,
+    rng: np.random.Generator,
+    n_threads: int | None,
+    progress: Progress = silent,
+) -> list[list[Labels]]:
+    """Return for each resolution the communities of each graph."""
     # seeds are drawn beforehand, so that the order in which jobs end does not matter
     seeds = rng.integers(2**31, size=(len(resolutions), len(graphs)))
     jobs = list(itertools.product(range(len(resolutions)), range(len(graphs))))
@@ -113,16 +130,11 @@ def find_levels(
         row, part = job
         return communities(graphs[part], float(resolutions[row]), rng=np.random.default_rng(seeds[job]))
 
-    labels_of_jobs = []
+    found = []
     for number, labels in enumerate(map_blocks(find, jobs, n_threads=n_threads), start=1):
-        labels_of_jobs.append(labels)
+        found.append(labels)
         progress("choose k", number, len(jobs))
-
-    def level_at(row: int) -> Level:
-        whole, *parts = labels_of_jobs[row * len(graphs) : (row + 1) * len(graphs)]
-        return Level(float(resolutions[row]), whole, agreement_of_parts(parts_drawn, parts, n_nodes), smallest)
-
-    return list(map_blocks(level_at, range(len(resolutions)), n_threads=n_threads))
+    return [found[first : first + len(graphs)] for first in range(0, len(found), len(graphs))]
 
 
 def agreement_of_parts(parts_drawn: Sequence[Labels], labels: Sequence[Labels], n_nodes: int) -> float:
@@ -328,16 +340,8 @@ def find_structure(matrix: Matrix, rng: np.random.Generator, *, n_threads: int |
     if filled.size < 3:
         return Structure(0.0, 0.0, 1.0)
     graphs = [Edges.of(neighbour_edges(half, n_threads=n_threads)) for half in (first, second)]
-    seeds = rng.integers(2**31, size=(len(STRUCTURE_RESOLUTIONS), 2))
-
-    def find(job: tuple[int, int]) -> Integers:
-        row, side = job
-        return communities(graphs[side], STRUCTURE_RESOLUTIONS[row], rng=np.random.default_rng(seeds[job]))
-
-    jobs = [(row, side) for row in range(len(STRUCTURE_RESOLUTIONS)) for side in (0, 1)]
-    labels = dict(zip(jobs, map_blocks(find, jobs, n_threads=n_threads), strict=True))
-    pairs = [(labels[row, 0], labels[row, 1]) for row in range(len(STRUCTURE_RESOLUTIONS))]
-    return against_shuffles(pairs, rng)
+    found = _communities(graphs, STRUCTURE_RESOLUTIONS, rng, n_threads)
+    return against_shuffles([(one, two) for one, two in found], rng)
 
 
 def against_shuffles(pairs: list[tuple[Integers, Integers]], rng: np.random.Generator) -> Structure:
