@@ -215,9 +215,7 @@ class ClusteringTask:
     """Documents to be clustered, and how."""
 
     documents: Documents
-    counts: CsrArray | None = (
-        None  # csr array of the same shape, or None: how often each term occurs, where that is known
-    )
+    counts: CsrArray | None = None  # of the same shape: how often each term occurs, where that is known
     n_clusters: int = 8
     seed: int = 0
     # what the algorithm's own `options` name; a value of None is left out

@@ -107,7 +107,11 @@ class DaskPlace(FilePlace):
             yield sent, tasks
         except _lost() as error:
             if number == ATTEMPTS - 1:
-                raise _gave_up(error) from error
+                raise InputError(
+                    f"the workers of the cluster ended {ATTEMPTS} times over the same work ({str(error)[:200]})",
+                    remedy="their logs say why; most often they had too little memory: give more, or more and smaller "
+                    "parts",
+                ) from error
         except KeyboardInterrupt as stopped:
             clear_frames(stopped.__traceback__)  # it may be held for long, and hold a task that was just handed in
             raise
@@ -193,13 +197,6 @@ def _lost() -> tuple[type[BaseException], ...]:
     from distributed.scheduler import KilledWorker
 
     return FutureCancelledError, CancelledError, KilledWorker
-
-
-def _gave_up(error: BaseException) -> InputError:
-    return InputError(
-        f"the workers of the cluster ended {ATTEMPTS} times over the same work ({str(error)[:200]})",
-        remedy="their logs say why; most often they had too little memory: give more, or more and smaller parts",
-    )
 
 
 @contextmanager

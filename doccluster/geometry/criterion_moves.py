@@ -79,16 +79,6 @@ def joined(criterion, inner, outer):
     return inner / max(outer, MIN_SQUARE)
 
 
-@jit(inner=True)
-def summed_parts(criterion, sizes, squares, products):
-    """Return the internal and the external part, summed over the clusters."""
-    inner, outer = 0.0, 0.0
-    for cluster in range(sizes.size):
-        inner += inner_part(criterion, sizes[cluster], squares[cluster])
-        outer += outer_part(criterion, sizes[cluster], squares[cluster], products[cluster])
-    return inner, outer
-
-
 @jit
 def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
     """Move each row, in `order`, to the cluster where the criterion gains most, if it gains; return how many moved.
@@ -100,7 +90,10 @@ def move_rows(criterion, rows, order, least_gain, with_total, clusters, labels):
     sums, sizes, squares, products = clusters
     n_clusters = sizes.size
     dots = np.empty(n_clusters)
-    inner, outer = summed_parts(criterion, sizes, squares, products)
+    inner, outer = 0.0, 0.0
+    for cluster in range(n_clusters):
+        inner += inner_part(criterion, sizes[cluster], squares[cluster])
+        outer += outer_part(criterion, sizes[cluster], squares[cluster], products[cluster])
     n_moved = 0
     for row in order:
         first, last = starts[row], starts[row + 1]

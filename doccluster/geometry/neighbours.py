@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, SingleFloats, is_sparse
 from doccluster.base.blocks import row_blocks
 from doccluster.base.compiled import jit
-from doccluster.base.place import Place
+from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.sparse_structure import Csr, document_frequencies
 from doccluster.base.validation import check_positive_int, row_norms
@@ -249,7 +249,7 @@ def _search_dense(place: Place, rows: Matrix, first: Names, cells: Cells | None,
     with threadpool_limits(1, user_api="blas"):  # one thread for each block: its sums are then the same for any number
         if cells is None:
             if first.size < n_rows:
-                rows = place.table(rows_of_names, row_blocks(first.size, WIDE_ROWS), width, np.float32, rows, names)
+                rows = place.table(taken_rows, row_blocks(first.size, WIDE_ROWS), width, np.float32, rows, names)
                 names = place.keep(np.arange(first.size))
             blocks = row_blocks(queries.size, max(1, BLOCK_COSINES // first.size))
             return _joined(place.map(nearest_by_products, [(None, queries[block]) for block in blocks], rows, names, k))
@@ -318,11 +318,6 @@ def nearest_by_terms(part: Part, rows: Matrix, names: Names, lists: object, k: i
         lists = sparse.csr_array(rows[names[inside]].T)
     neighbours, similarity = nearest_in_lists(Csr.of(rows[names[queries]]), queries, Csr.of(lists), inside, k)
     return neighbours, similarity
-
-
-def rows_of_names(block: slice, rows: Matrix, names: Names) -> Matrix:
-    """Return the rows that stand for some families."""
-    return rows[names[block]]
 
 
 def nearest_by_products(part: Part, rows: Matrix, names: Names, k: int) -> Lists:

@@ -118,13 +118,8 @@ def latent_semantic_space(
             columns = row_blocks(width, COLUMNS_AT_ONCE)
             shared = rows, rank, table, used_terms.size, steps
             if steps is None:
-                return np.hstack(
-                    list(
-                        inner.map(
-                            products_of_terms, [(wide[0], columns_of_block) for columns_of_block in columns], *shared
-                        )
-                    )
-                )
+                parts = [(wide[0], columns_of_block) for columns_of_block in columns]
+                return np.hstack(list(inner.map(products_of_terms, parts, *shared)))
             sums = [
                 inner.add(products_of_terms, [(block, columns_of_block) for block in wide], *shared)
                 for columns_of_block in LOOPS.over(columns)

@@ -95,11 +95,6 @@ def read_references() -> list[Reference]:
     return [Reference(**row) for row in rows]
 
 
-def read_methods() -> dict[str, tuple[str, ...]]:
-    """Return the keys of the works to cite for a method: an algorithm, a weight, a stem, a rule for k, a test."""
-    return {row["method"]: _several(row["works"]) for row in _rows_of("methods.csv")}
-
-
 def _rows_of(name: str) -> Iterator[dict[str, Any]]:
     text = resources.files("doccluster.measures").joinpath(name).read_text(encoding="utf-8")
     return csv.DictReader(io.StringIO(text, newline=""))
@@ -124,7 +119,8 @@ def _as_latex(text: str) -> str:
 SOFTWARE = Reference(
     "doccluster", "misc", (), "{The doccluster developers}", "doccluster", "2026", f"Software, version {__version__}"
 )
-METHODS = read_methods()
+# the keys of the works to cite for a method: an algorithm, a weight, a stem, a rule for k, a test
+METHODS = {row["method"]: _several(row["works"]) for row in _rows_of("methods.csv")}
 _BY_SPELLING = {spelled(name): name for name in METHODS}
 _BY_KEY = {reference.key: reference for reference in (SOFTWARE, *read_references())}
 

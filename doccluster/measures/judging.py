@@ -22,7 +22,7 @@ from doccluster.errors import Argument, DocclusterWarning, InputError, NotComput
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.measures.registry import Measure, get_measure, get_measures, list_measures, undefined
-from doccluster.measures.scores import Evaluation, Score
+from doccluster.measures.scores import PARTS, Evaluation, Score
 from doccluster.measures.truth import EvidenceStore, TruthColumn, subset, truth_columns
 
 MAX_PAIRED_CLUSTERS = 1_000  # of which all pairs are compared without being asked: tables of 8 MB each
@@ -316,10 +316,7 @@ def _one_score(
     result = Score(
         record,
         float(values.value),
-        per_cluster=values.per_cluster,
-        per_class=values.per_class,
-        per_document=values.per_document,
-        per_pair=values.per_pair,
+        **{part: getattr(values, part) for part in PARTS},
         notes=tuple(filter(None, (values.note, left_out))),
         standard_error=values.standard_error,
         truth=None if column is None else column.name,

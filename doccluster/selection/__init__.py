@@ -7,33 +7,20 @@ from typing import TYPE_CHECKING
 from doccluster.base.package import offer
 from doccluster.selection.recommendation import Granularity, Recommendation, choose_k
 
-__all__ = [
-    "Comparison",
-    "CriteriaOverK",
-    "Granularity",
-    "LabelledCorpus",
-    "Recommendation",
-    "Tendency",
-    "benchmark_synthetic",
-    "choose_k",
-    "compare",
-    "criteria_over_k",
-    "tendency",
-]
 # loaded when used: they import scikit-learn and pandas, and a run that chooses its number of clusters needs neither
-__getattr__, __dir__ = offer(
-    __name__,
-    {
-        "Comparison": "doccluster.selection.comparison_result",
-        "CriteriaOverK": "doccluster.selection.criteria",
-        "LabelledCorpus": "doccluster.selection.comparison",
-        "Tendency": "doccluster.selection.tendency_tests",
-        "benchmark_synthetic": "doccluster.selection.synthetic_benchmark",
-        "compare": "doccluster.selection.comparison",
-        "criteria_over_k": "doccluster.selection.criteria",
-        "tendency": "doccluster.selection.tendency_tests",
-    },
-)
+_HOMES = {
+    "Comparison": "doccluster.selection.comparison_result",
+    "CriteriaOverK": "doccluster.selection.criteria",
+    "LabelledCorpus": "doccluster.selection.comparison",
+    "Tendency": "doccluster.selection.tendency_tests",
+    "benchmark_synthetic": "doccluster.selection.synthetic_benchmark",
+    "compare": "doccluster.selection.comparison",
+    "criteria_over_k": "doccluster.selection.criteria",
+    "tendency": "doccluster.selection.tendency_tests",
+}
+
+__all__ = ["Granularity", "Recommendation", "choose_k", *_HOMES]
+__getattr__, __dir__ = offer(__name__, _HOMES)
 
 if TYPE_CHECKING:
     from doccluster.selection.comparison import LabelledCorpus as LabelledCorpus

@@ -136,10 +136,8 @@ def compare(
     """
     from threadpoolctl import threadpool_limits
 
-    clusterers, numbers = (
-        in_spaces(as_clusterers(algorithms), spaces),
-        [int(seed) for seed in seeds],
-    )  # refused before any work
+    clusterers = in_spaces(as_clusterers(algorithms), spaces)  # refused before any work
+    numbers = [int(seed) for seed in seeds]
     checked: Iterable[LabelledCorpus] = _with_own_names(corpora)
     total = None
     if isinstance(corpora, Sized):

@@ -139,7 +139,9 @@ def criteria_over_k(
         progress("criteria", len(fits), n_null + 1)
     labels, values = fits[0]
     columns = {name: {k: values[k][name] for k in sizes} for name in values[sizes[0]]}
-    columns |= _derived_curves(columns, n_documents=matrix.shape[0], n_terms=matrix.shape[1])
+    columns["delta"] = delta_ch({k: ch for k, ch in columns["calinski_harabasz"].items() if not math.isnan(ch)})
+    columns["hartigan"] = hartigan(columns["rss"], n_documents=matrix.shape[0])
+    columns["krzanowski_lai"] = krzanowski_lai(columns["rss"], n_terms=matrix.shape[1])
     # the gap compares each curve with that of reference data without clusters
     for column, value in {"gap": "within", "gap_rss": "rss"}.items() if n_null else ():
         reference = [{k: of_k[value] for k, of_k in null_values.items()} for _, null_values in fits[1:]]
@@ -212,15 +214,6 @@ def within_weight(evidence: ClusterEvidence) -> float:
     matrix, partition = evidence.documents.matrix, evidence.partition
     clusters = (matrix[partition.members(cluster)] for cluster in range(partition.n_clusters))
     return float(sum(block.sum() for rows in clusters for block in pair_distances(rows, metric="euclidean")))
-
-
-def _derived_curves(columns: Mapping[str, Curve], *, n_documents: int, n_terms: int) -> dict[str, Curve]:
-    ch = {k: value for k, value in columns["calinski_harabasz"].items() if not math.isnan(value)}
-    return {
-        "delta": delta_ch(ch),
-        "hartigan": hartigan(columns["rss"], n_documents=n_documents),
-        "krzanowski_lai": krzanowski_lai(columns["rss"], n_terms=n_terms),
-    }
 
 
 def _choice(name: str, result: CriteriaOverK, n_null: int, penalty: float | None) -> int | None:

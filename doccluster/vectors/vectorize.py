@@ -86,7 +86,12 @@ def vectorize(
         strange = next((text for text in texts if not isinstance(text, str) and not is_missing(text)), "")
         if strange:
             raise InputError(f"a document is of type {type(strange).__name__}", remedy="give a list of texts (str)")
-        _check_known(options)
+        parameters = TfidfVectorizer().get_params(deep=False)
+        unknown = sorted(set(options) - set(parameters))
+        if unknown:
+            raise InputError(
+                f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(parameters))}"
+            )
         vectorizer, _, writing = choose_vectorizer(texts, language=language, options=options)
     elif not hasattr(vectorizer, "transform"):
         raise InputError(
@@ -162,15 +167,6 @@ def unknown_term_shares(texts: Sequence[object], vectorizer: TfidfVectorizer) ->
     with np.errstate(invalid="ignore"):
         shares: Floats = 1 - n_known / n_terms
     return shares
-
-
-def _check_known(options: Mapping[str, object]) -> None:
-    parameters = TfidfVectorizer().get_params(deep=False)
-    unknown = sorted(set(options) - set(parameters))
-    if unknown:
-        raise InputError(
-            f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(parameters))}"
-        )
 
 
 def _is_fitted(vectorizer: object) -> bool:

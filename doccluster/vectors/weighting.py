@@ -47,11 +47,6 @@ class Weighting:
     k1: float = 1.2
     b: float = 0.75
 
-    @property
-    def needs_collection(self) -> bool:
-        """Whether the weights depend on document frequencies."""
-        return self.collection != "n"
-
 
 def parse_weighting(code: str, *, norm: Norm | None = "l2", k1: float = 1.2, b: float = 0.75) -> Weighting:
     """Return the weighting a code names: "tfidf", "bm25", or the three letters of SMART's document part.
@@ -86,7 +81,7 @@ def collection_weights(
     document_frequency: Integers, n_documents: int, *, weighting: Weighting, dtype: npt.DTypeLike
 ) -> Reals | None:
     """Return the factor of each column, of shape (n_terms,), or None when there is none."""
-    if not weighting.needs_collection:
+    if weighting.collection == "n":
         return None
     if weighting.collection.startswith("plus-one"):
         return _plus_one(document_frequency, n_documents, weighting.collection == "plus-one-smooth", dtype)

@@ -321,9 +321,7 @@ class LloydSteps:
         self.nearest = NearestCentroids(documents, self.places, n_groups)
         self.labels = self.nearest.labels  # one array, which each assignment changes
         self.centroids: RunningSums | SparseMeans = SparseMeans(means, self.places)
-        self._centroid_labels = np.full(
-            documents.n_documents, -1, np.int32
-        )  # the labels that the centroids are made of
+        self._centroid_labels = np.full(documents.n_documents, -1, np.int32)  # those that the centroids are made of
         self._movements: Floats | None = None  # of the centroids in the last update, where known
         if labels is not None:
             self.labels[:] = labels

@@ -19,6 +19,7 @@ from doccluster.base.arrays import AnyIntegers, CsrArray, Floats, Labels, Matrix
 from doccluster.base.blocks import resolve_threads, row_blocks, share_blocks
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress, silent
+from doccluster.base.sparse_structure import with_values
 from doccluster.clustering.task import LinearRule, capped
 
 BLOCK_ROWS = 2048
@@ -193,9 +194,7 @@ def multinomials_of(
     totals = np.asarray(sums.sum(axis=0)).ravel()
     terms = np.repeat(np.arange(sums.shape[0]), np.diff(sums.indptr))
     ratio = sums.data / totals[sums.indices] * (background.sum() / background[terms])
-    odds = sparse.csr_array(
-        (np.log1p((1.0 - smoothing) / smoothing * ratio), sums.indices, sums.indptr), shape=sums.shape
-    )
+    odds = with_values(sums, np.log1p((1.0 - smoothing) / smoothing * ratio))
     return Multinomials(weights, odds, smoothing, max_length)
 
 

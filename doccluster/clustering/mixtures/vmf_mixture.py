@@ -146,21 +146,18 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, MatrixEstimator):
         """
         matrix = self._matrix_to_fit(X)
         n_clusters = check_n_clusters(self.n_clusters, matrix.shape[0])
-        self._check_parameters(matrix)
+        if matrix.shape[1] < 2:
+            raise InputError(
+                "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
+            )
+        check_parameters(self)
+        check_mixture_init(self.init, matrix.shape[0], self.n_clusters)
         rows = unit_rows(matrix)
         documents = unit_blocks(rows, n_clusters)
         if all(block.is_empty.all() for block in documents):
             raise NothingUsable("X has no row with a non-zero value", remedy="there is nothing to fit")
         self._store(self._best_start(rows, documents, n_clusters), matrix)
         return self
-
-    def _check_parameters(self, X: Matrix) -> None:
-        if X.shape[1] < 2:
-            raise InputError(
-                "X has n_features=1: 1 feature(s) give no direction", remedy="the minimum of 2 is required"
-            )
-        check_parameters(self)
-        check_mixture_init(self.init, X.shape[0], self.n_clusters)
 
     def _best_start(self, rows: Matrix, documents: list[UnitRows], n_clusters: int) -> MixtureFit:
         generator = as_generator(self.random_state)
