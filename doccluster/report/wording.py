@@ -156,30 +156,18 @@ def marked_excerpt(text: str, terms: Mapping[str, float], *, length: int = EXCER
     best, best_value = "", 0.0
     for sentence in sentences(text):
         line = one_line(sentence, length)
-        value = sum(terms.get(word, 0.0) for word in {match[0].lower() for match in pattern.finditer(line)})
+        value = sum(terms.get(word, 0.0) for word in set(map(str.lower, pattern.findall(line))))
         if value > best_value:
             best, best_value = line, value
-    return _excerpt_pieces(best, pattern)
+    pieces = enumerate(pattern.split(best))  # every second one is a term
+    return tuple((piece, place % 2 == 1) for place, piece in pieces if piece)
 
 
 def _pattern_of(terms: Mapping[str, float]) -> re.Pattern[str] | None:
-    """Return a pattern that finds the terms: as whole words, where words have blanks between them."""
+    """Return a pattern whose one group is a term: as whole words, where words have blanks between them."""
     alternatives = [
         re.escape(term) if is_unspaced(term) else rf"(?<!\w){re.escape(term)}(?!\w)"
         for term in sorted(terms, key=lambda term: (-len(term), term))
         if term
     ]
-    return re.compile("|".join(alternatives), re.IGNORECASE) if alternatives else None
-
-
-def _excerpt_pieces(line: str, pattern: re.Pattern[str]) -> Pieces:
-    pieces: list[tuple[str, bool]] = []
-    end = 0
-    for match in pattern.finditer(line):
-        if match.start() > end:
-            pieces.append((line[end : match.start()], False))
-        pieces.append((match[0], True))
-        end = match.end()
-    if end < len(line):
-        pieces.append((line[end:], False))
-    return tuple(pieces)
+    return re.compile(f"({'|'.join(alternatives)})", re.IGNORECASE) if alternatives else None
