@@ -97,17 +97,8 @@ def neighbour_purity(rows: Floats, groups: npt.NDArray[np.int64], *, n_threads: 
     if n <= N_NEIGHBOURS:
         return float("nan")
     sample = np.unique(np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64))
-    lengths = np.einsum("ij,ij->i", rows, rows)
-
-    def count_same(block: slice) -> int:
-        asking = sample[block]
-        squared = lengths - 2 * (rows[asking] @ rows.T)
-        squared[np.arange(asking.size), asking] = np.inf
-        nearest = np.argpartition(squared, N_NEIGHBOURS - 1, axis=1)[:, :N_NEIGHBOURS]
-        return int((groups[nearest] == groups[asking, None]).sum())
-
-    n_same = sum(map_blocks(count_same, row_blocks(sample.size, BLOCK_ROWS), n_threads=n_threads))
-    return n_same / (sample.size * N_NEIGHBOURS)
+    nearest, _ = _nearest(rows[sample], rows, N_NEIGHBOURS, themselves=sample, n_threads=n_threads)
+    return int((groups[nearest] == groups[sample, None]).sum()) / nearest.size
 
 
 def _semantic_rows(run: Run, n_threads: int | None) -> Floats:
@@ -267,7 +258,7 @@ def neighbour_similarities(rows: Floats, perplexity: float, *, n_threads: int | 
     """Return the joint similarities of rows, a symmetric csr array of float32 that sums to 1, by squared distance."""
     n = rows.shape[0]
     n_neighbours = min(n - 1, max(2, int(3 * perplexity)))
-    nearest, distances = _nearest(rows, rows, n_neighbours, themselves=False, n_threads=n_threads)
+    nearest, distances = _nearest(rows, rows, n_neighbours, themselves=np.arange(n), n_threads=n_threads)
     weights = _weights(distances - distances[:, :1], np.log(min(perplexity, 0.9 * n_neighbours)))
     starts = np.arange(n + 1) * n_neighbours
     graph = sparse.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(n, n))
@@ -277,15 +268,23 @@ def neighbour_similarities(rows: Floats, perplexity: float, *, n_threads: int | 
 
 
 def _nearest(
-    rows: Floats, candidates: Floats, n_neighbours: int, *, themselves: bool = True, n_threads: int | None
+    rows: Floats,
+    candidates: Floats,
+    n_neighbours: int,
+    *,
+    themselves: npt.NDArray[np.int64] | None = None,
+    n_threads: int | None,
 ) -> tuple[Floats, Floats]:
-    """Return the candidates nearest to each row, and their squared distances, ascending; ties by place."""
+    """Return the candidates nearest to each row, and their squared distances, ascending; ties by place.
+
+    `themselves`: the candidate that each row is, which is left out.
+    """
     lengths = np.einsum("ij,ij->i", candidates, candidates)
 
     def of_block(block: slice) -> tuple[Floats, Floats]:
         squared = lengths - 2 * (rows[block] @ candidates.T)
-        if not themselves:
-            squared[np.arange(block.stop - block.start), np.arange(block.start, block.stop)] = np.inf
+        if themselves is not None:
+            squared[np.arange(block.stop - block.start), themselves[block]] = np.inf
         nearest_few = np.sort(np.argpartition(squared, n_neighbours - 1, axis=1)[:, :n_neighbours], axis=1)
         order = np.argsort(np.take_along_axis(squared, nearest_few, axis=1), axis=1, kind="stable")
         nearest = np.take_along_axis(nearest_few, order, axis=1)
