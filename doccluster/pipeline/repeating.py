@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,7 +101,7 @@ def repeat_run(
                 f"{path} is of a run on {what} in memory, which cannot be read again",
                 remedy="call doccluster.run again",
             )
-    corrections: tuple[CorrectedTopic, ...] = ()
+    corrections: dict[Topic, frozenset[str]] = {}
     if keep_corrections:
         ids = None if source is None else read_documents(source, settings, silent, wants_texts=False).documents.ids
         corrections = _corrections(folder, settings.topics or (), ids)
@@ -126,8 +126,7 @@ def repeat_run(
     n_moved = None if same else _n_moved(run, path.parent)
     # a corrected cluster may get another number among those of its size
     same = same or (keep_corrections and n_moved == 0 and run.n_documents == then.counts.n_documents)
-    topics = tuple(correction.topic for correction in corrections)
-    return Repetition(run, same, tuple(_differences(then, run, same, n_moved)), topics)
+    return Repetition(run, same, tuple(_differences(then, run, same, n_moved)), tuple(corrections))
 
 
 def _as_made(record: Path) -> Path:
@@ -136,16 +135,10 @@ def _as_made(record: Path) -> Path:
     return before if before.is_file() else record
 
 
-@dataclass(frozen=True)
-class CorrectedTopic:
-    """A topic that stands for a cluster that an editor named or merged, and the names of the topics it replaces."""
-
-    topic: Topic
-    replaces: frozenset[str]
-
-
-def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> tuple[CorrectedTopic, ...]:
+def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> dict[Topic, frozenset[str]]:
     """Return the clusters of a run folder that an editor named or merged as topics, with documents as examples.
+
+    With each come the names of the topics that it replaces.
 
     `topics` are those of the run; a corrected cluster of one of them keeps its parent. `ids` are the documents that are
     still there, where these are not those of the run.
@@ -158,7 +151,7 @@ def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | N
     parents = {topic.name: topic.parent for topic in topics}
     remaining = set(after.documents.ids if ids is None else ids)
     is_shown = np.ones(after.n_documents, bool) if after.is_other is None else ~after.is_other
-    corrections = []
+    corrections: dict[Topic, frozenset[str]] = {}
     for cluster in after.clusters:
         rows = np.flatnonzero(after.partition.labels == cluster.cluster)
         parts = np.unique(before.partition.labels[rows])
@@ -170,16 +163,16 @@ def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | N
         former = {name, *(before.clusters[part].name for part in parts.tolist())} & parents.keys()
         outermost = min(sorted(former), key=lambda topic: len(ancestors(topic, parents)), default=None)
         parent = None if outermost is None else parents[outermost]
-        corrections.append(CorrectedTopic(Topic(name, (), tuple(examples), parent), frozenset(former)))
+        corrections[Topic(name, (), tuple(examples), parent)] = frozenset(former)
     if not corrections:
         raise InputError("no document of the corrected clusters is in the source", remedy="leave out the corrections")
-    return tuple(corrections)
+    return corrections
 
 
-def _with_corrections(topics: Sequence[Topic], corrections: Sequence[CorrectedTopic]) -> tuple[Topic, ...]:
+def _with_corrections(topics: Sequence[Topic], corrections: Mapping[Topic, frozenset[str]]) -> tuple[Topic, ...]:
     """Return topics of which some are replaced by corrected ones; parts of what is replaced stay its parts."""
-    names = {name: correction.topic.name for correction in corrections for name in correction.replaces}
-    both = [*(topic for topic in topics if topic.name not in names), *(correction.topic for correction in corrections)]
+    names = {name: topic.name for topic, replaced in corrections.items() for name in replaced}
+    both = [*(topic for topic in topics if topic.name not in names), *corrections]
     parents = [None if topic.parent is None else names.get(topic.parent, topic.parent) for topic in both]
     return tuple(
         replace(topic, parent=None if parent == topic.name else parent)
