@@ -24,8 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from doccluster.cli._output import write_error
 from doccluster.errors import DocclusterError, InputError
-from doccluster.report.page import POLICY, render_front_page
-from doccluster.retrieval.browsing import render_browse_page
+from doccluster.report.page import POLICY, render_front_page, rendered
 from doccluster.streams.page.front_page import feed_of, front_page
 from doccluster.streams.store.database import reading
 from doccluster.streams.store.tables import stories_with, story_told
@@ -201,14 +200,16 @@ class _Requests(LoopbackRequests):
 
     def _page(self) -> str:
         browser, query = self.server.browser, self.query
-        context: dict[str, Any] = {"message": self.server.message}
-        self.server.message = ""
+        listing: dict[str, object] = {"listed": None}
+        message, self.server.message = self.server.message, ""
         try:
             if "list" in query:
-                context |= self._listing(_number(query["list"][0]), _number(query.get("from", ["1"])[0]))
+                listing = self._listing(_number(query["list"][0]), _number(query.get("from", ["1"])[0]))
         except InputError as error:
-            context = {"message": str(error)}
-        return render_browse_page(browser.cards, browser.path, self.server.token, **context)
+            message = str(error)
+        return rendered(
+            "browse.html", browser=browser, token=self.server.token, message=message, policy=POLICY, **listing
+        )
 
     def _listing(self, number: int, first: int) -> dict[str, object]:
         card, documents = self.server.browser.card(number), self.server.browser.documents

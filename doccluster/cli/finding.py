@@ -217,8 +217,12 @@ def browse_command(
             progress=progress,
         )
     if serve:
-        _serve(browser, port or 0)
-        return
+        from doccluster.cli._page_server import BrowseServer
+
+        with BrowseServer(browser, port or 0) as server:
+            say(f"  {server.address}")
+            sys.stdout.flush()
+            server.serve_forever()
     _show(browser)
     for line in _lines():
         verb, _, words = line.strip().partition(" ")
@@ -236,15 +240,6 @@ def browse_command(
                 _show(browser)
         except DocclusterError as error:
             write_error(plain(str(error)))
-
-
-def _serve(browser: Browser, port: int) -> None:
-    from doccluster.cli._page_server import BrowseServer
-
-    with BrowseServer(browser, port) as server:
-        say(f"  {server.address}")
-        sys.stdout.flush()
-        server.serve_forever()
 
 
 def _lines() -> Iterator[str]:

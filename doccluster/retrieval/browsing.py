@@ -27,7 +27,6 @@ from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
-from doccluster.report.page import POLICY, rendered
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
@@ -249,7 +248,8 @@ class Browser:
         # texts of all documents would be read at every step: a label is as good from some thousands
         total = sum(members.size for members in clusters)
         share = min(1.0, N_DESCRIBED / total)
-        parts = [_evenly(members, max(N_TITLES, round(share * members.size))) for members in clusters]
+        counts = [min(members.size, max(N_TITLES, round(share * members.size))) for members in clusters]
+        parts = [members[np.arange(n) * members.size // n] for members, n in zip(clusters, counts, strict=True)]
         rows = np.concatenate(parts)
         partition = Partition(np.repeat(np.arange(len(parts)), [part.size for part in parts]), tuple(range(len(parts))))
         vectors = self.vectors.take(rows)
@@ -306,13 +306,6 @@ def open_browser(
     return Browser(
         vectors, documents, vectorizer=vectorization.vectorizer, languages=vectorization.languages, **settings
     )
-
-
-def _evenly(members: Integers, count: int) -> Integers:
-    """Return some of the documents, evenly spaced."""
-    if count >= members.size:
-        return members
-    return members[np.arange(count) * members.size // count]
 
 
 def scatter(
@@ -385,31 +378,3 @@ def _labels(rows: sparse.csr_array, n_clusters: int, parameters: SphericalParame
     passes = replace(settings, n_clusters=centroids.shape[0], init=centroids, max_iter=N_PASSES, tol=0)
     labels[filled] = spherical_k_means(rows, passes).labels
     return labels
-
-
-def render_browse_page(
-    cards: Sequence[Any],
-    path: str,
-    token: str,
-    *,
-    message: str = "",
-    number: int = 0,
-    first: int = 1,
-    listed: Sequence[str] | None = None,
-    following: int = 0,
-) -> str:
-    """Return the page of some clusters with a box to choose each, or with `listed` the documents of one.
-
-    `path` says what was done so far, `message` what went wrong with the last request, `token` proves that a request
-    comes from this page. Listed are documents of the cluster `number`, from the place `first`; `following` is that of
-    the next one, 0 if all are shown.
-    """
-    page_values: dict[str, object] = {
-        "cards": cards,
-        "path": path,
-        "token": token,
-        "message": message,
-        "policy": POLICY,
-    }
-    listing: dict[str, object] = {"number": number, "first": first, "listed": listed, "following": following}
-    return rendered("browse.html", n_documents=sum(card.size for card in cards), **page_values, **listing)
