@@ -48,7 +48,7 @@ from doccluster.results.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.results.tree import load_levels, save_levels
+from doccluster.results.tree import check_descriptions, load_levels, save_levels
 from doccluster.vectors.document_vectors import DocumentVectors, matrix_arrays
 from doccluster.vectors.meaning import Meaning
 
@@ -125,7 +125,8 @@ def _load_run(place: Path) -> Run:
     described = read_record(place / "documents.json", DocumentsRecord)
     documents = _documents(described.documents, place / "documents.json")
     empty_documents = _documents(described.empty_documents, place / "documents.json")
-    clusters = _load_clusters(place / "clusters.json", n_documents=len(documents))
+    clusters = read_record(place / "clusters.json", ClustersRecord).clusters
+    check_descriptions(clusters, len(documents), place / "clusters.json")
     stored = read_arrays(place / "vectors.npz")
     matrix = unpack_matrix(stored, place / "vectors.npz")
     # each file may be whole and yet of another run
@@ -277,18 +278,6 @@ def _documents(record: DocumentColumns, path: Path) -> DocumentTable:
     )
 
 
-def _load_clusters(path: Path, *, n_documents: int) -> tuple[ClusterDescription, ...]:
-    clusters = read_record(path, ClustersRecord).clusters
-    for place, cluster in enumerate(clusters):
-        rows = [shown.row for shown in cluster.representatives] + [near.row for near in cluster.borderline]
-        numbers = [near.runner_up for near in cluster.borderline]
-        if cluster.cluster != place or not all(0 <= number < len(clusters) for number in numbers):
-            raise damaged(path, "it names clusters that are not there")
-        if not all(0 <= row < n_documents for row in rows):
-            raise damaged(path, "it names documents that are not there")
-    return clusters
-
-
 @dataclass(frozen=True)
 class Counts:
     """The counts of a run."""
@@ -407,13 +396,8 @@ def load_evaluation(folder: Path) -> Evaluation:
     record = read_record(path, EvaluationRecord)
     arrays = read_arrays(folder / "evaluation.npz", needs=("values", "standard_errors"))
     _check_lengths(record, arrays, folder / "evaluation.npz")
-    return Evaluation(
-        scores=tuple(_score(index, row, arrays, path) for index, row in enumerate(record.scores)),
-        clusters=record.clusters,
-        classes=record.classes,
-        coverage=record.coverage,
-        provenance=record.provenance,
-    )
+    scores = tuple(_score(index, row, arrays, path) for index, row in enumerate(record.scores))
+    return Evaluation(**{**vars(record), "scores": scores})
 
 
 def _check_lengths(record: EvaluationRecord, arrays: Mapping[str, Array], path: Path) -> None:

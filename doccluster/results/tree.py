@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -123,13 +123,13 @@ def save_levels(levels: Levels, folder: Path) -> None:
     """Write the levels of a run into the folder of its model; nothing where there are none."""
     if not levels.coarser and not levels.finer:
         return
-    both = {"coarser": levels.coarser, "finer": levels.finer}
     plain = {
         side: [{"name": level.name, "clusters": [asdict(cluster) for cluster in level.clusters]} for level in of_side]
-        for side, of_side in both.items()
+        for side, of_side in (("coarser", levels.coarser), ("finer", levels.finer))
     }
     write_json(folder / LEVELS, {"shown": levels.shown, **plain})
-    write_arrays(folder / LEVEL_LABELS, {level.name: level.labels.astype(np.int32) for level in _all(both)})
+    both = (*levels.coarser, *levels.finer)
+    write_arrays(folder / LEVEL_LABELS, {level.name: level.labels.astype(np.int32) for level in both})
 
 
 def load_levels(folder: Path, labels: Labels) -> Levels:
@@ -163,13 +163,16 @@ def _level(record: LevelRecord, labels: npt.NDArray[Any], n_documents: int, fold
     fits = labels.shape == (n_documents,) and labels.dtype.kind == "i" and k > 0
     if not fits or labels.min() < 0 or not np.array_equal(np.unique(labels), np.arange(k)):
         raise damaged(folder / LEVEL_LABELS, f"the labels of {record.name!r} are not 0 to {k - 1}, one a document")
-    for place, cluster in enumerate(record.clusters):
-        rows = [shown.row for shown in cluster.representatives] + [near.row for near in cluster.borderline]
-        if cluster.cluster != place or not all(0 <= row < n_documents for row in rows):
-            raise damaged(folder / LEVELS, "it names clusters or documents that are not there")
+    check_descriptions(record.clusters, n_documents, folder / LEVELS)
     return TreeLevel(record.name, labels.astype(np.int64), record.clusters)
 
 
-def _all(both: Mapping[str, tuple[TreeLevel, ...]]) -> Iterator[TreeLevel]:
-    for levels in both.values():
-        yield from levels
+def check_descriptions(clusters: Sequence[ClusterDescription], n_documents: int, path: Path) -> None:
+    """Raise SchemaError unless clusters are numbered from 0, and name documents and clusters that are there."""
+    for place, cluster in enumerate(clusters):
+        rows = [shown.row for shown in cluster.representatives] + [near.row for near in cluster.borderline]
+        numbers = [cluster.cluster, *(near.runner_up for near in cluster.borderline)]
+        if cluster.cluster != place or not all(0 <= number < len(clusters) for number in numbers):
+            raise damaged(path, "it names clusters that are not there")
+        if not all(0 <= row < n_documents for row in rows):
+            raise damaged(path, "it names documents that are not there")
