@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from doccluster.base.arrays import Labels
 from doccluster.base.progress import LOOPS
 from doccluster.corpus.mail import begins_with_head, split_headers, strip_footer, strip_quotes
 from doccluster.corpus.stored_texts import PickedTexts, text_lengths
@@ -75,26 +76,19 @@ def name_clusters(
     phrases = phrases_of(vectorization, vectors, partition, texts, documents.titles, words)
     outlets = outlets_of(documents)
 
-    def level(name: str, partition: Partition, phrases: LabelPhrases | None = None, **evidence: object) -> TreeLevel:
+    def level(name: str, labels: Labels, phrases: LabelPhrases | None = None, **evidence: object) -> TreeLevel:
         how: dict[str, Any] = {"unwanted": unwanted, "outlets": outlets, "phrases": phrases, **evidence}
-        described = describe_texts(vectorization, vectors, partition, texts, documents.titles, **how)
-        return TreeLevel(name, partition.labels, tuple(without_other(described, partition, is_other)))
+        of_level = Partition(labels, tuple(range(int(labels.max()) + 1)))
+        described = describe_texts(vectorization, vectors, of_level, texts, documents.titles, **how)
+        return TreeLevel(name, labels, tuple(without_other(described, of_level, is_other)))
 
-    shown = level(around.shown, partition, phrases, placement=placed, evidence=evidence)
+    shown = level(around.shown, partition.labels, phrases, placement=placed, evidence=evidence)
     # names of the levels above are made of the same phrases, added up
     coarser = []
     for name, labels in around.coarser.items():
         groups = shown.parents_on(TreeLevel(name, labels, ()))
-        coarser.append(
-            level(
-                name,
-                Partition(labels, tuple(range(int(labels.max()) + 1))),
-                None if phrases is None else phrases.of_groups(groups),
-            )
-        )
-    finer = [
-        level(name, Partition(labels, tuple(range(int(labels.max()) + 1)))) for name, labels in around.finer.items()
-    ]
+        coarser.append(level(name, labels, None if phrases is None else phrases.of_groups(groups)))
+    finer = [level(name, labels) for name, labels in around.finer.items()]
     levels = [*coarser, shown, *finer]
     if len(levels) == 1:
         return vectors, Levels(), shown.clusters
