@@ -10,7 +10,7 @@ from contextlib import closing, nullcontext
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -48,9 +48,6 @@ from doccluster.cli._verb import (
     only,
 )
 from doccluster.pipeline.run_settings import RunSettings
-
-if TYPE_CHECKING:
-    from doccluster.pipeline.model_names import ProgramNamer
 
 # how settings of a run are typed; what they say is written at the fields of `RunSettings`
 letters_option = made_options(RunSettings, {"letters": OptionSpec()})
@@ -209,15 +206,11 @@ def run_command(
     SRC is a folder, a table (csv, json lines, parquet), feeds, mail, an archive, a matrix (CLUTO, Matrix Market, npz),
     or - for standard input.
     """
-    command = options.pop("name_with")
-    with nullcontext() if command is None else _program(command) as namer:
-        execute(sources, {**settings, **options, "namer": namer, "output": Path(output)}, as_json=as_json)
-
-
-def _program(command: str) -> closing[ProgramNamer]:
     from doccluster.pipeline.model_names import ProgramNamer
 
-    return closing(ProgramNamer(command))
+    command = options.pop("name_with")
+    with nullcontext() if command is None else closing(ProgramNamer(command)) as namer:
+        execute(sources, {**settings, **options, "namer": namer, "output": Path(output)}, as_json=as_json)
 
 
 def execute(sources: tuple[str, ...], arguments: dict[str, Any], *, as_json: bool) -> None:

@@ -119,8 +119,8 @@ def assign_command(
     Prints a csv: id, title, date, cluster, label, similarity, runner_up, margin, unknown (the share of its terms that
     the run did not know) and new (whether it is unlike all clusters of the run, and the one named is only the nearest).
     """
-    from doccluster.base.paths import check_file
-    from doccluster.base.text_table import csv_text
+    from doccluster.base.paths import check_file, new_file
+    from doccluster.base.text_table import csv_text, write_csv
     from doccluster.pipeline.assigning import assign_documents, chosen_threshold
     from doccluster.results.run_model import load_model
 
@@ -134,7 +134,8 @@ def assign_command(
         )
     threshold = chosen_threshold(fitted, settings["threshold"])
     if output is not None:
-        _write(table, Path(output))
+        with new_file(Path(output)) as unfinished:
+            write_csv(table, unfinished)
     if as_json:
         # JSON has no NaN: what is missing is null
         rows = table.astype(object).where(table.notna(), None).to_dict("records")
@@ -155,14 +156,6 @@ def _novelty(table: pd.DataFrame, threshold: float) -> str:
     if n_new == 0:
         sentence = f"nothing new: every document reaches {threshold:.3f}"
     return sentence if unknown != unknown else f"{sentence}; {100 * (1 - unknown):.0f} % of their words are known"
-
-
-def _write(table: pd.DataFrame, path: Path) -> None:
-    from doccluster.base.paths import new_file
-    from doccluster.base.text_table import write_csv
-
-    with new_file(path) as unfinished:
-        write_csv(table, unfinished)
 
 
 def _print_counts(table: pd.DataFrame, output: str) -> None:

@@ -234,7 +234,9 @@ def apply_edits(run: Run, edits: tuple[Edit, ...]) -> tuple[Run, tuple[int, ...]
         if edit.naming is not None:
             run = with_names(run, edit.naming)
         elif edit.verb == "label":
-            run = _with_label(run, edit.clusters[0], str(edit.label))
+            clusters, name = list(run.clusters), str(edit.label)
+            clusters[edit.clusters[0]] = replace(clusters[edit.clusters[0]], label=name, name=name, named_by="")
+            run = replace(run, clusters=tuple(clusters))
         else:
             run = _merged(run, edit.clusters)
         changed = tuple(np.unique(run.partition.labels[is_of_it]).tolist())
@@ -267,12 +269,6 @@ def _check(edit: Edit, run: Run) -> None:
         raise InputError(
             f"cluster {same[0]} is called {label!r} already", remedy="choose another label, or merge the two"
         )
-
-
-def _with_label(run: Run, cluster: int, label: str) -> Run:
-    clusters = list(run.clusters)
-    clusters[cluster] = replace(clusters[cluster], label=label, name=label, named_by="")
-    return replace(run, clusters=tuple(clusters))
 
 
 def _merged(run: Run, numbers: tuple[int, ...]) -> Run:

@@ -248,8 +248,9 @@ def _goes_with_matrix(path: Path) -> bool:
 def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -> SourceDocuments:
     unused = sorted(set(options) - {*MATRIX_OPTIONS, "format", "max_expanded_size"})
     if unused:
+        name = str(path) if isinstance(path, str | os.PathLike) else "the source"
         raise InputError(
-            (f"{_shown(path)} is a matrix, which has no text to read with ", *listed_arguments(unused)),
+            (f"{name} is a matrix, which has no text to read with ", *listed_arguments(unused)),
             remedy="leave that out",
         )
     names = {name: options[name] for name in MATRIX_OPTIONS if name in options}
@@ -266,10 +267,6 @@ def check_truth(truth: Sequence[str], documents: DocumentTable) -> None:
         if column not in documents.labels:
             there = ", ".join(map(repr, documents.labels)) or "none"
             raise InputError(f"there is no label column {column!r} to judge by", remedy=f"the source has {there}")
-
-
-def _shown(source: object) -> str:
-    return str(source) if isinstance(source, str | os.PathLike) else "the source"
 
 
 def leave_out_boilerplate(corpus: Corpus, parts: FilesInParts | None = None) -> tuple[Corpus, tuple[Repeated, ...]]:

@@ -188,7 +188,7 @@ def cluster_search_results(
     if not any(texts):
         raise NothingUsable("no hit has a title or a snippet; give hits with texts.")
     # reprints of one text would be a group of their own; they follow their first one into its group
-    copy_of = _copies(texts)
+    copy_of = {copy: group[0] for group in find_near_duplicates(texts) for copy in group[1:] if texts[copy]}
     shown = np.array([place for place, text in enumerate(texts) if text and place not in copy_of], dtype=np.int64)
     vectorization = vectorize_short_texts([texts[place] for place in shown.tolist()], language, n_threads)
     labels = np.full(len(checked), OTHER, dtype=np.int64)
@@ -204,12 +204,6 @@ def cluster_search_results(
         groups = _described(vectorization, labels, shown, checked, query, n_threads)
     ungrouped = tuple(np.flatnonzero(labels == OTHER).tolist())
     return GroupedHits(query, checked, tuple(groups), ungrouped, copy_of)
-
-
-def _copies(texts: Sequence[str]) -> dict[int, int]:
-    """Return the near-copies: the position of each, and that of the first of its kind."""
-    groups = find_near_duplicates(texts)
-    return {copy: group[0] for group in groups for copy in group[1:] if texts[copy]}
 
 
 def vectorize_short_texts(

@@ -273,9 +273,11 @@ class GroupedHits:
         `documents` are positions of hits from 0; `clusters` inside a cluster is an empty list. Where documents were
         searched, `hits` lists them in this order, with `bm25_place`, also from 0, and of a run with their `path`.
         """
-        clusters = [_as_cluster(group.label, group.score, group.documents) for group in self.groups]
-        if self.other:
-            clusters.append(_as_cluster(OTHER_LABEL, 0.0, self.other))
+        scores = [*(group.score for group in self.groups), 0.0]
+        clusters: list[dict[str, object]] = [
+            {"labels": [label], "score": score, "documents": list(documents), "clusters": []}
+            for (label, documents), score in zip(self.named_groups, scores, strict=False)
+        ]
         ranked: list[dict[str, object]] = [
             {"id": hit.id, "title": hit.title, "url": hit.url, "bm25_place": place}
             for hit, place in zip(self.hits, self.bm25_places, strict=False)
@@ -283,7 +285,3 @@ class GroupedHits:
         for record, path in zip(ranked, self.paths, strict=False):
             record["path"] = list(path)
         return {"query": self.query, "clusters": clusters} | ({"hits": ranked} if ranked else {})
-
-
-def _as_cluster(label: str, score: float, documents: tuple[int, ...]) -> dict[str, object]:
-    return {"labels": [label], "score": score, "documents": list(documents), "clusters": []}
