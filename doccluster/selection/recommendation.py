@@ -420,12 +420,11 @@ def _number(level: Level | None) -> int | None:
 def _columns(levels: Mapping[str, tuple[list[Level], Labels]], best: Mapping[Granularity, Level]) -> dict[str, Array]:
     """Return the evidence, coarse levels first."""
     rows = [(name, level) for name, (levels_of_kind, _) in levels.items() for level in levels_of_kind]
-    taken_for = {id(level): name for name, level in best.items()}
     return {
         "as": np.array([name for name, _ in rows]),
         "k": np.array([level.n_clusters for _, level in rows]),
         "resolution": np.array([level.resolution for _, level in rows]),
         "largest": np.array([level.largest for _, level in rows]),
         "agreement": np.array([level.agreement for _, level in rows]),
-        "chosen": np.array([taken_for.get(id(level), "") for _, level in rows]),
+        "chosen": np.array([next((name for name, taken in best.items() if taken is level), "") for _, level in rows]),
     }
