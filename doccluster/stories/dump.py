@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -270,12 +268,12 @@ def stories_in(graph: sparse.csr_array, times: Integers, crowd: Crowd) -> Labels
 
 def _rows_by_language(
     articles: NewsArticles, order: Labels, progress: Callable[[int, int], None] | None
-) -> list[tuple[Labels, ArticleRows, int]]:
-    """Return, for each language, the places of its articles in the order of time, their rows, and how many terms."""
+) -> Iterator[tuple[Labels, ArticleRows, int]]:
+    """Yield, for each language, the places of its articles in the order of time, their rows, and how many terms."""
     cleaner, reader = Cleaner(), WordReader()
     numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
     outlets: dict[str, int] = {"": 0}
-    places, terms, counts, outlet_of_row = (defaultdict[str, list[Any]](list) for _ in range(4))
+    read: defaultdict[str, list[tuple[int, int, list[int], npt.NDArray[np.int8]]]] = defaultdict(list)
     for start in range(0, order.size, AT_ONCE):
         block = order[start : start + AT_ONCE].tolist()
         names = [outlet_of(str(articles.sources[row])) for row in block]
@@ -284,25 +282,12 @@ def _rows_by_language(
             for row, name in zip(block, names, strict=True)
         ]
         for place, (name, article) in enumerate(zip(names, reader.read(cleaned), strict=True), start):
-            language, numbered = article.language, numbers[article.language]
-            terms[language].append([numbered.setdefault(word, len(numbered)) for word in article.words])
-            counts[language].append(article.counts)
-            places[language].append(place)
-            outlet_of_row[language].append(outlets.setdefault(name, len(outlets)))
+            numbered = numbers[article.language]
+            terms = [numbered.setdefault(word, len(numbered)) for word in article.words]
+            read[article.language].append((place, outlets.setdefault(name, len(outlets)), terms, article.counts))
         if progress is not None:
             progress(min(start + AT_ONCE, order.size), order.size)
-    times = articles.times[order]
-    return [
-        (
-            np.array(places[language]),
-            ArticleRows(
-                times[places[language]],
-                np.array(outlet_of_row[language], np.int32),
-                np.cumsum([0, *map(len, terms[language])]),
-                np.fromiter(chain.from_iterable(terms[language]), np.int32),
-                np.concatenate(counts[language]),
-            ),
-            len(numbers[language]),
-        )
-        for language in places
-    ]
+    for language, rows in read.items():
+        columns = zip(*rows, strict=True)
+        places = np.array(next(columns))
+        yield places, ArticleRows.of(articles.times[order[places]], *columns), len(numbers[language])

@@ -5,6 +5,7 @@ The window and the bar follow the crowd: among few articles a chance likeness is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -86,6 +87,14 @@ class ArticleRows:
     starts: Integers  # of shape (n_articles + 1,): where the terms of each begin
     terms: npt.NDArray[np.int32]
     counts: npt.NDArray[np.int8]  # as of `ArticleWords`
+
+    @classmethod
+    def of(
+        cls, times: Integers, outlets: Sequence[int], terms: Sequence[Sequence[int]], counts: Sequence[Array]
+    ) -> ArticleRows:
+        """Return articles of which each has an outlet, terms and their counts."""
+        starts, terms_of_all = np.cumsum([0, *map(len, terms)]), np.concatenate(terms).astype(np.int32)
+        return cls(times, np.array(outlets, np.int32), starts, terms_of_all, np.concatenate(counts))
 
     def __len__(self) -> int:
         return int(self.times.size)

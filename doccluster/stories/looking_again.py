@@ -200,13 +200,9 @@ class Desk:
         places = np.array([place_of[article.number] for article in new], dtype=np.int64)
         arrival = np.full(len(order), -1, dtype=np.int64)
         arrival[places] = np.arange(places.size)
-        rows = ArticleRows(
-            np.array([article.time for article in order], np.int64),
-            np.array([article.outlet for article in order], np.int32),
-            np.cumsum([0, *(article.terms.size for article in order)]),
-            np.concatenate([article.terms for article in order]),
-            np.concatenate([article.counts for article in order]),
-        )
+        facts = ((article.outlet, article.terms, article.counts) for article in order)
+        times = np.array([article.time for article in order], np.int64)
+        rows = ArticleRows.of(times, *zip(*facts, strict=True))
         vectors = rows.weighted(self.n_with_term, self.n_articles)
         newest = slice(max(0, len(order) - CENTRE), len(order))
         likeness, window = ArticleLikeness(vectors, rows.times, rows.outlets, newest), self.crowd().window
