@@ -149,7 +149,7 @@ class StoryStream:
                 with self._writing():
                     for moment, together in batches:
                         for article in together:
-                            outcome = take_in(self._connection, article, moment).outcome
+                            outcome = take_in(self._connection, article, moment)
                             outcomes[outcome] += 1
                             n_late += outcome == "new" and article.time < latest
                         self._place_waiting(moment, "replay")

@@ -14,7 +14,7 @@ import pytest
 from doccluster.base.text_table import csv_text, write_csv_rows
 from doccluster.cli._console import print_json_lists
 from doccluster.streams.store.database import reading
-from doccluster.streams.store.tables import DOCUMENT_COLUMNS, document_rows, read_tables
+from doccluster.streams.store.tables import DOCUMENT_COLUMNS, read_tables, rows_of
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.conftest import FEEDS
 
@@ -40,7 +40,7 @@ def test_an_export_is_written_row_by_row_with_the_bytes_of_the_whole_tables(docc
     with reading(store) as connection:
         tables = read_tables(connection)
         consumed = []
-        rows_seen = (consumed.append(row) or [*row.values()] for row in document_rows(connection, 10**9))
+        rows_seen = (consumed.append(row) or [*row.values()] for row in rows_of(connection, "documents", 10**9))
         target = tmp_path / "some.csv"
         with pytest.raises(sqlite3.InterfaceError, match="enough"):
             write_csv_rows(DOCUMENT_COLUMNS, stopped_after(rows_seen, 100), target)

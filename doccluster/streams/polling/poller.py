@@ -209,7 +209,7 @@ class Poller:
             is_empty = answer.status == 200 and not answer.body
             reason = answer.reason or parsed.reason or ("not-a-feed" if is_empty else "")
             outcomes = Counter(
-                take_in(self.connection, _article(entry, answer.url or feed.url, feed.url, seen_at), seen_at).outcome
+                take_in(self.connection, _article(entry, answer.url or feed.url, feed.url, seen_at), seen_at)
                 for entry in parsed.entries
             )
             answer = replace(answer, reason=reason, body_hash="" if reason else body_hash, hints=parsed.hints)

@@ -20,12 +20,13 @@ from doccluster.stories.looking_again import DeskArticle
 from doccluster.stories.words import LANGUAGES, function_words
 from doccluster.streams.article import N_TO_BELIEVE, Article, Moment, StreamClock
 from doccluster.streams.settings import DAY, StreamSettings
-from doccluster.streams.store.clusterer import STORY_FIELDS, BatchResult, Clusterer, Event, read_stories
+from doccluster.streams.store.clusterer import STORY_FIELDS, BatchResult, Clusterer, read_stories
 from doccluster.streams.store.corrections import bonds_of, muting
 from doccluster.streams.store.database import read_column, transaction
 
 RULE = "1"  # raised with every change of the rule that gives other stories
 DESK_FIELDS = ("n_articles", "n_when_linked", "looked_at", "next_term")
+_NUMBERED = "SELECT doc_id FROM json_each(?) JOIN document ON number = value ORDER BY doc_id"
 ARTICLE = "doc_key, id, published, date, title, plain(text), source, link, guid"  # the columns of an `Article`
 
 
@@ -248,7 +249,7 @@ def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: i
     rows: list[tuple[object, ...]] = []
     for event in result.events:
         is_entry = event.event in ("born", "grew")
-        documents = _documents_of(connection, event)
+        documents = read_column(connection, _NUMBERED, json.dumps(event.numbers))
         if event.event != "moved":
             ends = (event.story, event.other, event.n_documents, event.similarity)
             rows.append((batch, event.when, event.event, *ends, documents[0] if is_entry else None, event.reason))
@@ -270,11 +271,6 @@ def _write_lineage(connection: sqlite3.Connection, result: BatchResult, batch: i
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
-
-
-def _documents_of(connection: sqlite3.Connection, event: Event) -> list[int]:
-    statement = "SELECT doc_id FROM json_each(?) JOIN document ON number = value ORDER BY doc_id"
-    return read_column(connection, statement, json.dumps(event.numbers))
 
 
 def write_desks(connection: sqlite3.Connection, clusterer: Clusterer) -> None:

@@ -15,7 +15,13 @@ from operator import itemgetter
 from doccluster.streams.article import BEGINNING, document_key, story_id, text_hash
 from doccluster.streams.store.database import VERSION, make_tables, shape_of
 
-# which check finds it, and a query of what is wrong
+# a query of what is wrong, or what yields it
+Look = str | Callable[[sqlite3.Connection], Iterator[str]]
+_INTEGRITY = "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
+_REFERENCE = """
+SELECT IIF("rowid" IS NULL, 'a row', 'row ' || "rowid") || ' of ' || "table" || ' refers to nothing in ' || parent
+FROM pragma_foreign_key_check
+"""
 _RULES = {
     "placed": "SELECT 'document ' || doc_id || ' was placed, and is in no story, or in another than its lineage begins"
     " with' FROM document d WHERE number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM lineage e WHERE e.doc_id = d.doc_id"
@@ -75,36 +81,23 @@ class Finding:
 
 def check_store(connection: sqlite3.Connection) -> list[Finding]:
     """Return the faults of a store: of its file and tables, else of references, rows, texts and its history."""
-    findings = _findings("integrity", _file_faults, connection) + _findings("tables", _table_faults, connection)
+    findings = _findings("integrity", _INTEGRITY, connection) + _findings("tables", _table_faults, connection)
     if findings:  # what is said of rows would only follow from that
         return findings
-    looks: dict[str, Callable[[sqlite3.Connection], Iterator[str]]] = {
-        "reference": _reference_faults, "text": _text_faults, "memory": _memory_faults, "lineage": _history_faults,
-    }  # fmt: skip
-    for name, look in looks.items():
-        findings += _findings(name, look, connection)
-    for name, query in _RULES.items():
-        findings += _findings(name, lambda store, query=query: (fault for (fault,) in store.execute(query)), connection)  # type: ignore[misc]
-    return findings
+    looks: list[tuple[str, Look]] = [("reference", _REFERENCE), ("text", _text_faults), ("memory", _memory_faults)]
+    looks += [("lineage", _history_faults), *_RULES.items()]
+    return [finding for name, look in looks for finding in _findings(name, look, connection)]
 
 
-def _findings(
-    name: str, look: Callable[[sqlite3.Connection], Iterator[str]], connection: sqlite3.Connection
-) -> list[Finding]:
+def _findings(name: str, look: Look, connection: sqlite3.Connection) -> list[Finding]:
     """Return the findings of one look; what it cannot read is a finding too."""
     findings = []
     try:
-        for fault in look(connection):
-            findings.append(Finding(name, fault))  # stays, also where the next one cannot be read
+        for fault in look(connection) if callable(look) else (row[0] for row in connection.execute(look)):
+            findings.append(Finding(name, " ".join(fault.split())))  # stays, also where the next one cannot be read
     except Exception as error:  # noqa: BLE001  no list of what damaged rows raise is ever complete
         findings.append(Finding(name, f"it cannot be read: {' '.join(str(error).split()) or type(error).__name__}"))
     return findings
-
-
-def _file_faults(connection: sqlite3.Connection) -> Iterator[str]:
-    for (message,) in connection.execute("PRAGMA integrity_check"):
-        if message != "ok":
-            yield " ".join(str(message).split())
 
 
 def _table_faults(connection: sqlite3.Connection) -> Iterator[str]:
@@ -123,11 +116,6 @@ def _table_faults(connection: sqlite3.Connection) -> Iterator[str]:
         if name.startswith("table "):
             for _ in connection.execute(f"SELECT * FROM {name.removeprefix('table ')}"):
                 pass  # reads every text, which has to be one
-
-
-def _reference_faults(connection: sqlite3.Connection) -> Iterator[str]:
-    for table, row, target, _ in connection.execute("PRAGMA foreign_key_check"):
-        yield f"{'a row' if row is None else f'row {row}'} of {table} refers to nothing in {target}"
 
 
 def _text_faults(connection: sqlite3.Connection) -> Iterator[str]:

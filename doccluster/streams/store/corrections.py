@@ -22,6 +22,15 @@ MUTED_BY = ("title", "outlet")
 _EVENTS = {"rename": "renamed", "pin": "pinned"}
 _COLUMNS = "verb, documents, together, apart, text"
 ALL_BATCHES = 1 << 62
+_OF_STORIES = """
+SELECT doc_id FROM membership WHERE to_batch IS NULL AND story_id IN (SELECT value FROM json_each(?)) ORDER BY doc_id
+"""
+# documents with their copies in the same stories, which go with them
+_COPIES = """
+SELECT o.doc_id FROM membership o JOIN document d ON d.doc_id = o.doc_id WHERE o.to_batch IS NULL
+    AND (o.story_id, d.family) IN (SELECT m.story_id, c.family FROM json_each(?) JOIN document c ON c.doc_id = value
+    JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL) ORDER BY o.doc_id
+"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,8 @@ def correction_of(
     if not sources or (verb == "split" and sources != [stories[0]]):
         where = f"not all in story {stories[0]}" if verb == "split" else f"in story {stories[0]} already"
         raise InputError(f"these documents are {where}; `doccluster stream show` lists the documents of a story.")
-    chosen, everything = _with_copies(connection, documents_named), _documents_of(connection, sources)
+    chosen = tuple(read_column(connection, _COPIES, json.dumps(documents_named)))
+    everything = _documents_of(connection, sources)
     if verb == "split" and set(everything) <= set(chosen):  # they part copies
         chosen = tuple(dict.fromkeys(documents_named))
     stays = tuple(document for document in everything if document not in chosen)
@@ -271,27 +281,7 @@ def _lead_of(connection: sqlite3.Connection, story: str) -> int:
 
 
 def _documents_of(connection: sqlite3.Connection, stories: Iterable[str]) -> tuple[int, ...]:
-    return tuple(
-        read_column(
-            connection,
-            "SELECT doc_id FROM membership WHERE to_batch IS NULL AND story_id IN (SELECT value FROM json_each(?))"
-            " ORDER BY doc_id",
-            json.dumps(list(stories)),
-        )
-    )
-
-
-def _with_copies(connection: sqlite3.Connection, documents: Sequence[int]) -> tuple[int, ...]:
-    """Return documents with their copies in the same stories, which go with them."""
-    return tuple(
-        read_column(
-            connection,
-            "SELECT o.doc_id FROM membership o JOIN document d ON d.doc_id = o.doc_id WHERE o.to_batch IS NULL AND"
-            " (o.story_id, d.family) IN (SELECT m.story_id, c.family FROM json_each(?) JOIN document c ON"
-            " c.doc_id = value JOIN membership m ON m.doc_id = value AND m.to_batch IS NULL) ORDER BY o.doc_id",
-            json.dumps(documents),
-        )
-    )
+    return tuple(read_column(connection, _OF_STORIES, json.dumps(list(stories))))
 
 
 def _numbers_by_story(

@@ -130,6 +130,7 @@ CREATE UNIQUE INDEX term_words ON term (language, term);
 _COMMON = """
 SELECT name FROM pragma_table_info(:table, 'main') INTERSECT SELECT name FROM pragma_table_info(:table, 'former')
 """
+_NAMES = "SELECT name FROM {}.sqlite_schema WHERE type = 'table'"
 _COLUMN = re.compile(rf"(\w+) ({'|'.join(_KINDS)})\b")
 TABLES = _COLUMN.sub(lambda column: f"{column[1]} {_KINDS[column[2]].format(column[1])}", _TABLES)
 
@@ -171,18 +172,13 @@ def make_tables(connection: sqlite3.Connection) -> None:
 def remake_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a store anew, and fill them with the rows of the attached `former`; the caller commits."""
     (before,) = connection.execute("PRAGMA former.user_version").fetchone()
-    for table in _names_of(connection, "former"):
+    for table in read_column(connection, _NAMES.format("former")):
         connection.execute(f"DROP TABLE main.{table}")
     make_tables(connection)
-    for table in _names_of(connection, "main"):
+    for table in read_column(connection, _NAMES.format("main")):
         columns = ", ".join(name for (name,) in connection.execute(_COMMON, {"table": table}))
         if table != "term" or before >= WORDS_SINCE:
             connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM former.{table}")
-
-
-def _names_of(connection: sqlite3.Connection, schema: str) -> list[str]:
-    rows = connection.execute(f"SELECT name FROM {schema}.sqlite_schema WHERE type = 'table'")
-    return [name for (name,) in rows]
 
 
 def shape_of(connection: sqlite3.Connection) -> dict[str, str]:

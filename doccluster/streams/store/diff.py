@@ -203,17 +203,14 @@ def diff(
     A store at a moment is ``"news.db@2026-03-02T08:00:00Z"``; `survive` and `part` as for `compare_sides`. Raises
     InputError if there is no such run or store.
     """
-    sides = read_sides(before, after)
-    difference = compare_sides(*sides, survive=survive, part=part)
-    return replace(difference, agreement=_agreement(*sides)) if difference.n_common else difference
-
-
-def _agreement(before: Side, after: Side) -> dict[str, float]:
     from doccluster.measures import score  # brings in numba, which stores need not
 
-    documents = [document for document in before.cluster_of if document in after.cluster_of]
-    classes, labels = ([side.cluster_of[document] for document in documents] for side in (before, after))
-    return {name: score(name, labels, truth=classes).value for name in AGREEMENT}
+    sides = read_sides(before, after)
+    difference = compare_sides(*sides, survive=survive, part=part)
+    documents = [document for document in sides[0].cluster_of if document in sides[1].cluster_of]
+    classes, labels = ([side.cluster_of[document] for document in documents] for side in sides)
+    measures = AGREEMENT if documents else ()
+    return replace(difference, agreement={name: score(name, labels, truth=classes).value for name in measures})
 
 
 def _members(side: Side) -> dict[str, set[str]]:

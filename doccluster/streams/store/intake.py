@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from doccluster.stories.words import MAX_CHARACTERS, outlet_of
 from doccluster.streams.article import BEGINNING, Article, Moment, document_key, text_hash
@@ -23,16 +23,10 @@ VALUES (:key, :id, :time, :date, :now, '', :source, :link, :guid, :title, :text,
 """
 
 
-@dataclass(frozen=True)
-class Intake:
-    """What became of an article: new, known, elsewhere (known from another source) or edited; and its document."""
+def take_in(connection: sqlite3.Connection, article: Article, now: Moment) -> str:
+    """Put an article into the store, inside a transaction of the caller; return what became of it.
 
-    outcome: str
-    doc_id: int
-
-
-def take_in(connection: sqlite3.Connection, article: Article, now: Moment) -> Intake:
-    """Put an article into the store, inside a transaction of the caller.
+    That is new, known, elsewhere (known from another source) or edited.
 
     An entry is known by its guid within its source, then by its key (of its link, else its guid, else its words). A
     known guid with another link and another title is another article.
@@ -48,7 +42,7 @@ def take_in(connection: sqlite3.Connection, article: Article, now: Moment) -> In
     if documents:
         is_elsewhere = _sight(connection, article, documents[0], now)
         is_edited = not is_elsewhere and _edit(connection, article, documents[0], now)
-        return Intake("elsewhere" if is_elsewhere else "edited" if is_edited else "known", documents[0])
+        return "elsewhere" if is_elsewhere else "edited" if is_edited else "known"
     (document,) = connection.execute(
         _NEW,
         asdict(article)
@@ -56,7 +50,7 @@ def take_in(connection: sqlite3.Connection, article: Article, now: Moment) -> In
         | {"outlet": outlet_of(article.source)},
     ).fetchone()
     _sight(connection, article, document, now)
-    return Intake("new", document)
+    return "new"
 
 
 def _documents_of_key(connection: sqlite3.Connection, article: Article) -> list[int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from doccluster.base.paths import check_folder, new_files
 from doccluster.base.text_table import write_csv_rows
@@ -154,33 +154,31 @@ def batch_since(connection: sqlite3.Connection, since: str | Moment | None, now:
     return int(batch or 0), moment
 
 
-def document_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
-    """Yield the documents as of a batch, as they were placed; only those that have moved or changed after `since`."""
-    for row in connection.execute(_DOCUMENTS, {"batch": batch, "since": since}):
-        yield dict(zip(DOCUMENT_COLUMNS, row, strict=True))
+class _Queries(NamedTuple):
+    columns: Sequence[str]
+    queries: Sequence[str]  # of its rows, one after the other
+    kind: str  # the column whose values are counted
 
 
-def story_rows(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
-    """Yield the stories as they were after a batch: the open ones, the closed ones, then those that were merged."""
-    names = StoryNames(connection, batch)
-    for row in connection.execute(_STORIES, {"batch": batch}):
-        yield {**dict(zip(STORY_COLUMNS, row, strict=True)), "label": names.name_of(row[0])}
-    for row in connection.execute(_MERGED, {"batch": batch}):
-        yield dict(zip(STORY_COLUMNS, row, strict=True))
-
-
-def lineage_rows(connection: sqlite3.Connection, batch: int, since: int = 0) -> Iterator[Row]:
-    """Yield what has happened up to a batch and after another, in order."""
-    for row in connection.execute(_LINEAGE, {"batch": batch, "since": since}):
-        yield dict(zip(LINEAGE_COLUMNS, row, strict=True))
-
-
-# names, what yields rows, and the column whose values are counted
-_TABLES: dict[str, tuple[Sequence[str], Callable[[sqlite3.Connection, int], Iterator[Row]], str]] = {
-    "documents": (DOCUMENT_COLUMNS, document_rows, "source"),
-    "stories": (STORY_COLUMNS, story_rows, "state"),
-    "lineage": (LINEAGE_COLUMNS, lineage_rows, "event"),
+_TABLES = {
+    "documents": _Queries(DOCUMENT_COLUMNS, (_DOCUMENTS,), "source"),
+    "stories": _Queries(STORY_COLUMNS, (_STORIES, _MERGED), "state"),
+    "lineage": _Queries(LINEAGE_COLUMNS, (_LINEAGE,), "event"),
 }
+
+
+def rows_of(connection: sqlite3.Connection, table: str, batch: int, since: int = 0) -> Iterator[Row]:
+    """Yield the rows of a table as of a batch: documents as they were placed, open stories first, events in order.
+
+    Of documents and events only what has changed, or happened, after the batch `since`.
+    """
+    names = StoryNames(connection, batch)
+    for query in _TABLES[table].queries:
+        for row in connection.execute(query, {"batch": batch, "since": since}):
+            values = dict(zip(_TABLES[table].columns, row, strict=True))
+            yield values if query != _STORIES else {**values, "label": names.name_of(values["id"])}
+
+
 FILES = tuple(f"{name}.csv" for name in _TABLES)
 
 
@@ -188,8 +186,8 @@ def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = Non
     """Return the tables of a store as it is, or as it was at a moment."""
     batch, moment = batch_at(connection, at)
     tables: dict[str, dict[str, list[Any]]] = {}
-    for table, (names, rows, _) in _TABLES.items():
-        columns = zip(*(row.values() for row in rows(connection, batch)), strict=True)
+    for table, (names, *_) in _TABLES.items():
+        columns = zip(*(row.values() for row in rows_of(connection, table, batch)), strict=True)
         tables[table] = {name: [] for name in names} | dict(zip(names, map(list, columns), strict=False))
     return StreamTables(moment, **tables)
 
@@ -197,7 +195,7 @@ def read_tables(connection: sqlite3.Connection, *, at: str | Moment | None = Non
 def records(connection: sqlite3.Connection, *, at: str | Moment | None = None) -> dict[str, Iterator[Row]]:
     """Return the rows of each table, by its name, as mappings of column to value that are read one by one."""
     batch, _ = batch_at(connection, at)
-    return {table: rows(connection, batch) for table, (_, rows, _) in _TABLES.items()}
+    return {table: rows_of(connection, table, batch) for table in _TABLES}
 
 
 def changes(connection: sqlite3.Connection, since: str | Moment) -> Iterator[Row]:
@@ -208,16 +206,16 @@ def changes(connection: sqlite3.Connection, since: str | Moment) -> Iterator[Row
     batch, moment = batch_at(connection, None)
     first, _ = batch_since(connection, since, moment or 0)
     yield {"table": "batch", "batch": batch}
-    changed = {event[end] for event in lineage_rows(connection, batch, first) for end in ("story", "other")}
-    yield from ({"table": "documents", **row} for row in document_rows(connection, batch, first))
-    yield from ({"table": "stories", **row} for row in story_rows(connection, batch) if row["id"] in changed)
-    yield from ({"table": "lineage", **row} for row in lineage_rows(connection, batch, first))
+    changed = {event[end] for event in rows_of(connection, "lineage", batch, first) for end in ("story", "other")}
+    for table in _TABLES:
+        rows = rows_of(connection, table, batch, first)
+        yield from ({"table": table, **row} for row in rows if table != "stories" or row["id"] in changed)
 
 
 def events_after(connection: sqlite3.Connection, batch: int) -> Iterator[Row]:
     """Yield what has happened to stories after a batch, each with the name of the story; of moves the story alone."""
     names = StoryNames(connection)
-    for event in lineage_rows(connection, batch_at(connection, None)[0], batch):
+    for event in rows_of(connection, "lineage", batch_at(connection, None)[0], batch):
         if event["event"] != "moved":
             yield {**event, "label": names.name_of(event["story"])}
 
@@ -294,6 +292,7 @@ def write_export(
             yield list(row.values())
 
     with new_files(folder) as beside:
-        for table, (names, rows, kind) in _TABLES.items():
-            write_csv_rows(names, counted(rows(connection, batch), table, kind), beside / f"{table}.csv")
+        for table, (names, _, kind) in _TABLES.items():
+            rows = counted(rows_of(connection, table, batch), table, kind)
+            write_csv_rows(names, rows, beside / f"{table}.csv")
     return Exported([folder / name for name in FILES], counts["documents"].total(), counts["stories"])
