@@ -91,18 +91,16 @@ class Parameter:
         elif self.has_range and not (value is None and self.default is None):
             self._check_number(name, value)
 
-    def _check_number(self, name: str, value: object) -> None:
+    def _check_number(self, name: str, value: Any) -> None:
         is_whole = isinstance(self.default, int)
-        if _is_number(value, is_whole=is_whole) and self._holds(value):
+        is_number = _is_number(value, is_whole=is_whole)
+        if is_number and all(_ENDS[end][1](value, self._ends[end]) for end in self._ends):
             return
         what = "a positive whole number" if is_whole and self.low == 1 else f"a {'whole ' * is_whole}number"
-        problem = f"is not {what}" if not _is_number(value, is_whole=is_whole) or self.low == 1 else "is out of range"
+        problem = f"is not {what}" if not is_number or self.low == 1 else "is out of range"
         if self.choices:
             raise InputError(problem, argument=name, received=value, expected=self.range)
         raise InputError(problem, argument=name, received=value, remedy=("give ", Argument(name), f" {self.range}"))
-
-    def _holds(self, value: Any) -> bool:
-        return all(_ENDS[name][1](value, end) for name, end in self._ends.items())
 
 
 def parameter(default: T, about: str, **facts: Any) -> T:

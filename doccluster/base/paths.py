@@ -30,23 +30,17 @@ def usable_path(path: str | os.PathLike[str]) -> Path:
     if path == "":
         raise InputError("an empty name cannot be a file or folder", remedy="give another")
     for name in (path, *Path(path).parts):  # below a folder that is not there no name is looked at
-        _look_up(name, path)
+        try:
+            os.lstat(name)
+        except ValueError as error:  # UnicodeEncodeError is one
+            reason = "half of a character" if isinstance(error, UnicodeError) else "a zero byte"
+            problem = f"{shown_path(path)!a} cannot be a file or folder: it holds {reason}"
+            raise InputError(problem, remedy="give another") from error
+        except OSError as error:
+            if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+                problem = f"{shown_path(path)!r} cannot be a file or folder: {error.strerror}"
+                raise InputError(problem, remedy="give another") from error
     return Path(path)
-
-
-def _look_up(name: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    try:
-        os.lstat(name)
-    except ValueError as error:  # UnicodeEncodeError is one
-        reason = "half of a character" if isinstance(error, UnicodeError) else "a zero byte"
-        raise InputError(
-            f"{shown_path(path)!a} cannot be a file or folder: it holds {reason}", remedy="give another"
-        ) from error
-    except OSError as error:
-        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
-            raise InputError(
-                f"{shown_path(path)!r} cannot be a file or folder: {error.strerror}", remedy="give another"
-            ) from error
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
@@ -216,7 +210,7 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         check_folder(folder)
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=parent)).rmdir()
+        Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=parent)).rmdir()
     except OSError as error:
         raise InputError(
             f"the output {folder} cannot be written: {error.strerror or error}", remedy="choose another folder"

@@ -10,7 +10,7 @@ import itertools
 import math
 import re
 import types
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -163,15 +163,11 @@ def checksum(parts: Iterable[str | bytes | memoryview]) -> str:
 
 def matrix_checksum(matrix: Matrix, **parameters: object) -> str:
     """Return the checksum of a csr or dense matrix and of parameters, of which each needs a faithful repr."""
-    return checksum([repr((tuple(matrix.shape), sorted(parameters.items()))), *_contents(matrix)])
-
-
-def _contents(matrix: Matrix) -> Iterator[memoryview]:
     import numpy as np  # the help of the command line needs this module, and no arrays
 
     arrays = (matrix,) if isinstance(matrix, np.ndarray) else (matrix.indptr, matrix.indices, matrix.data)
-    for array in arrays:
-        yield np.ascontiguousarray(array).view(np.uint8).data
+    contents = (np.ascontiguousarray(array).view(np.uint8).data for array in arrays)
+    return checksum([repr((tuple(matrix.shape), sorted(parameters.items()))), *contents])
 
 
 SPHERICAL = "spherical-k-means"  # the algorithm of runs from before they wrote it down
@@ -266,24 +262,25 @@ def _convert(kind: Any, value: Any, place: str) -> Any:
         return {name: _convert(get_args(kind)[1], item, f"{place}.{name[:_SHOWN]}") for name, item in value.items()}
     if isinstance(kind, type) and is_dataclass(kind):
         return _convert_object(kind, value, place)
-    return _convert_single(kind, value, place)
+    if kind not in _SINGLE:
+        raise ValueError(f"{place} is {_shown(value)}, which cannot come from a file")
+    name, fits = _SINGLE[kind]
+    _expect(fits(value), value, place, name)
+    return float(value) if kind is float else value
 
 
-def _convert_single(kind: object, value: Any, place: str) -> Any:
-    if kind is bool or kind is str:
-        return _expect(type(value) is kind, value, place, _name(kind))
-    if kind is int:
-        return _expect(type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER, value, place, _name(kind))
-    if kind is float:
-        fits = type(value) in (int, float) and math.isfinite(value) if not isinstance(value, int) else _is_small(value)
-        return float(_expect(fits, value, place, _name(kind)))
-    if kind is type(None) or kind is None:
-        return _expect(value is None, value, place, "null")
-    raise ValueError(f"{place} is {_shown(value)}, which cannot come from a file")
-
-
-def _is_small(value: int) -> bool:
+def _is_small(value: object) -> bool:
     return type(value) is int and -MAX_NUMBER <= value <= MAX_NUMBER
+
+
+# the types of values without parts: in words, and whether a value is one
+_SINGLE: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    str: ("text", lambda value: type(value) is str),
+    int: ("a whole number", _is_small),
+    float: ("a number", lambda value: _is_small(value) or (type(value) is float and math.isfinite(value))),
+    bool: ("true or false", lambda value: type(value) is bool),
+    type(None): ("null", lambda value: value is None),
+}
 
 
 def _convert_union(kind: object, value: object, place: str) -> Any:
@@ -346,13 +343,10 @@ def _plain(value: object, place: str, depth: int) -> object:
         return {name: _plain(item, f"{place}.{name[:_SHOWN]}", depth - 1) for name, item in value.items()}
     if isinstance(value, list):
         return [_plain(item, place, depth - 1) for item in value]
-    fits = value is None or isinstance(value, str | bool) or (isinstance(value, int) and _is_small(value))
-    return _expect(fits or (isinstance(value, float) and math.isfinite(value)), value, place, "a value of JSON")
+    return _expect(any(fits(value) for _, fits in _SINGLE.values()), value, place, "a value of JSON")
 
 
-@cache
-def _field_types(kind: object) -> dict[str, object]:
-    return get_type_hints(kind)
+_field_types = cache(get_type_hints)
 
 
 def _expect(fits: bool, value: object, place: str, expected: str) -> Any:
@@ -372,16 +366,14 @@ def _shown(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
-_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}
-
-
 def _name(kind: Any) -> str:
     """Return a type in words: "text, a list or null"."""
     if get_origin(kind) is Literal:
         return f"one of {', '.join(map(str, get_args(kind)))}"
     if get_origin(kind) in (Union, types.UnionType):
-        names = list(dict.fromkeys(_name(choice) for choice in get_args(kind) if _name(choice)))
-        return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+        return one_of(list(dict.fromkeys(filter(None, map(_name, get_args(kind))))))
     if get_origin(kind) in (tuple, *_LISTS):
         return "a list"
-    return _NAMES.get(kind, "an object" if get_origin(kind) in (Mapping, dict) or is_dataclass(kind) else "")
+    if kind in _SINGLE:
+        return _SINGLE[kind][0]
+    return "an object" if get_origin(kind) in (Mapping, dict) or is_dataclass(kind) else ""

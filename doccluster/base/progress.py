@@ -113,7 +113,7 @@ class LoopClock:
     def counting(self, total: int) -> Iterator[Callable[[int], None]]:
         """Yield what any thread calls with the number of items that it has done."""
         if total < 2 or not self.observers or not self._outermost.acquire(blocking=False):
-            yield _count_nothing
+            yield lambda _: None  # the loop is inside another, or without an observer
             return
         n_done, one_at_a_time = 0, threading.Lock()
 
@@ -138,10 +138,6 @@ class LoopClock:
             for item in items:
                 yield item
                 count(1)
-
-
-def _count_nothing(_: int) -> None:
-    """Count no item: the loop is inside another, or without an observer."""
 
 
 LOOPS = LoopClock()

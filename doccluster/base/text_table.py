@@ -133,11 +133,8 @@ def _widths(columns: Sequence[Column], width: int) -> list[int]:
 def _row_lines(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int], mark: str) -> list[str]:
     stacks = [_fitted(cell, column, size, mark) for cell, column, size in zip(cells, columns, widths, strict=True)]
     lines = []
-    for number in range(max(map(len, stacks))):
-        parts = [
-            _padded(stack[number] if number < len(stack) else "", column.align, size)
-            for stack, column, size in zip(stacks, columns, widths, strict=True)
-        ]
+    for row in itertools.zip_longest(*stacks, fillvalue=""):
+        parts = [_padded(line, column.align, size) for line, column, size in zip(row, columns, widths, strict=True)]
         lines.append((" " * GAP).join(parts).rstrip())
     return lines
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 from xml.etree.ElementTree import ParseError
 
 import defusedxml.ElementTree
@@ -22,10 +21,6 @@ from doccluster.corpus.markup import read_page
 from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, ReadFailure, record, with_title
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, importing
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
-
 
 _DECLARATION = re.compile(r"^[\s\ufeff]*<\?xml[^>]*\?>")
 _CONTROLS = re.compile(f"[{CONTROLS}]")  # which no XML may hold
@@ -54,11 +49,15 @@ LINES = Format("lines", read_lines, "a line")
 
 
 def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
-    """Return the one document that the page is, under its title."""
+    """Return the one document that the page is, under its title; trafilatura finds the main text of an article."""
     data = file.read(options.document_bytes)
     markup = file.decode(data, declared=declared_encoding(data))
     page = read_page(markup)
-    text = main_article(markup) or page.text if options.html == "article" else page.text
+    text = page.text
+    if options.html == "article":
+        with importing((Argument("html", "article"), " needs"), "trafilatura", install="doccluster[html]"):
+            import trafilatura
+        text = trafilatura.extract(markup, include_comments=False) or text
     yield Draft(
         text=with_title(page.title, text) if text else "",
         where=file.name,
@@ -68,13 +67,6 @@ def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
         link=page.link,
         is_whole_file=True,
     )
-
-
-def main_article(markup: str) -> str:
-    """Return the main text of a page without menus and footers, "" when none is found; it needs trafilatura."""
-    with importing((Argument("html", "article"), " needs"), "trafilatura", install="doccluster[html]"):
-        import trafilatura
-    return trafilatura.extract(markup, include_comments=False) or ""
 
 
 _PAGES = (".html", ".htm", ".xhtml")
@@ -98,24 +90,18 @@ HTML = Format(
 
 def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is: the texts of its elements, a title if an element has that name."""
-    root = parse_xml(file, limit=options.document_bytes)
-    elements = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
-    title = next((text or "" for name, text in elements if name in ("title", "headline")), "")
-    text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
-    yield Draft(_LINE_ENDS.sub("\n", text).strip(), file.name, id=str(file.place), title=title, is_whole_file=True)
-
-
-def parse_xml(file: InputFile, *, limit: int | None = None) -> Element:
-    """Return the root element of a file; raise ReadFailure for what is not well-formed or defines entities."""
-    data = file.read(limit)
-    text = file.decode(data, declared=declared_encoding(data))
+    data = file.read(options.document_bytes)
+    source = file.decode(data, declared=declared_encoding(data))
     try:
-        root: Element = defusedxml.ElementTree.fromstring(_CONTROLS.sub(" ", _DECLARATION.sub("", text, count=1)))
+        root = defusedxml.ElementTree.fromstring(_CONTROLS.sub(" ", _DECLARATION.sub("", source, count=1)))
     except DefusedXmlException as error:
         raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
     except (ParseError, ValueError) as error:
         raise ReadFailure("broken-xml", str(error)) from error
-    return root
+    elements = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
+    title = next((text or "" for name, text in elements if name in ("title", "headline")), "")
+    text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
+    yield Draft(_LINE_ENDS.sub("\n", text).strip(), file.name, id=str(file.place), title=title, is_whole_file=True)
 
 
 XML = Format(
@@ -161,6 +147,7 @@ def _draft(attributes: dict[str, str], content: str, where: str) -> Draft:
     title = _plain(_element("title", content))
     date = _DATE.match(_plain(_element("date", content)))
     body = _element("body", content) or _unmarked_body(content)
+    part = attributes.get("LEWISSPLIT", "").upper() if attributes.get("TOPICS", "").upper() == "YES" else ""
     return Draft(
         text=with_title(" ".join(title.split()), _plain(body).strip("\n")),
         where=where,
@@ -168,15 +155,8 @@ def _draft(attributes: dict[str, str], content: str, where: str) -> Draft:
         title=title,
         date="" if date is None else date[0],
         labels={name: tuple(map(_plain, _elements("d", _element(name, content)))) for name in LABELS},
-        extra={"split": modapte_split(attributes)},
+        extra={"split": {"TRAIN": "train", "TEST": "test"}.get(part, "unused")},  # ModApte
     )
-
-
-def modapte_split(attributes: dict[str, str]) -> str:
-    """Return the part of the ModApte split that a document with these attributes belongs to."""
-    if attributes.get("TOPICS", "").upper() != "YES":
-        return "unused"
-    return {"TRAIN": "train", "TEST": "test"}.get(attributes.get("LEWISSPLIT", "").upper(), "unused")
 
 
 @cache

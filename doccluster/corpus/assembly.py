@@ -215,14 +215,16 @@ class CorpusBuilder:
         text, rows = clean_text(draft.text), self._open
         if not text.strip(_BLANK) and not draft.is_whole_file:  # as in feeds that carry titles alone
             text = clean_line(draft.title)
-        refusal = self._why_refused(text)
-        if refusal is not None:
+        is_empty = not text.strip(_BLANK) or text.isspace()
+        if is_empty or len(text) > self._max_length:
             self.leave_out()
-            self.skip(Skipped(draft.where, *refusal))
+            why = "" if is_empty else f"{len(text):,} characters, the limit is {self._max_length:,}"
+            self.skip(Skipped(draft.where, "empty" if is_empty else "too-long", why))
             return
         before = len(rows)
-        fields = _fields_of(draft, file)
-        fields["date"] = rows.dates.take(draft.date, fields.get("file", ""))
+        date = rows.dates.take(draft.date, draft.extra.get("file", "" if file is None else file.name))
+        fields = {"title": draft.title, "date": date, "source": draft.source, "link": draft.link}
+        fields |= ({} if file is None else {"file": file.name}) | draft.extra
         for column, value in fields.items():
             _padded(rows.metadata, column, before, "").append(clean_line(value) if value else "")
         for column, names in draft.labels.items():
@@ -307,14 +309,6 @@ class CorpusBuilder:
         texts = StoredTexts(self._blocks, sample) if self.rows else [self._texts[number] for number in sample.tolist()]
         return tuple(survey_writing(texts).languages)
 
-    def _why_refused(self, text: str) -> tuple[str, str] | None:
-        """Return why a clean text is not taken as a document, as reason and detail; None if it is."""
-        if not text.strip(_BLANK) or text.isspace():
-            return "empty", ""
-        if len(text) > self._max_length:
-            return "too-long", f"{len(text):,} characters, the limit is {self._max_length:,}"
-        return None
-
 
 def _unique_ids(rows: ReadRows) -> tuple[Sequence[str], list[tuple[int, int, Skipped]]]:
     """Return the ids, and an entry with its place for each document that could not have the one it asked for."""
@@ -358,14 +352,6 @@ def _companions(rows: ReadRows) -> list[int]:
 def _place(file: InputFile) -> _Place:
     is_plain = file.format == "text"
     return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_companion(file.place.name))
-
-
-def _fields_of(draft: Draft, file: InputFile | None) -> dict[str, str]:
-    """Return the metadata of a document by column."""
-    values = {"title": draft.title, "date": "", "source": draft.source, "link": draft.link}
-    if file is not None:
-        values["file"] = file.name
-    return {**values, **draft.extra}
 
 
 def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:

@@ -144,10 +144,6 @@ class Budget:
         self.limit = limit
         self.bytes_left = limit
 
-    @property
-    def is_spent(self) -> bool:
-        return self.bytes_left < 0
-
     def spend(self, n_bytes: int) -> None:
         """Count bytes that were expanded; raise ReadFailure above the limit."""
         self.bytes_left -= n_bytes

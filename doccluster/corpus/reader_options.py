@@ -102,8 +102,17 @@ class ReadOptions:
     def checked(self) -> Self:
         """Return the same, or raise InputError for a parameter that cannot be used."""
         check_parameters(self)
-        columns: dict[str, Any] = {name: as_name(getattr(self, name), name) for name in ONE_COLUMN}
-        _check_delimiter(self.delimiter)
+        columns: dict[str, Any] = {}
+        for option in ONE_COLUMN:
+            given = getattr(self, option)
+            names = as_names(given, option)
+            if len(names) > 1:
+                raise InputError(f"names {len(names)} columns", argument=option, received=given, expected="one column")
+            columns[option] = names[0] if names else None
+        if self.delimiter is not None and (not isinstance(self.delimiter, str) or len(self.delimiter) != 1):
+            raise InputError(
+                "is not one character", argument="delimiter", received=self.delimiter, remedy="give for instance ';'"
+            )
         options = replace(self, **columns, encoding=_check_encoding(self.encoding))
         _ = (
             options.text_columns,
@@ -138,7 +147,15 @@ class ReadOptions:
     @cached_property
     def stripped(self) -> frozenset[str]:
         """What to leave out of newsgroup messages."""
-        return check_strip(self.strip)
+        parts = frozenset([self.strip] if isinstance(self.strip, str) else self.strip)
+        if parts == {"all"}:
+            return frozenset(STRIPPABLE)
+        unknown = sorted(str(part) for part in parts.difference(STRIPPABLE))
+        if unknown:
+            raise InputError(
+                "is not known", argument="strip", received=unknown[0], remedy=f"choose among {', '.join(STRIPPABLE)}"
+            )
+        return parts
 
     @cached_property
     def expanded_size(self) -> int:
@@ -182,34 +199,6 @@ def as_names(value: str | Sequence[str] | None, name: str) -> tuple[str, ...]:
                 "is not a column name", argument=name, received=value, expected="a name or a list of names"
             )
     return tuple(str(name_given) for name_given in names)
-
-
-def as_name(value: str | None, name: str) -> str | None:
-    """Return one column name as text, or None."""
-    names = as_names(value, name)
-    if len(names) > 1:
-        raise InputError(f"names {len(names)} columns", argument=name, received=value, expected="one column")
-    return names[0] if names else None
-
-
-def check_strip(strip: str | Sequence[str]) -> frozenset[str]:
-    """Return the parts to strip from newsgroup messages, or raise InputError."""
-    parts = frozenset([strip] if isinstance(strip, str) else strip)
-    if parts == {"all"}:
-        return frozenset(STRIPPABLE)
-    unknown = sorted(str(part) for part in parts.difference(STRIPPABLE))
-    if unknown:
-        raise InputError(
-            "is not known", argument="strip", received=unknown[0], remedy=f"choose among {', '.join(STRIPPABLE)}"
-        )
-    return parts
-
-
-def _check_delimiter(delimiter: str | None) -> None:
-    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1):
-        raise InputError(
-            "is not one character", argument="delimiter", received=delimiter, remedy="give for instance ';'"
-        )
 
 
 def _check_encoding(encoding: str | None) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from doccluster.base.parameter_fields import at_the_door, described_by
+from doccluster.base.parameter_fields import at_the_door, described_by, parameters_of
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.assembly import CorpusBuilder, ReadRows, clean_line
@@ -100,29 +100,8 @@ def read_corpus(
     >>> len(corpus), corpus.ids, [one.reason for one in corpus.skipped]
     (2, ('1', '3'), ['empty'])
     """
-    options = ReadOptions(
-        format=format,
-        text_column=text_column,
-        id_column=id_column,
-        title_column=title_column,
-        date_column=date_column,
-        link_column=link_column,
-        source_column=source_column,
-        label_columns=label_columns,
-        keep_columns=keep_columns,
-        drop_columns=drop_columns,
-        label_separator=label_separator,
-        labels_file=labels_file,
-        header=header,
-        delimiter=delimiter,
-        encoding=encoding,
-        strip=strip,
-        split=split,
-        html=html,
-        strip_html=strip_html,
-        max_document_length=max_document_length,
-        max_expanded_size=max_expanded_size,
-    )
+    given = locals()
+    options = ReadOptions(**{name: given[name] for name in parameters_of(ReadOptions)})
     return source if isinstance(source, Corpus) else _read(source, options, progress)
 
 
@@ -251,7 +230,9 @@ class Reading:
         file.encoding = self.options.encoding
         try:
             with boundary("broken-file"):
-                file.format = self._format_of(file)
+                file.format = self.options.format or recognise(file, self.options)
+                if self.options.format is not None:
+                    check_is_text(file)
             if file.format == "reuters":
                 self.builder.mark_collection(file)
             format = FORMATS[file.format]
@@ -282,12 +263,6 @@ class Reading:
             return rows
         remarks = self.remarks
         return without_markup(rows, lambda is_html: (remarks.stripped if is_html else remarks.unescaped).append(name))
-
-    def _format_of(self, file: InputFile) -> str:
-        if self.options.format is None:
-            return recognise(file, self.options)
-        check_is_text(file)
-        return self.options.format
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Add one document, or list it as skipped."""

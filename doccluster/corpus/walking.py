@@ -169,7 +169,9 @@ class Walk:
             if isinstance(item, Skipped):
                 yield item
             elif item.is_stdin:
-                yield from self._unpacked(_standard_input(item.is_only))
+                # a test or a notebook replaces it by text
+                stream = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
+                yield from self._unpacked(stream_file(stream, "stdin", is_only=item.is_only))
             else:
                 yield from self.read(item)
 
@@ -279,13 +281,6 @@ def is_junk(place: PurePosixPath) -> bool:
     return place.name.startswith(".") or bool(_JUNK.intersection(place.parts))
 
 
-def _standard_input(is_only: bool) -> InputFile:
-    stream = getattr(sys.stdin, "buffer", None)
-    if stream is None:  # a test or a notebook replaced it by text
-        stream = io.BytesIO(sys.stdin.read().encode())
-    return stream_file(stream, "stdin", is_only=is_only)
-
-
 def stream_file(stream: io.BufferedIOBase, name: str, *, is_only: bool = True) -> InputFile:
     """Return an open binary stream as a file to read."""
     return InputFile(name, PurePosixPath(name), counted_stream(stream), is_explicit=True, is_only=is_only)
@@ -295,6 +290,12 @@ _OPENERS: dict[str, Callable[[Any], Any]] = {
     "gz": lambda stream: gzip.GzipFile(fileobj=stream),
     "bz2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
+}
+_SIGNATURES = {
+    "gz": rb"\x1f\x8b\x08",
+    "bz2": rb"BZh[1-9](1AY&SY|\x17rE8P\x90)",
+    "xz": rb"\xfd7zXZ\0",
+    "zip": rb"PK(\x03\x04|\x05\x06)",
 }
 _COMPRESSED_NAME = re.compile(r"\.(gz|bz2|xz|lzma|tgz|tbz2?|txz)$", re.IGNORECASE)
 _NESTED_ZIP = 256 * 1024**2  # bytes: a zip inside another archive is held in memory, because its list stands at its end
@@ -311,15 +312,8 @@ _BLOCK = 512  # bytes: the header of a tar member
 
 def container_kind(head: bytes, name: str) -> str | None:
     """Return the kind of archive or compression (gz, bz2, xz, zip, tar) by its first bytes; else None."""
-    if head.startswith(b"\x1f\x8b\x08"):
-        return "gz"
-    if re.match(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)", head):
-        return "bz2"
-    if head.startswith(b"\xfd7zXZ\0"):
-        return "xz"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return "zip"
-    return "tar" if _is_tar(head, name) else None
+    kind = next((kind for kind, pattern in _SIGNATURES.items() if re.match(pattern, head)), None)
+    return kind or ("tar" if _is_tar(head, name) else None)
 
 
 def _is_tar(head: bytes, name: str) -> bool:
@@ -362,7 +356,7 @@ def open_packed(
         else:  # one that is broken from its first byte on does not stop the others
             documents = open_packed(member, expanded_size, budget=budget, depth=depth + 1)
             yield from failure_listed(documents, member.name)
-        if budget.is_spent:
+        if budget.bytes_left < 0:
             return
 
 

@@ -98,7 +98,8 @@ class RunningText(ShortRepr):
     @cached_property
     def has_capital(self) -> Flags:
         """Whether the word at each place begins with a capital that says something."""
-        return self._capitals[self.form] & self.says_case
+        is_capital = np.array([form[:1].isupper() for form in self.forms], dtype=bool)
+        return is_capital[self.form] & self.says_case
 
     @cached_property
     def mostly_capital(self) -> Flags:
@@ -135,10 +136,6 @@ class RunningText(ShortRepr):
     def counts_before(self, words: Collection[str]) -> Integers:
         """Return how often one of some follows each of the distinct words."""
         return np.bincount(self.word[:-1][self.are(words)[self.word[1:]]], minlength=len(self.words))
-
-    @cached_property
-    def _capitals(self) -> Flags:
-        return np.array([form[:1].isupper() for form in self.forms], dtype=bool)
 
 
 def _is_word(form: str) -> bool:
