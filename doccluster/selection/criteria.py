@@ -11,7 +11,6 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -34,7 +33,6 @@ from doccluster.selection.recommendation import check_ks
 from doccluster.selection.tendency_tests import pair_distances
 
 Curve = dict[int, float]
-GapRule = Literal["zaki", "zaki_2sd", "tibshirani", "max"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,7 +220,7 @@ def _choice(name: str, result: CriteriaOverK, n_null: int, penalty: float | None
     if name == "gap":
         return gap_k(curve("gap"), curve("gap_sd"))
     if name == "gap-rss":
-        return gap_k(curve("gap_rss"), curve("gap_rss_sd"), rule="tibshirani", n_samples=n_null)
+        return gap_k(curve("gap_rss"), curve("gap_rss_sd"), n_sd=math.sqrt(1 + 1 / n_null))
     if name == "knee":
         return knee_k(curve("rss"))
     if name == "penalised-rss":
@@ -279,34 +277,15 @@ def gap_statistic(observed: Mapping[int, float], reference: Iterable[Mapping[int
     return gap, sd
 
 
-def gap_k(
-    gap: Mapping[int, float], sd: Mapping[int, float], *, rule: GapRule = "zaki", n_samples: int | None = None
-) -> int | None:
-    """Return the number of clusters that the gap statistic chooses, or None when no k qualifies.
+def gap_k(gap: Mapping[int, float], sd: Mapping[int, float], *, n_sd: float = 1.0) -> int | None:
+    """Return the least k with gap(k) >= gap(k+1) - n_sd sd(k+1), or None where no k qualifies.
 
-    Parameters
-    ----------
-    gap, sd : mapping of k to the gap and to the standard deviation of the reference dispersions
-    rule : {"zaki", "zaki_2sd", "tibshirani", "max"}
-        The least k with gap(k) >= gap(k+1) - c sd(k+1), with c = 1 (Zaki & Meira, section 17.3.1), c = 2, or
-        c = sqrt(1 + 1/t) (Tibshirani, Walther & Hastie 2001); or the k of the largest gap. Where k + 1 is not among the
-        gaps, the next k that is takes its place.
-    n_samples : int
-        The number t of reference sets; needed by "tibshirani".
-
-    Raises
-    ------
-    InputError
-        If the rule is unknown or n_samples is missing where it is needed.
+    `sd` are the standard deviations of the reference dispersions. Of these Zaki & Meira, section 17.3.1, take 1 or 2,
+    and Tibshirani, Walther & Hastie 2001 sqrt(1 + 1/t) for t reference sets. Where k + 1 is not among the gaps, the
+    next k that is takes its place.
     """
-    check_choice(rule, get_args(GapRule), "rule")
-    if rule == "max":
-        return best_k(gap)
-    if rule == "tibshirani" and (n_samples is None or n_samples < 1):
-        raise InputError("the rule 'tibshirani' needs n_samples, the number of reference sets")
-    factor = {"zaki": 1.0, "zaki_2sd": 2.0, "tibshirani": math.sqrt(1 + 1 / (n_samples or 1))}[rule]
     pairs = itertools.pairwise(sorted(gap))
-    return next((k for k, after in pairs if gap[k] >= gap[after] - factor * sd[after]), None)
+    return next((k for k, after in pairs if gap[k] >= gap[after] - n_sd * sd[after]), None)
 
 
 def penalised_k(rss: Mapping[int, float], *, penalty: float) -> int | None:

@@ -216,8 +216,12 @@ def choices_from_printed_gaps(work: Work) -> dict[str, float]:
     printed = pd.read_csv(work.folder / "expected.csv").set_index("key")["printed"]
     gaps = {k: printed[f"17.9 gap({k})"] for k in range(1, 10)}
     sigma = {k: printed[f"17.9 sigma({k})"] for k in range(1, 10)}
-    rules = {"least k within one sigma": "zaki", "least k within two sigma": "zaki_2sd", "largest gap": "max"}
-    return {f"17.9 k*: {words}": float(gap_k(gaps, sigma, rule=rule) or 0) for words, rule in rules.items()}
+    chosen = {
+        "least k within one sigma": gap_k(gaps, sigma),
+        "least k within two sigma": gap_k(gaps, sigma, n_sd=2),
+        "largest gap": best_k(gaps),
+    }
+    return {f"17.9 k*: {words}": float(k or 0) for words, k in chosen.items()}
 
 
 def stable(points: np.ndarray, work: Work) -> dict[str, float]:

@@ -18,9 +18,9 @@ PRINTED_CH = {2: 570.25, 3: 692.40, 4: 717.79, 5: 683.14, 6: 708.26, 7: 700.17, 
 RSS = {1: 100.0, 2: 60.0, 3: 35.0, 4: 30.0, 5: 28.0}
 
 
-@pytest.mark.parametrize(("rule", "chosen"), [("zaki", 4), ("zaki_2sd", 3), ("max", 7)])
-def test_gap_rules_choose_as_the_book_does(rule, chosen):
-    assert rules.gap_k(PRINTED_GAP, PRINTED_SD, rule=rule) == chosen
+@pytest.mark.parametrize(("n_sd", "chosen"), [(1, 4), (2, 3), (math.sqrt(1 + 1 / 200), 4)])
+def test_gap_rules_choose_as_the_book_does(n_sd, chosen):
+    assert rules.gap_k(PRINTED_GAP, PRINTED_SD, n_sd=n_sd) == chosen
 
 
 def test_gap_by_hand():
@@ -32,17 +32,6 @@ def test_gap_by_hand():
 
 def test_gap_says_none_when_no_k_qualifies():
     assert rules.gap_k({1: 0.0, 2: 1.0, 3: 2.0}, {1: 0.0, 2: 0.0, 3: 0.0}) is None
-
-
-def test_tibshirani_rule_needs_the_number_of_samples():
-    assert rules.gap_k(PRINTED_GAP, PRINTED_SD, rule="tibshirani", n_samples=200) == 4
-    with pytest.raises(InputError, match="n_samples"):
-        rules.gap_k(PRINTED_GAP, PRINTED_SD, rule="tibshirani")
-
-
-def test_unknown_gap_rule_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="zaki"):
-        rules.gap_k(PRINTED_GAP, PRINTED_SD, rule="elbow")
 
 
 def test_delta_of_the_book_chooses_three():
