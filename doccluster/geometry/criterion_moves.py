@@ -9,7 +9,6 @@ sums.
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -20,23 +19,10 @@ from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.compiled import jit
 from doccluster.base.sparse_structure import Csr
 from doccluster.base.validation import check_choice
-from doccluster.geometry.evidence import NAMES
+from doccluster.geometry.evidence import MIN_SQUARE, NAMES
 from doccluster.geometry.sums import sums_by_label
 
-
-class Criterion(IntEnum):
-    """The criterion functions; kernels are given the number."""
-
-    I1 = 0
-    I2 = 1
-    E1 = 2
-    G1 = 3
-    H1 = 4
-    H2 = 5
-
-
-I1, I2, E1, G1, H1, H2 = (int(criterion) for criterion in Criterion)
-MIN_SQUARE = 1e-12  # of a sum whose rows cancel
+I1, I2, E1, G1, H1, H2 = range(len(NAMES))  # kernels are given the number
 
 
 class Clusters(NamedTuple):
@@ -181,7 +167,7 @@ def refine_by_moves(
     `criterion`: {'i1', 'i2', 'e1', 'g1', 'h1', 'h2'}. `rows`: csr array of shape (n_documents, n_terms), unit rows.
     `labels`: int array of shape (n_documents,), 0..n_clusters-1.
     """
-    code = int(Criterion[check_choice(criterion, NAMES, "criterion").upper()])
+    code = NAMES.index(check_choice(criterion, NAMES, "criterion"))
     refined = np.array(labels, dtype=np.int64)
     compact = _used_terms(rows)
     arrays = Csr.of(compact)

@@ -12,7 +12,6 @@ neighbours).
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -28,17 +27,8 @@ from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import as_documents
 from doccluster.geometry.partition import numbered_by_first
 
-
-class Linkage(IntEnum):
-    """What counts as the distance of two clusters; kernels are given the number."""
-
-    SINGLE = 0
-    COMPLETE = 1
-    AVERAGE = 2
-    WARD = 3
-
-
-SINGLE, COMPLETE, AVERAGE, WARD = (int(linkage) for linkage in Linkage)
+LINKAGES = ("single", "complete", "average", "ward")  # what counts as the distance of two clusters
+SINGLE, COMPLETE, AVERAGE, WARD = range(len(LINKAGES))  # kernels are given the number
 
 
 class JoinedClusters(NamedTuple):
@@ -135,7 +125,6 @@ def join_by_chains(table, n, linkage):
 
 
 BLOCK_ROWS = 64
-LINKAGES = {linkage.name.lower(): linkage for linkage in Linkage}
 
 
 def agglomerate(
@@ -169,7 +158,7 @@ def agglomerate(
     n = rows.shape[0]
     table = _distances(rows, linkage, max_memory, resolve_threads(n_threads), progress)
     progress("join", 0)
-    pairs, heights = join_by_chains(table, n, int(LINKAGES[linkage]))
+    pairs, heights = join_by_chains(table, n, LINKAGES.index(linkage))
     if linkage == "ward":
         heights = np.sqrt(np.maximum(heights, 0.0))
     order = np.argsort(heights, kind="stable")

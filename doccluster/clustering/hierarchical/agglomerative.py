@@ -23,7 +23,7 @@ class AgglomerativeParameters(ClusteringParameters):
         "average",
         "'average' is CLUTO's UPGMA, the mean of 1 - cosine over all pairs of documents; 'single' and 'complete' take "
         "the least and the largest; 'ward' is Euclidean, on the unit rows.",
-        choices=tuple(LINKAGES),
+        choices=LINKAGES,
     )
     max_memory: str | int = parameter(
         "2G", "The most that the distances may take (2 bytes times the square of the number of documents)."

@@ -21,7 +21,7 @@ from doccluster.base.arrays import Flags, Floats, Integers, Matrix, SingleFloats
 from doccluster.base.blocks import Item, Result, row_blocks, share_blocks
 from doccluster.base.sparse_structure import Csr
 from doccluster.clustering.k_means.term_places import UP, TermPlaces
-from doccluster.geometry.documents import Documents, as_documents
+from doccluster.geometry.documents import Documents, TermMatrix, as_documents
 
 BLOCK_ROWS = 2**15  # rows that a kernel is given at a time, at most: Ctrl-C waits for a kernel to return
 BLOCKS_PER_THREAD, MIN_ROWS = 4, 1024  # so that threads that are done early find another block, worth a call
@@ -44,22 +44,12 @@ class SweepRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class UnitDocuments:
+class UnitDocuments(TermMatrix):
     """Unit rows, their weights, and how many threads work on them; `unit_documents` makes them."""
 
     matrix: sparse.csr_array  # float32, of shape (n_documents, n_terms), the columns of each row ascending
     weights: Floats  # of shape (n_documents,)
     n_threads: int = 1
-
-    @property
-    def n_documents(self) -> int:
-        """The number of rows."""
-        return int(self.matrix.shape[0])
-
-    @property
-    def n_terms(self) -> int:
-        """The number of columns."""
-        return int(self.matrix.shape[1])
 
     @property
     def n_entries(self) -> int:
