@@ -266,10 +266,8 @@ def _load_levels(folder: Path, record: ModelRecord) -> tuple[ModelLevel, ...]:
         is_finer = len(arrays) > 1
         n_parts, n_wholes = (len(level.labels), n_above) if is_finer else (len(record.labels), len(level.labels))
         centroids = unpack_matrix(arrays, path) if is_finer else None
-        try:
+        with as_damage(path):
             parents = check_numbers(arrays, "parents", kinds="i").astype(np.int64)
-        except ValueError as error:
-            raise damaged(path, str(error)) from error
         has_wrong_shape = centroids is not None and centroids.shape != (n_parts, record.n_terms)
         if parents.size != n_parts or not 0 <= parents.min() <= parents.max() < n_wholes or has_wrong_shape:
             raise damaged(path, "its parts differ in size")
@@ -284,11 +282,9 @@ def load_meaning(path: Path, record: MeaningRecord, n_rows: int, *, centre: Any 
     arrays.setdefault("centre", centre)
     if arrays["rows"].dtype == np.float16:  # the rows of documents are kept in half the space
         arrays["rows"] = arrays["rows"].astype(np.float32)
-    try:
+    with as_damage(path):
         rows = check_numbers(arrays, "rows", kinds="f", n_dimensions=2).astype(np.float32)
         centre = check_numbers(arrays, "centre", kinds="f").astype(np.float32)
-    except ValueError as error:
-        raise damaged(path, str(error)) from error
     if rows.shape != (n_rows, record.dimensions) or centre.shape != (record.dimensions,) or not record.weight > 0:
         raise damaged(path, f"rows is an array of shape {rows.shape}")
     return Meaning(rows, centre, record.model, record.digest, record.weight, record.pooling)
@@ -298,11 +294,9 @@ def _load_rule(path: Path, record: ModelRecord) -> LinearRule:
     """Return the rule; it has a score for each cluster and no cluster that is not there."""
     arrays = read_arrays(path, needs=("offsets", "clusters"))
     weights = unpack_matrix(arrays, path)
-    try:
+    with as_damage(path):
         offsets = check_numbers(arrays, "offsets", kinds="f")
         clusters = check_numbers(arrays, "clusters", kinds="i")
-    except ValueError as error:
-        raise damaged(path, str(error)) from error
     if not sparse.issparse(weights) or weights.shape != (record.n_terms, offsets.size) or clusters.size != offsets.size:
         raise damaged(path, "its parts differ in size")
     if clusters.size == 0 or not 0 <= int(clusters.min()) <= int(clusters.max()) < record.n_clusters:

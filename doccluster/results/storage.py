@@ -199,13 +199,14 @@ def unfit(path: Path, error: ValueError) -> SchemaError:
 
 @contextmanager
 def as_damage(path: Path) -> Iterator[None]:
-    """Turn what Python raises where parts of files do not fit one another into the error of a damaged file."""
+    """Turn what Python raises where parts of a file are not as they should be into the error of a damaged file."""
     try:
         yield
     except DocclusterError:
         raise
     except (*_DAMAGE, IndexError) as error:
-        raise damaged(path, f"{type(error).__name__}: {error}") from error
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise damaged(path, f"{kind}{error}") from error
 
 
 def lacking(path: Path) -> InputError:
