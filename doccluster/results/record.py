@@ -350,10 +350,15 @@ class Run:
         return labels
 
     @cached_property
+    def reading_order(self) -> Integers:
+        """The rows in the order of reading; those from `n_documents` on are of documents without terms."""
+        both = np.concatenate([self.documents.positions, self.empty_documents.positions])
+        return np.argsort(both, kind="stable")
+
+    @cached_property
     def _places(self) -> Integers:
         """The place of each document among all that were read."""
-        both = np.concatenate([self.documents.positions, self.empty_documents.positions])
-        return np.argsort(np.argsort(both, kind="stable"))[: self.n_documents]
+        return np.argsort(self.reading_order)[: self.n_documents]
 
     def evidence_for(self, truth: Any, vectors: Any) -> tuple[Partition, Any, Any]:
         """Return partition, classes and vectors, row for row, as `evaluate` needs them to judge the run.
@@ -401,8 +406,7 @@ class Run:
             if level.name not in table:
                 table[level.name] = [level.clusters[number].label for number in level.labels.tolist()]
         both = pd.concat([table, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else table
-        positions = np.concatenate([self.documents.positions, self.empty_documents.positions])
-        return both.iloc[np.argsort(positions, kind="stable")].fillna({"label": ""})
+        return both.iloc[self.reading_order].fillna({"label": ""})
 
     def to_latex(self) -> str:
         """Return a LaTeX table (package booktabs) of the clusters: number, size, label, mean similarity."""

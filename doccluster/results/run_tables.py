@@ -40,9 +40,7 @@ def assignments_columns(run: Run) -> Columns:
 
 def assignments_parts(run: Run, *, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Columns]:
     """Yield `assignments_columns` a block of rows at a time."""
-    positions = np.concatenate([run.documents.positions, run.empty_documents.positions])
-    order = np.argsort(positions, kind="stable")
-    families = _families(run)
+    order, families = run.reading_order, _families(run)
     for start in range(0, order.size, n_rows):
         yield _assignments(run, order[start : start + n_rows], families)
 
