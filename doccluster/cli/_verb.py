@@ -151,8 +151,13 @@ def spelling_of(command: click.Command) -> Spelling:
 
     An argument that the command has no option for is named as in Python.
     """
-    flags, negative = _flags(command), _negative_flags(command)
-    spellings = {name: text for option in command.params for name, text in getattr(option, "spellings", dict)().items()}
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    negative = {str(option.name): option.secondary_opts[0] for option in options if option.secondary_opts}
+    flags = {str(option.name): "/".join(option.opts) for option in options}
+    # of several algorithms one is refused, and of invented documents the topics are the clusters
+    others = {"algorithm": "algorithms", "n_clusters": "n_topics", "seed": "random_state"}
+    flags = {argument: flags[name] for argument, name in others.items() if name in flags} | flags
+    spellings = {name: text for option in options for name, text in getattr(option, "spellings", dict)().items()}
 
     def spelled(argument: Argument) -> str:
         name, value = argument.name, argument.value
@@ -190,20 +195,6 @@ def as_typed(value: object) -> str:
     if isinstance(value, tuple) and len(value) == 2:
         return f"{value[0]}-{value[1]}"
     return shown(value)
-
-
-def _negative_flags(command: click.Command) -> Mapping[str, str]:
-    """Return the option that says no: --no-strip-html for strip_html=False."""
-    options = [option for option in command.params if isinstance(option, click.Option) and option.name is not None]
-    return {str(option.name): option.secondary_opts[0] for option in options if option.secondary_opts}
-
-
-def _flags(command: click.Command) -> Mapping[str, str]:
-    """Return the options for each argument, in all their spellings."""
-    flags = {str(option.name): "/".join(option.opts) for option in command.params if isinstance(option, click.Option)}
-    # of several algorithms one is refused, and of invented documents the topics are the clusters
-    names = {"algorithm": "algorithms", "n_clusters": "n_topics", "seed": "random_state"}
-    return {argument: flags[name] for argument, name in names.items() if name in flags} | flags
 
 
 def about_verb(typed: str, verbs: Sequence[str]) -> str:

@@ -195,16 +195,6 @@ class Lines:
         )
 
 
-def headline_of(facts: Overview) -> str:
-    """Return a name for a cluster: its headline, else its number."""
-    return one_line(facts.headline, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
-
-
-def name_of(facts: Overview) -> str:
-    """Return a name for a cluster in a figure: its headline if that is a title, else its label."""
-    return one_line(facts.short_name, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
-
-
 def listed_per_cluster(sizes: Iterable[int], max_lines: int) -> int:
     """Return how many documents each cluster may list so that together they list at most `max_lines` (at least 3 each).
 
@@ -235,7 +225,9 @@ def _story(
     # the most typical first; ties in the order of reading
     typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.max_listed]
     bars = _bars(cluster.descriptive[:MAX_TERMS])
-    headline, label = headline_of(facts), one_line(cluster.label, 120)
+    shown, apart = {bar.term for bar in bars}, [one_line(term.term, 60) for term in cluster.discriminating]
+    label = one_line(cluster.label, 120)
+    headline = one_line(facts.headline, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
     return StoryCard(
         number=cluster.cluster,
         begins_at=begins_at,
@@ -243,9 +235,9 @@ def _story(
         label=label if label not in (headline, f"cluster {cluster.cluster}") else "",
         size=cluster.size,
         terms=bars,
-        discriminating=_not_among(cluster.discriminating, bars),
+        discriminating=tuple(name for name in apart if name not in shown)[:MAX_TERMS],
         representatives=tuple(
-            _representative(lines, shown, members) for shown in cluster.representatives[:N_REPRESENTATIVES]
+            _representative(lines, document, members) for document in cluster.representatives[:N_REPRESENTATIVES]
         ),
         borderline=tuple(lines.of(document.row) for document in cluster.borderline[:MAX_BORDERLINE]),
         n_borderline=0 if is_other else int(np.count_nonzero(run.margin[members] < BORDERLINE_MARGIN)),
@@ -268,13 +260,6 @@ def _representative(lines: Lines, representative: Representative, members: npt.N
     if copy_of is not None:
         n_copies = int(np.count_nonzero(copy_of[members] == copy_of[representative.row])) - 1
     return lines.of(representative.row, n_copies=n_copies)
-
-
-def _not_among(terms: Sequence[Term], bars: Sequence[TermBar]) -> tuple[str, ...]:
-    """Return the terms that no bar shows."""
-    shown = {bar.term for bar in bars}
-    names = (one_line(term.term, 60) for term in terms)
-    return tuple(name for name in names if name not in shown)[:MAX_TERMS]
 
 
 def _bars(terms: Sequence[Term]) -> tuple[TermBar, ...]:

@@ -26,7 +26,7 @@ from doccluster.report.quality import (
     data_card,
 )
 from doccluster.report.quality import pair_table as pair_table_of
-from doccluster.report.story_cards import StoryCard, StorySection, name_of, sections_of, stories_of
+from doccluster.report.story_cards import HEADLINE_LENGTH, StoryCard, StorySection, sections_of, stories_of
 from doccluster.report.wording import counted, decimal, one_line, span_words
 from doccluster.results.overview import Overview, as_date, overview
 from doccluster.results.record import Provenance, Run
@@ -94,7 +94,11 @@ def summarize(run: Run) -> Summary:
         noun=noun,
         stories=stories,
         sections=sections_of(run, stories),
-        names={facts.cluster: name_of(facts) for facts in overviews},
+        # the headline if that is a title, else the label
+        names={
+            facts.cluster: one_line(facts.short_name, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
+            for facts in overviews
+        },
         data=data_card(run),
         clusters=cluster_rows(run),
         adherence=pair_table_of(run, "adherence"),
