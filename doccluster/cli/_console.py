@@ -108,11 +108,7 @@ def print_json(content: object) -> None:
 def print_json_lists(content: Mapping[str, object], lists: Mapping[str, Iterable[object]]) -> None:
     """Print what `print_json` prints of both together, but each item of the lists as it comes, so that none is kept.
 
-    Parameters
-    ----------
-    content : mapping
-        What comes first; not empty.
-    lists : mapping of name to iterable
+    `content`, which comes first, is not empty.
     """
     write_out(_as_json(content).removesuffix("\n}"))
     for name, items in lists.items():

@@ -43,14 +43,7 @@ Form = dict[str, list[str]]
 class LoopbackServer(ThreadingHTTPServer):
     """Serves this machine alone, and who knows the token; requests are answered one after the other.
 
-    Raises InputError if the port cannot be used.
-
-    Parameters
-    ----------
-    port : int
-        0 for any free one.
-    token : str
-        Left out, a new one.
+    Port 0 is any free one; without a token there is a new one. Raises InputError if the port cannot be used.
     """
 
     request_queue_size = 64

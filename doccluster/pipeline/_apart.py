@@ -45,17 +45,10 @@ class AuthorTerms:
 def author_terms(counts: CsrArray, authors: Integers, clusters: Integers | None = None) -> AuthorTerms:
     """Return the factor of each term apart from the authors, and which terms go with whom.
 
-    Parameters
-    ----------
-    counts : csr array of shape (n_documents, n_terms)
-    authors : int64 array of shape (n_documents,)
-        0..n_authors-1; -1 where the author is not known: such documents are not counted.
-    clusters : int64 array of shape (n_documents,), optional
-        The cluster of each document, 0..k-1. As many documents are then expected as those of others in the same
-        clusters would have, so that a subject an author writes much about stays a subject.
+    `authors`, int64 array of shape (n_documents,), are 0..n_authors-1, or -1 for documents that are not counted. With
+    the cluster of each document as many are expected as those of others in the same clusters would have, so that a
+    subject an author writes much about stays a subject.
 
-    Examples
-    --------
     >>> words = sparse.csr_array(np.array([[1, 0, 1]] * 8 + [[0, 1, 1]] * 8))
     >>> author_terms(words, np.repeat([0, 1], 8)).factors.tolist()
     [0.25, 0.25, 1.0]
@@ -169,9 +162,8 @@ def vectors_apart(
 ) -> Apart:
     """Return vectors apart from the values of some columns of their documents.
 
-    `cluster` returns the labels of the clusters of some vectors; it is called twice.
-
-    Raises InputError if there is no such column, it has one value, or the counts of terms are not known.
+    `cluster` returns the labels of the clusters of some vectors; it is called twice. Raises InputError if there is no
+    such column, it has one value, or the counts of terms are not known.
     """
     if vectors.counts is None:
         raise InputError(

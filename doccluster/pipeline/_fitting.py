@@ -159,10 +159,7 @@ def first_copies(first: Rows | None) -> Rows:
 
 
 def spread_to_copies(fit: FittedClusters, first: Rows | None) -> FittedClusters:
-    """Return a fit of the first documents as one of all documents: copies have the cluster of what they repeat.
-
-    Clusters are renumbered, by their sizes with all copies.
-    """
+    """Return a fit of first documents as one of all: copies have the cluster of what they repeat, and count in it."""
     if first is None:
         return fit
     family = np.searchsorted(np.unique(first), first)

@@ -57,10 +57,7 @@ def canonical_order(matrix: Matrix, *further: object) -> Integers:
 
 
 def order_of(vectors: DocumentVectors, place: Place | None = None) -> Integers:
-    """Return the order of documents by their words, then counts, then meaning, then letters.
-
-    `place` is where they lie.
-    """
+    """Return the order of documents, which lie in a place, by their words, then counts, then meaning, then letters."""
     meaning, letters = (None if view is None else view.rows for view in (vectors.meaning, vectors.letters))
     if place is None or not place.is_on_disk:
         return canonical_order(vectors.matrix, vectors.counts, meaning, letters)
@@ -166,10 +163,7 @@ class Stages:
         *,
         rows: Integers | None = None,
     ) -> tuple[FittedClusters, ClusterCount]:
-        """Return the clusters that the algorithm finds, and their number, given or chosen.
-
-        `rows` are those that are clustered; all by default.
-        """
+        """Return the clusters that the algorithm finds in all or some rows, and their number, given or chosen."""
         with self.place.for_a_while() as place:
             chosen = vectors if rows is None else vectors.take(rows, place)
             order = order_of(chosen, place)

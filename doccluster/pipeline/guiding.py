@@ -111,9 +111,8 @@ def guide_clusters(
 ) -> GuidedClusters:
     """Return clusters grown from topics beside free ones, begun from free clusters.
 
-    Examples among the ids of documents `without_terms` are in no cluster, and a note says so.
-
-    Raises InputError if an example is neither the id of a document nor a text.
+    Examples among the ids of documents `without_terms` are in no cluster, and a note says so. Raises InputError if an
+    example is neither the id of a document nor a text.
     """
     growing = np.array([number for number, topic in enumerate(topics) if topic.words or topic.examples])
     guides = _guides([topics[number] for number in growing], vectors, documents, vectorizer, without_terms)

@@ -45,10 +45,7 @@ class Topic:
 
 
 def checked_topics(topics: object) -> tuple[Topic, ...] | None:
-    """Return topics that were given: a file of them, or values of `Topic`.
-
-    Raises InputError for what cannot be used.
-    """
+    """Return topics that were given: a file of them, or values of `Topic`. Raises InputError for anything else."""
     if topics is None:
         return None
     if isinstance(topics, str | os.PathLike):

@@ -292,15 +292,12 @@ def make_run(
 
 @dataclass(frozen=True, eq=False)
 class _Clusters:
-    """What the stage "cluster" finds: `is_other` says which documents are shown as Other, where that is known by then.
-
-    `is_stories`: whether the clusters are stories of news.
-    """
+    """What the stage "cluster" finds: `is_other` says which documents are shown as Other, where that is known."""
 
     fit: FittedClusters
     count: ClusterCount
     is_other: Flags | None = None
-    is_stories: bool = False
+    is_stories: bool = False  # stories of news
     guided: GuidedClusters | None = None
     letters: Letters | None = None
 

@@ -177,10 +177,7 @@ def describe_texts(
     max_characters: int = MAX_PHRASE_CHARACTERS,
     **options: Any,
 ) -> list[ClusterDescription]:
-    """Describe clusters of texts: the one way in which runs, searches and browsers name clusters.
-
-    `phrases` are those of the clusters, where they were counted already.
-    """
+    """Describe clusters of texts, by phrases that may be counted already: for runs, searches and browsers alike."""
     words = vectorization.function_words.union(unwanted)
     if phrases is None:
         phrases = phrases_of(vectorization, vectors, partition, texts, titles, words, max_characters)

@@ -138,10 +138,8 @@ def _as_made(record: Path) -> Path:
 def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> dict[Topic, frozenset[str]]:
     """Return the clusters of a run folder that an editor named or merged as topics, with documents as examples.
 
-    With each come the names of the topics that it replaces.
-
-    `topics` are those of the run; a corrected cluster of one of them keeps its parent. `ids` are the documents that are
-    still there, where these are not those of the run.
+    With each come the names of the topics that it replaces. `topics` are those of the run; a corrected cluster of one
+    of them keeps its parent. `ids` are the documents that are still there, where these are not those of the run.
     """
     edits = [edit for edit in read_edits(folder).edits if edit.naming is None]  # those of people
     if not edits:
@@ -219,10 +217,7 @@ def _n_moved(run: Run, folder: Path) -> int | None:
 
 
 def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
-    """Return the text of each document of a run, in its order, from the files that run.json names.
-
-    Raises InputError as `corpus_of_run` does.
-    """
+    """Return the text of each document of a run, in its order; the errors are those of `corpus_of_run`."""
     return PickedTexts(corpus_of_run(run, folder).texts, run.documents.positions)
 
 

@@ -77,10 +77,7 @@ def page_order(run: Run) -> Rows:
 
 
 def explore_data(run: Run, plane: Plane | None, columns: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the data of the page's script, plain values for JSON; every list is in the order of `page_order`.
-
-    `columns` are those that documents can be coloured and chosen by.
-    """
+    """Return the data of the page's script, plain values for JSON; every list is in the order of `page_order`."""
     order = page_order(run)
     place = np.full(run.n_documents, -1)
     place[order] = np.arange(order.size)

@@ -98,10 +98,7 @@ class StoryCard:
 
 
 def stories_of(run: Run, overviews: Sequence[Overview]) -> tuple[StoryCard, ...]:
-    """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them, and Other last.
-
-    `overviews` are those of the run.
-    """
+    """Return the clusters of a run as stories, the `MAX_STORIES` first (largest) of them, and Other last."""
     days = days_of(run.documents.dates)
     dated = days[days > 0]
     period = (int(dated.min()), int(dated.max())) if dated.size else None

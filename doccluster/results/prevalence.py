@@ -124,10 +124,7 @@ class GroupCounts:
 
 
 def group_counts(run: Run, by: str) -> GroupCounts:
-    """Return how many documents of each cluster are in each group of a column; what is raised is as for `prevalence`.
-
-    It needs no pandas.
-    """
+    """Return how many documents of each cluster are in each group of a column; errors are those of `prevalence`."""
     values, notes = group_of_documents(run, by)
     names, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
     is_group = (sizes >= MIN_GROUP) & (names != "")
@@ -251,10 +248,7 @@ def _quarters(values: Sequence[str]) -> list[str]:
 
 
 def wilson(counts: Integers, sizes: Integers) -> tuple[Floats, Floats, Floats]:
-    """Return shares with their 95 % intervals (Wilson 1927), which hold near 0 and 1 too.
-
-    `sizes` broadcasts against `counts`.
-    """
+    """Return shares with their 95 % intervals (Wilson 1927), which hold near 0 and 1 too."""
     share = counts / sizes
     spread = NORMAL_QUANTILE**2 / sizes
     centre = (share + spread / 2) / (1 + spread)

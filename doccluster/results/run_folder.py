@@ -64,16 +64,9 @@ def save_run(
 ) -> Path:
     """Write a run as a folder, whole or not at all, and return its path.
 
-    Raises InputError if the folder is in use or cannot be written.
-
-    Parameters
-    ----------
-    folder : path
-        A name that is free, an empty folder, or (with `overwrite`) the folder of an earlier run.
-    overwrite : bool
-        Replace the earlier run; other files in its folder stay.
-    also : mapping of file name to a function (run, path), optional
-        What else to write before the folder takes its name (the report).
+    The name of the folder is free, or that of an empty folder; with `overwrite` also of an earlier run, in whose folder
+    other files stay. `also` writes more files, by their names, before the folder takes its name (the report). Raises
+    InputError if the folder is in use or cannot be written.
     """
     final = Path(folder)
     with new_folder(final, overwrite=overwrite) as partial:
