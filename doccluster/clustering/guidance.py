@@ -109,33 +109,19 @@ def _places(numbers: Any, n_places: int, what: str) -> Labels:
 
 @dataclass(frozen=True, eq=False)
 class GrownClusters:
-    """Clusters of which the first are those of the topics, in their order; the others are free.
+    """Clusters of which the first are those of the topics, in their order; the others are free."""
 
-    Attributes
-    ----------
-    labels : int64 array of shape (n_documents,)
-        Clusters 0..k-1; a number may be that of no document.
-    mixture : Multinomials or None
-        What settled them; None without counts.
-    topics : int64 array of shape (k,)
-        The topic that each cluster belongs to, as its own cluster or a part of it; -1 for a free one.
-    coherence : float64 array of shape (n_topics,)
-        Mean cosine of the words of a topic; below MIN_COHERENCE they do not pull. nan for a topic without two words.
-    n_with_words : int64 array of shape (n_topics,)
-        The number of documents with any of the words.
-    share_with_words : float64 array of shape (n_topics,)
-        The share of the documents of the topic's own cluster with any of the words; nan for a topic without words.
-    may_be_named : bool array of shape (n_topics,)
-        Whether the topic's own cluster holds its examples or has its words.
-    """
-
-    labels: Labels
-    mixture: Multinomials | None
-    topics: Labels
+    labels: Labels  # of shape (n_documents,): clusters 0..k-1; a number may be that of no document
+    mixture: Multinomials | None  # what settled them; None without counts
+    topics: (
+        Labels  # of shape (k,): the topic that each cluster is, as its own cluster or a part of it; -1 for a free one
+    )
+    # these of shape (n_topics,): mean cosine of the words of a topic; below MIN_COHERENCE they do not pull; nan for a
+    # topic without two words
     coherence: Floats
-    n_with_words: Labels
-    share_with_words: Floats
-    may_be_named: Flags
+    n_with_words: Labels  # how many documents have any of the words
+    share_with_words: Floats  # the share of such among the documents of the topic's own cluster; nan without words
+    may_be_named: Flags  # whether the topic's own cluster holds its examples or has its words
 
 
 def grow_clusters(

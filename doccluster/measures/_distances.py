@@ -60,13 +60,9 @@ class PairSweep:
 class PairwiseDistances:
     """Distances of all pairs of documents, summed, compared and counted.
 
-    Parameters
-    ----------
-    geometry : ClusterEvidence
-        The same documents, clusters and metric; what sums give under cosine is taken from it.
-    max_memory : int or str, optional
-        Bound on working memory besides the matrix and its sorted copy ("2G"); 512 MiB by default. Where k x k tables
-        do not fit, the measures that need them say so, as do those that sort pairs which do not fit.
+    `geometry`: the same documents, clusters and metric; what sums give under cosine is taken from it. `max_memory`: the
+    bound on working memory besides the matrix and its sorted copy ("2G"), 512 MiB by default. Where k x k tables do not
+    fit, the measures that need them say so, as do those that sort pairs which do not fit.
     """
 
     def __init__(self, geometry: ClusterEvidence, *, max_memory: int | str | None = None) -> None:

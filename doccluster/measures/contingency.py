@@ -139,15 +139,6 @@ class PairCounts(NamedTuple):
 class ContingencyTable(ShortRepr):
     """Counts of documents by cluster (rows) and class (columns).
 
-    Attributes
-    ----------
-    counts : csr array of shape (k, g), int64
-        Documents of cluster i in class j; only cells that are not empty are stored.
-    several : LabelSets or None
-        The sets of labels of all documents that have one; None where none has several.
-
-    Examples
-    --------
     >>> clusters = Partition.from_labels([0, 0, 1, 1])
     >>> truth = Partition.from_labels(["a", "a", "a", "b"])
     >>> ContingencyTable.from_partitions(clusters, truth).counts.toarray()
@@ -157,18 +148,14 @@ class ContingencyTable(ShortRepr):
 
     partition: Partition
     truth: Partition
-    counts: sparse.csr_array
-    several: LabelSets | None = None
+    counts: sparse.csr_array  # (k, g), int64: documents of cluster i in class j; cells that are not empty
+    several: LabelSets | None = None  # of all documents that have a label; None where none has several
 
     @classmethod
     def from_partitions(
-        cls,
-        partition: Partition,
-        truth: Partition,
-        *,
-        several: LabelSets | None = None,
+        cls, partition: Partition, truth: Partition, *, several: LabelSets | None = None
     ) -> ContingencyTable:
-        """Return the table of two partitions of as many documents (or raise InputError); see the attributes."""
+        """Return the table of two partitions of as many documents (or raise InputError)."""
         if partition.n_documents != truth.n_documents:
             raise InputError(
                 f"has {partition.n_documents} labels, truth has {truth.n_documents}",

@@ -159,8 +159,6 @@ def criteria_over_k(
 def default_ks(n_documents: int) -> list[int]:
     """Return about 25 numbers of clusters between 2 and three times the square root of n, spread geometrically.
 
-    Examples
-    --------
     >>> default_ks(49)
     [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21]
     """
@@ -233,8 +231,6 @@ def _choice(name: str, result: CriteriaOverK, n_null: int, penalty: float | None
 def best_k(values: Mapping[int, float], *, largest: bool = True) -> int | None:
     """Return the k whose value is the largest (or the smallest), the smaller k on ties, ignoring nan.
 
-    Examples
-    --------
     >>> best_k({2: 0.3, 3: 0.5, 4: 0.5, 5: float("nan")})
     3
     """
@@ -249,8 +245,6 @@ def delta_ch(calinski_harabasz: Mapping[int, float]) -> Curve:
 
     The chosen k is the arg min. Zaki & Meira, section 17.3.1, write k > 3 and choose k = 3: k >= 3 is meant.
 
-    Examples
-    --------
     >>> delta_ch({2: 1.0, 3: 5.0, 4: 6.0})
     {3: -3.0}
     """
@@ -355,20 +349,9 @@ def stability(
     with k whatever the data, so its least value tends to be at the smallest k. A distance chooses its least value, a
     similarity its largest.
 
-    Parameters
-    ----------
-    matrix : csr or dense array of shape (n_documents, n_terms)
-    ks : numbers of clusters
-    algorithm : str or estimator
-    n_samples : int
-        The number t of samples, of n documents with replacement each; all k share them.
-    measure : str
-        Any external measure.
-
-    Raises
-    ------
-    InputError
-        If a k is not positive or a name is unknown.
+    `matrix` of shape (n_documents, n_terms). `algorithm`: a name or an estimator. `n_samples`: the number t of samples,
+    of n documents with replacement each; all k share them. `measure`: any external measure. Raises InputError if a k is
+    not positive or a name is unknown.
     """
     documents = as_documents(matrix)
     record = get_measure(measure)
@@ -401,11 +384,8 @@ def mean_agreement(labels: Sequence[Labels | None], counts: Sequence[Labels], me
     Two clusterings are compared on the multiset of documents that both drew (eq. 17.30). Pairs without any, or with a
     failed fit, are left out; nan if no pair is left.
 
-    Parameters
-    ----------
-    labels : one int array of shape (n_documents,) per resampling, or None where the fit failed
-    counts : one int array of shape (n_documents,) per resampling
-        How often each document was drawn.
+    `labels`, `counts`: int arrays of shape (n_documents,) for each resampling: labels, None where the fit failed, and
+    how often each document was drawn.
     """
     per_sample: list[list[float]] = [[] for _ in labels]
     for i, j in itertools.combinations(range(len(labels)), 2):

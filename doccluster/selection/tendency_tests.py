@@ -185,11 +185,8 @@ def hopkins_test(
     metric="euclidean"``. The default exponent is 1: with as many dimensions as a vocabulary has, the book's exponent
     makes every value 0 or 1.
 
-    Parameters
-    ----------
-    matrix : csr or dense array of shape (n_documents, n_terms), unit or zero rows for "cosine"
-    sample_size : int
-        Points per subsample; by default a tenth of the documents, 1,000 at most.
+    `matrix` of shape (n_documents, n_terms): unit or zero rows for "cosine". `sample_size`: points per subsample; by
+    default a tenth of the documents, 1,000 at most.
     """
     data = _measurable(matrix, metric)
     n_documents = data.shape[0]

@@ -147,19 +147,9 @@ def spherical_k_means(
 ) -> SphericalFit:
     """Return the best of the starts for `Documents`, or for a csr or dense matrix, which is checked.
 
-    Rows that are not unit are normalised in a copy, which a note says.
+    Rows that are not unit are normalised in a copy, which a note says. Raises InputError if a parameter cannot be used,
+    NothingUsable if no row has a non-zero value, and FitInterrupted on Ctrl-C.
 
-    Raises
-    ------
-    InputError
-        If a parameter cannot be used.
-    NothingUsable
-        If no row has a non-zero value.
-    FitInterrupted
-        On Ctrl-C.
-
-    Examples
-    --------
     >>> rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
     >>> found = spherical_k_means(rows, SphericalParameters(2, random_state=0))
     >>> round(found.objective, 3), found.labels[0] == found.labels[1]
