@@ -7,6 +7,7 @@ the columns and the weights of one process.
 
 from __future__ import annotations
 
+import copy
 import shutil
 import threading
 from collections.abc import Sequence
@@ -157,10 +158,8 @@ def _counts_by_column(folder: Path, vectorizer: TfidfVectorizer) -> CsrArray:
 
 def single_threaded(vectorizer: TfidfVectorizer) -> TfidfVectorizer:
     """Return the same vectorizer for one thread: blocks are what is done side by side."""
-    alone = TfidfVectorizer(**{**vectorizer.get_params(deep=False), "n_threads": 1})
-    learned = {name: value for name, value in vars(vectorizer).items() if name.endswith("_")}
-    for name, value in learned.items():
-        setattr(alone, name, value)
+    alone = copy.copy(vectorizer)
+    alone.n_threads = 1
     return alone
 
 

@@ -40,9 +40,8 @@ EQUAL_DISTANCES = "all distances are equal"
 )
 def c_index(distances: PairwiseDistances) -> float | Values:
     """Return the distance within clusters, rescaled between the extremes for as many pairs."""
-    geometry = distances.geometry
-    if not _has_both_kinds(distances):
-        return undefined(missing_pairs(geometry))
+    if lacking := missing_pairs(distances.geometry):
+        return undefined(lacking)
     smallest, largest = distances.extreme_sums
     if largest - smallest <= 1e-12 * largest:
         return undefined(EQUAL_DISTANCES)
@@ -62,9 +61,8 @@ def c_index(distances: PairwiseDistances) -> float | Values:
 )
 def dunn(distances: PairwiseDistances) -> float | Values:
     """Return the least distance between clusters over the largest within one."""
-    geometry = distances.geometry
-    if not _has_both_kinds(distances):
-        return undefined(missing_pairs(geometry))
+    if lacking := missing_pairs(distances.geometry):
+        return undefined(lacking)
     if distances.largest_within == 0:
         return math.inf if distances.least_between > 0 else undefined("copies within and between clusters: 0/0")
     return distances.least_between / distances.largest_within
@@ -103,8 +101,8 @@ def point_biserial(distances: PairwiseDistances) -> float | Values:
     """Return the correlation of distances with the 0/1 matrix of the partition."""
     geometry = distances.geometry
     n_in, n_out = float(geometry.n_inner_pairs), float(geometry.n_outer_pairs)
-    if n_in == 0 or n_out == 0:
-        return undefined(missing_pairs(geometry))
+    if lacking := missing_pairs(geometry):
+        return undefined(lacking)
     deviation = distances.weight_deviation
     if deviation == 0:
         return undefined(EQUAL_DISTANCES)
@@ -157,8 +155,8 @@ def _correlation(value: float) -> float:
 )
 def gamma(distances: PairwiseDistances) -> float | Values:
     """Return the difference of s+ and s- over their sum."""
-    if not _has_both_kinds(distances):
-        return undefined(missing_pairs(distances.geometry))
+    if lacking := missing_pairs(distances.geometry):
+        return undefined(lacking)
     plus, minus = float(distances.order_counts.s_plus), float(distances.order_counts.s_minus)
     return (plus - minus) / (plus + minus) if plus + minus > 0 else undefined("all comparisons are ties")
 
@@ -176,8 +174,8 @@ def gamma(distances: PairwiseDistances) -> float | Values:
 )
 def g_plus(distances: PairwiseDistances) -> float | Values:
     """Return s- over the number of pairs of pairs."""
-    if not _has_both_kinds(distances):
-        return undefined(missing_pairs(distances.geometry))
+    if lacking := missing_pairs(distances.geometry):
+        return undefined(lacking)
     pairs = float(distances.geometry.n_pairs)
     return 2 * float(distances.order_counts.s_minus) / (pairs * (pairs - 1))
 
@@ -193,15 +191,11 @@ def g_plus(distances: PairwiseDistances) -> float | Values:
 )
 def tau(distances: PairwiseDistances) -> float | Values:
     """Return the difference of s+ and s- over the geometric mean of comparisons and pairs of pairs."""
-    if not _has_both_kinds(distances):
-        return undefined(missing_pairs(distances.geometry))
+    if lacking := missing_pairs(distances.geometry):
+        return undefined(lacking)
     geometry, pairs = distances.geometry, float(distances.geometry.n_pairs)
     scale = math.sqrt(float(geometry.n_inner_pairs) * geometry.n_outer_pairs) * math.sqrt(pairs * (pairs - 1) / 2)
     return (float(distances.order_counts.s_plus) - float(distances.order_counts.s_minus)) / scale
-
-
-def _has_both_kinds(distances: PairwiseDistances) -> bool:
-    return distances.geometry.n_inner_pairs > 0 and distances.geometry.n_outer_pairs > 0
 
 
 BETWEEN = {

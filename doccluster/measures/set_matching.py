@@ -359,11 +359,6 @@ def micro_precision(table: ContingencyTable, *, mapping: str = "hungarian") -> f
     return float(n_right.sum() / mapped_sizes.sum())
 
 
-def micro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> float:
-    """Return the share of documents whose cluster stands for their class."""
-    return accuracy(table, mapping=mapping)
-
-
 @external_measure(
     "micro_f",
     title="Micro F",
@@ -375,14 +370,14 @@ def micro_recall(table: ContingencyTable, *, mapping: str = "hungarian") -> floa
 )
 def micro_f(table: ContingencyTable, *, mapping: str = "hungarian", beta: float = 1.0) -> float:
     """Return the F of micro precision and micro recall."""
-    precision, recall = micro_precision(table, mapping=mapping), micro_recall(table, mapping=mapping)
+    precision, recall = micro_precision(table, mapping=mapping), accuracy(table, mapping=mapping)
     return f_beta(precision, recall, check_beta(beta))
 
 
 alias(
     "micro_recall",
     of="max_matching",
-    function=micro_recall,
+    function=accuracy,
     title="Micro recall",
     formula="(sum tp) / (sum tp + sum fn) over classes, after mapping clusters to classes",
     source="Sharma & Sharma, II.A",

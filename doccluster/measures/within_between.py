@@ -45,8 +45,8 @@ def inner_and_outer(evidence: PairEvidence) -> tuple[float, float]:
 def beta_cv(evidence: PairEvidence) -> float | Values:
     """Return the ratio of the mean distances within and between clusters."""
     geometry = evidence.geometry
-    if geometry.n_inner_pairs == 0 or geometry.n_outer_pairs == 0:
-        return undefined(missing_pairs(geometry))
+    if lacking := missing_pairs(geometry):
+        return undefined(lacking)
     w_in, w_out = inner_and_outer(evidence)
     if w_out == 0:
         return float("inf") if w_in > 0 else undefined("all documents coincide")
@@ -56,11 +56,11 @@ def beta_cv(evidence: PairEvidence) -> float | Values:
 alias("mcclain_rao", of="beta_cv", title="McClain-Rao", source="McClain & Rao 1975; equal to BetaCV")
 
 
-def missing_pairs(geometry: ClusterEvidence) -> str:
-    """Return the sentence that says which pairs there are none of."""
+def missing_pairs(geometry: ClusterEvidence) -> str | None:
+    """Return the sentence that says which pairs there are none of; None if there are both kinds."""
     if geometry.n_inner_pairs == 0:
         return "no cluster has two documents, so there is no pair within a cluster"
-    return "there is only one cluster, so there is no pair between clusters"
+    return None if geometry.n_outer_pairs else "there is only one cluster, so there is no pair between clusters"
 
 
 @block_measure(

@@ -271,7 +271,6 @@ def write_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, Array], dict[str
     if hasattr(vectorizer, "idf_"):
         arrays["idf"] = vectorizer.idf_
     parameters = {name: _as_json(name, value) for name, value in vectorizer.get_params(deep=False).items()}
-    parameters["vocabulary"] = None
     settings: dict[str, object] = {
         "schema": VECTORIZER_SCHEMA,
         "parameters": parameters,
@@ -284,7 +283,7 @@ def write_state(vectorizer: TfidfVectorizer) -> tuple[dict[str, Array], dict[str
 
 
 def read_state(
-    cls: type[TfidfVectorizer], arrays: Mapping[str, Array], settings: Mapping[str, object]
+    cls: type[TfidfVectorizer], arrays: Mapping[str, AnyArray], settings: Mapping[str, Any]
 ) -> TfidfVectorizer:
     """Return the fitted vectorizer of class `cls` that `write_state` described."""
     if settings.get("schema") not in _READABLE:
@@ -293,9 +292,30 @@ def read_state(
             remedy="install a newer doccluster",
         )
     try:
-        return _rebuild(cls, arrays, settings)
+        terms = unpack_strings(arrays["term_characters"], arrays["term_ends"])
+        parameters = parameters_of_state(settings["parameters"])
+        parameters["ngram_range"] = tuple(parameters["ngram_range"])
+        parameters["dtype"] = np.dtype(parameters["dtype"]).type
+        parameters["vocabulary"] = terms if settings["fixed_vocabulary"] else None
+        vectorizer = cls(**parameters)
+        vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
+        vectorizer.fixed_vocabulary_ = settings["fixed_vocabulary"]
+        vectorizer.display_terms_ = np.array(
+            unpack_strings(arrays["display_characters"], arrays["display_ends"]), dtype=object
+        )
+        vectorizer.document_frequency_ = np.asarray(arrays["document_frequency"])
+        if "idf" in arrays:
+            vectorizer.idf_ = np.asarray(arrays["idf"])
+        vectorizer.n_documents_ = settings["n_documents"]
+        vectorizer.mean_length_ = settings["mean_length"]
+        vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
     except (KeyError, TypeError) as error:
         raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy="save the model again") from error
+    # a model may have been edited or cut off: what does not fit together is refused
+    lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
+    if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
+        raise SchemaError("the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again")
+    return vectorizer
 
 
 def parameters_of_state(parameters: Mapping[str, object]) -> dict[str, Any]:
@@ -306,33 +326,6 @@ def parameters_of_state(parameters: Mapping[str, object]) -> dict[str, Any]:
             remedy="make the run again without n_features",
         )
     return {name: value for name, value in parameters.items() if name != "n_features"}
-
-
-def _rebuild(
-    cls: type[TfidfVectorizer], arrays: Mapping[str, AnyArray], settings: Mapping[str, Any]
-) -> TfidfVectorizer:
-    terms = unpack_strings(arrays["term_characters"], arrays["term_ends"])
-    parameters = parameters_of_state(settings["parameters"])
-    parameters["ngram_range"] = tuple(parameters["ngram_range"])
-    parameters["dtype"] = np.dtype(parameters["dtype"]).type
-    parameters["vocabulary"] = terms if settings["fixed_vocabulary"] else None
-    vectorizer = cls(**parameters)
-    vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
-    vectorizer.fixed_vocabulary_ = settings["fixed_vocabulary"]
-    vectorizer.display_terms_ = np.array(
-        unpack_strings(arrays["display_characters"], arrays["display_ends"]), dtype=object
-    )
-    vectorizer.document_frequency_ = np.asarray(arrays["document_frequency"])
-    if "idf" in arrays:
-        vectorizer.idf_ = np.asarray(arrays["idf"])
-    vectorizer.n_documents_ = settings["n_documents"]
-    vectorizer.mean_length_ = settings["mean_length"]
-    vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
-    # a model may have been edited or cut off: what does not fit together is refused
-    lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
-    if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
-        raise SchemaError("the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again")
-    return vectorizer
 
 
 def _as_json(name: str, value: Any) -> object:
