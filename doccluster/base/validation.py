@@ -16,7 +16,7 @@ from scipy import sparse
 
 from doccluster.base.arrays import Array, DType, Floats, Matrix, MatrixLike, is_sparse
 from doccluster.base.blocks import BLOCK_ENTRIES, entry_blocks
-from doccluster.base.sparse_structure import checked_csr, masked, wrong_dimensions
+from doccluster.base.sparse_structure import checked_csr, masked, with_values, wrong_dimensions
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, NotNumeric
 
 RandomState = None | int | np.random.Generator | np.random.RandomState
@@ -146,29 +146,17 @@ def within_range(matrix: Matrix) -> Any:
     """Return a checked matrix, rows whose squares would overflow or vanish scaled by powers of two to about one."""
     if matrix.dtype != np.float64:
         return matrix
-    exponents = np.frexp(_largest_values(matrix))[1]
+    highest, lowest = matrix.max(axis=1), matrix.min(axis=1)
+    if is_sparse(matrix):
+        highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
+    exponents = np.frexp(np.maximum(highest, -lowest))[1]
     if np.all(np.abs(exponents) <= EXPONENTS):
         return matrix
     shifts = np.where(np.abs(exponents) <= EXPONENTS, 0, -exponents)
     if not is_sparse(matrix):
         return np.ldexp(matrix, shifts[:, None])
     data = np.ldexp(matrix.data, np.repeat(shifts, np.diff(matrix.indptr)))
-    return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _largest_values(matrix: Matrix) -> Floats:
-    """Return the largest absolute value of each row."""
-    largest = np.zeros(matrix.shape[0])
-    if not is_sparse(matrix):
-        np.maximum(matrix.max(axis=1), -matrix.min(axis=1), out=largest)
-        return largest
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    if filled.size:
-        starts = matrix.indptr[filled]
-        largest[filled] = np.maximum(
-            np.maximum.reduceat(matrix.data, starts), -np.minimum.reduceat(matrix.data, starts)
-        )
-    return largest
+    return with_values(matrix, data)
 
 
 def unit_rows(matrix: Matrix, *, warn: bool = True) -> Any:
@@ -187,7 +175,7 @@ def unit_rows(matrix: Matrix, *, warn: bool = True) -> Any:
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=~zero)
     if sparse.issparse(matrix):
         data = (matrix.data * np.repeat(scale, np.diff(matrix.indptr))).astype(matrix.dtype)
-        return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        return with_values(matrix, data)
     return (matrix * scale[:, None]).astype(matrix.dtype)
 
 

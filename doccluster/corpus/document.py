@@ -108,16 +108,18 @@ class Corpus:
         self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
         self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
         self._dates, self.guessed_encodings = dates, guessed_encodings or {}
-        self._metadata: Any = {} if metadata is None else metadata
-        self._columns: dict[str, Sequence[object]] = {}
+        self._frame: Any = metadata if hasattr(metadata, "iloc") else None
+        self._columns: dict[str, Sequence[Any]] = {
+            str(name): values if isinstance(values, CodedColumn) else tuple(values)
+            for name, values in ({} if metadata is None else metadata).items()
+        }
 
     @cached_property
     def metadata(self) -> pd.DataFrame:
         """The columns of the documents besides texts and classes."""
         import pandas as pd  # made on demand: a run does without it
 
-        columns = self._metadata
-        return columns if isinstance(columns, pd.DataFrame) else pd.DataFrame(dict(columns), dtype=object)
+        return pd.DataFrame(self._columns, dtype=object) if self._frame is None else self._frame
 
     @property
     def dates(self) -> DateCounts:
@@ -126,12 +128,12 @@ class Corpus:
 
     def column(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, empty strings if there is none of that name."""
-        return self._values(name) if name in self._metadata else ("",) * len(self)
+        return self._columns[name] if name in self._columns else ("",) * len(self)
 
     @property
     def kept_columns(self) -> list[str]:
         """The columns of the metadata that only this source has: not title, date, source, link and file."""
-        return [str(name) for name in self._metadata if name not in ("title", "date", "source", "link", "file")]
+        return [name for name in self._columns if name not in ("title", "date", "source", "link", "file")]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -182,7 +184,7 @@ class Corpus:
             ids=pick(self.ids),
             texts=pick(self.texts),
             labels=labels,
-            metadata={str(name): pick(self._values(name)) for name in self._metadata},
+            metadata={name: pick(values) for name, values in self._columns.items()},
             text_columns=self.text_columns,
         )
 
@@ -190,7 +192,7 @@ class Corpus:
         """Return the same documents with other texts, one each."""
         shared = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns")
         fields = {name: getattr(self, name) for name in (*shared, "guessed_encodings", "dates")}
-        return Corpus(texts=texts, metadata=self._metadata, **fields)
+        return Corpus(texts=texts, metadata=self._columns if self._frame is None else self._frame, **fields)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: object) -> Corpus:
         """Return the documents for which all conditions hold.
@@ -231,7 +233,7 @@ class Corpus:
         """
         import pandas as pd
 
-        columns: dict[str, object] = {"text": self.texts, **{str(name): self._values(name) for name in self._metadata}}
+        columns: dict[str, object] = {"text": self.texts, **self._columns}
         for name, labels_of_rows in self.labels.items():
             columns[name] = [labels if len(labels) > 1 else "".join(labels) for labels in labels_of_rows]
         return pd.DataFrame(columns, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
@@ -258,24 +260,17 @@ class Corpus:
         columns = ("id", *filled, *self.labels, "text")
         return html_table(columns, rows, caption=f"{len(self):,} documents{skipped}{remark}")
 
-    def _values(self, name: str) -> Sequence[object]:
-        """Return a column of the metadata, made a tuple once."""
-        if name not in self._columns:
-            values = self._metadata[name]
-            self._columns[name] = values if isinstance(values, CodedColumn) else tuple(values)
-        return self._columns[name]
-
     def _labels_or_values(self, name: str) -> Sequence[tuple[object, ...]]:
         if name in self.labels:
             return self.labels[name]
-        if name in self._metadata:
-            return [(value,) for value in self._values(name)]
-        there = ", ".join(map(repr, [*self.labels, *self._metadata])) or "none"
+        if name in self._columns:
+            return [(value,) for value in self._columns[name]]
+        there = ", ".join(map(repr, [*self.labels, *self._columns])) or "none"
         raise InputError(f"there is no column {name!r} to select by", remedy=f"the corpus has {there}")
 
     def _document(self, row: int) -> Document:
         labels = {column: labels_of_rows[row] for column, labels_of_rows in self.labels.items()}
-        metadata = {str(name): self._values(name)[row] for name in self._metadata}
+        metadata = {name: values[row] for name, values in self._columns.items()}
         return Document(self.ids[row], self.texts[row], labels, metadata)
 
     def _row_of(self, name: Any) -> int:
@@ -301,7 +296,7 @@ class Corpus:
     @property
     def _columns_named(self) -> list[str]:
         """The columns of `to_pandas`."""
-        return ["text", *map(str, self._metadata), *self.labels]
+        return ["text", *self._columns, *self.labels]
 
     @cached_property
     def _places(self) -> dict[str, int]:
