@@ -51,14 +51,6 @@ class TokenTable(NamedTuple):
     arena: npt.NDArray[np.uint8]  # the bytes of all tokens, each followed by a line break
 
 
-class CountedTokens(NamedTuple):
-    """The counts of the tokens of each document, one document after the other."""
-
-    columns: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int32]
-    lengths: npt.NDArray[np.int32]  # how many tokens each document has
-
-
 @jit(inner=True)
 def eight_bytes(array, place):
     """Return the eight bytes that begin at any place of a uint8 array as one number, the first byte lowest."""
@@ -124,9 +116,10 @@ def same_bytes(arena, start, text, place, size):
 def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
     """Count the words of at least `shortest` characters of each document; returns whether all were counted.
 
-    `words`: bytes of all documents and `PADDING` zeros. `edges`: where words begin and end, in turn. `ends`: where
-    each document ends. `state`: where the loop stands; for a new text those before N_TOKENS are zero, and COUNTED is 1
-    before the first. N_PLACED: how many tokens are in slots, none after these were made anew.
+    `words`: bytes of all documents and `PADDING` zeros. `edges`: where words begin and end, in turn. `ends`: where each
+    document ends. `counted_tokens`: room for columns, counts and lengths, as of `CountedBlock`. `state`: where the loop
+    stands; for a new text those before N_TOKENS are zero, and COUNTED is 1 before the first. N_PLACED: how many tokens
+    are in slots, none after these were made anew.
     """
     slots, entries, starts, arena = tokens
     columns, counts, lengths = counted_tokens
@@ -311,7 +304,7 @@ class RunCounter:
         words = self._words[: text.size]
         edges = self._edges[: find_words(text, self._lowers, is_word, words, self._edges)]
         lengths = np.empty(ends.size, dtype=np.int32)
-        counted = CountedTokens(self._columns, self._counts, lengths)
+        counted = self._columns, self._counts, lengths
         self._state[[EDGE, DOCUMENT, KEPT, FIRST]] = 0
         while not count_words(words, edges, ends, self._shortest, self._tokens, counted, self._state):
             self._grow()

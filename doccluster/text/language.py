@@ -204,13 +204,18 @@ class FunctionWords:
         self.languages = tuple(languages)
         self.lists = tuple(resolve_stop_words(name, preprocess=preprocess, tokenize=tokenize) for name in languages)
         self._shared = Counter(word for words in self.lists for word in words)
-        self._languages_with = _LanguagesWith(self.languages)
-        places = range(len(languages))
+        alphabets, places = [ALPHABETS[name] for name in languages], range(len(languages))
+        # the languages that are written with a character, as the bits of a number
+        self._languages_with = cache(
+            lambda character: (
+                sum(1 << place for place in places if character in alphabets[place]) if character.isalpha() else -1
+            )
+        )
         self._votes_of_others = cache(lambda bits: [0 if bits >> place & 1 else _FOREIGN_VOTE for place in places])
 
     def votes(self, word: str) -> Sequence[int]:
         """Return how a word speaks for each language: above 0 on its list, below 0 where it has a foreign letter."""
-        languages = reduce(and_, map(self._languages_with.__getitem__, word.lower()), -1)
+        languages = reduce(and_, map(self._languages_with, word.lower()), -1)
         foreign_votes = self._votes_of_others(languages)
         if word not in self._shared:
             return foreign_votes
@@ -228,19 +233,6 @@ class FunctionWords:
         """Return the stop list of the language that most of the distinct tokens speak for."""
         votes, _ = self.tables(list(set(tokens)))
         return self.lists[int(votes.sum(axis=0).argmax())]
-
-
-class _LanguagesWith(dict[str, int]):
-    """For each character the languages that are written with it, as the bits of a number."""
-
-    def __init__(self, languages: Sequence[str]) -> None:
-        self._alphabets = [ALPHABETS[name] for name in languages]
-
-    def __missing__(self, character: str) -> int:
-        places = enumerate(self._alphabets)
-        languages = sum(1 << place for place, letters in places if character in letters) if character.isalpha() else -1
-        self[character] = languages
-        return languages
 
 
 SURE_COVERAGE = 0.1  # part of a text's distinct words that must be on its language's list to be sure of it,

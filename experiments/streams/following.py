@@ -23,7 +23,7 @@ import doccluster.streams.polling.parsing as parsing
 import doccluster.streams.stream as streaming
 from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.poller import PollOptions
+from doccluster.streams.polling.poller import Clock, PollOptions
 from doccluster.streams.settings import HOUR
 from doccluster.streams.store.database import open_to_write
 from experiments.streams.certificates import AUTHORITY
@@ -41,7 +41,7 @@ class DayIsOver(Exception):
     """The clock has reached its end."""
 
 
-class FileClock:
+class FileClock(Clock):
     """A clock that goes on by what is slept, and is in a file, so that it outlives its readers.
 
     Parameters

@@ -23,7 +23,7 @@ import numpy as np
 from doccluster.streams import StoryStream
 from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.addresses import parse_networks
-from doccluster.streams.polling.poller import HOSTS_AT_ONCE, SPACING, PollOptions, SystemClock
+from doccluster.streams.polling.poller import HOSTS_AT_ONCE, SPACING, Clock, PollOptions
 from doccluster.streams.settings import DAY, HOUR
 
 N_FEEDS, N_HOSTS, N_ENTRIES = 200, 50, 5
@@ -44,7 +44,7 @@ class Server(Protocol):
     def answer(self, number: int, host: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]: ...
 
 
-class FakeClock:
+class FakeClock(Clock):
     """A clock that goes on by what is slept, in any thread."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Watched:
 class Watch:
     """Counts requests, and those that break a rule."""
 
-    clock: FakeClock | SystemClock
+    clock: Clock
     n_requests: int = 0
     breaches: Counter[str] = field(default_factory=Counter)
     feeds: dict[str, Watched] = field(default_factory=dict)
@@ -208,7 +208,7 @@ def served(watch: Server) -> Iterator[int]:
         server.server_close()
 
 
-def options_for(port: int, clock: FakeClock | SystemClock, *, spacing: float) -> PollOptions:
+def options_for(port: int, clock: Clock, *, spacing: float) -> PollOptions:
     """Return how the feeds are asked: every name is that of the loopback address, which is allowed."""
     reach = Reachable(
         allowed=parse_networks(["127.0.0.0/8"]),
@@ -225,7 +225,7 @@ def addresses(port: int, n_feeds: int = N_FEEDS) -> list[str]:
 
 def measure_manners(days: float = 7.0) -> None:
     """Print how long one pass takes with spacing off, then what a simulated week breaks."""
-    watch = Watch(SystemClock())
+    watch = Watch(Clock())
     with served(watch) as port, StoryStream() as stream:
         began = time.perf_counter()
         done = stream.poll(addresses(port), options=options_for(port, watch.clock, spacing=0.0))

@@ -834,14 +834,14 @@ def test_the_command_polls_and_refuses_the_loopback_address_unless_allowed(doccl
 
 
 def test_follow_on_the_command_line_goes_on_until_interrupted(doccluster, server, tmp_path, monkeypatch):  # noqa: F811
-    from doccluster.streams.polling.poller import SystemClock
+    from doccluster.streams.polling.poller import Clock
 
     server.routes["/feed"] = (200, {}, rss(FERRY))
 
     def interrupt(self, seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SystemClock, "sleep", interrupt)
+    monkeypatch.setattr(Clock, "sleep", interrupt)
     given = ("--store", tmp_path / "news.db", "--allow-network", "127.0.0.0/8", "--follow")
     done = doccluster("stream", "poll", server.url("/feed"), *given)
     assert (done.code, "1 new" in done.out) == (130, True)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from doccluster.base.progress import Progress, silent
@@ -47,18 +46,8 @@ MIN_BETWEEN = 60  # seconds between two polls of a feed, also when they are forc
 FETCHES_KEPT = 100  # records of requests for each feed
 
 
-class Clock(Protocol):
-    """A clock that also waits."""
-
-    def now(self) -> float:
-        """Return seconds since 1970."""
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-
-
-class SystemClock:
-    """The clock of the machine."""
+class Clock:
+    """The clock of the machine, which also waits; another one can take its place."""
 
     def now(self) -> float:
         """Return seconds since 1970."""
@@ -76,7 +65,7 @@ class PollOptions:
     reach: Reachable = field(default_factory=Reachable)
     spacing: float = SPACING
     hosts_at_once: int = HOSTS_AT_ONCE
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=Clock)
 
     def allowing(self, networks: Sequence[str]) -> PollOptions:
         """Return the options with further ranges of addresses that may be asked. Raises InputError if one is none."""
