@@ -20,13 +20,12 @@ from doccluster.errors import Argument, InputError
 from doccluster.measures.label_files import ForeignLabels, read_labels, rows_of
 from doccluster.pipeline._in_process import Stages, order_of
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.source_meaning import EncodedRows, reader_for, with_meaning
-from doccluster.pipeline.sources import MATRIX_OPTIONS, check_truth, is_matrix, read_source
+from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
+from doccluster.pipeline.sources import MATRIX_OPTIONS, is_matrix
 from doccluster.pipeline.vectorizing import vectorizer_options
 from doccluster.results.document_table import DocumentTable
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_result import headline, latex_summary, title_of
-from doccluster.vectors import DocumentVectors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,31 +84,30 @@ def compare_sources(
     source_by_name = _named(sources)
     in_memory = {Path(name): source for name, source in source_by_name.items() if name is not source}
     paths = [Path(name) for name in source_by_name]
-    kinds = {is_matrix(in_memory.get(path, path), format=(reader or {}).get("format")) for path in paths}
+    format_given = (reader or {}).get("format")
+    matrices = {path: is_matrix(in_memory.get(path, path), format=format_given) for path in paths}
     spaces = settings.get("spaces", "both")
     # the one that asks most of the documents
     space = next(
         (space for space in ("meaning", "both") if space in spaces), spaces if isinstance(spaces, str) else "words"
     )
-    meaning_settings = RunSettings(
-        encoder=encoder, space=space, meaning_weight=meaning_weight, n_threads=settings.get("n_threads")
+    common = RunSettings(
+        reader=reader,
+        language=language,
+        vectorizer=vectorizer_options(vectorizer),
+        encoder=encoder,
+        space=space,
+        meaning_weight=meaning_weight,
+        n_threads=settings.get("n_threads"),
     )
     encoded = EncodedRows.read(output)
-    options = _Options(
-        truth=truth,
-        labels=labels,
-        n_clusters=n_clusters,
-        reader=reader or {},
-        language=language,
-        vectorizer=vectorizer_options(vectorizer) or {},
-        embeddings=embeddings,
-        meaning_settings=meaning_settings,
-        encoded=encoded,
-        mixed=len(kinds) > 1,
-    )
-    options.check(paths)
+    options = _Options(truth, labels, embeddings, common, matrices)
+    options.check()
     names = {path: str(path) for path in paths} if isinstance(sources, Mapping) else _names(paths)
-    corpora = [_labelled(path, names[path], options, progress, in_memory.get(path, path)) for path in paths]
+    corpora = [
+        _labelled(path, names[path], in_memory.get(path, path), options, n_clusters, encoded, progress)
+        for path in paths
+    ]
     options.check_used(corpora)
     comparison = compare(corpora, progress=progress, **settings)
     if output is not None:
@@ -136,21 +134,17 @@ def _named(sources: object) -> dict[str | os.PathLike[str], object]:
 
 @dataclass(frozen=True, eq=False)
 class _Options:
-    """The options of the sources, and which of them belong to which source."""
+    """What is said of the sources, and which of it belongs to which source."""
 
     truth: str | Mapping[Any, str] | None
     labels: Iterable[str | Path] | Mapping[Any, Iterable[str | Path]]
-    n_clusters: int | None
-    reader: Mapping[str, Any]
-    language: str | Sequence[str]
-    vectorizer: Mapping[str, Any]
     embeddings: Any
-    meaning_settings: RunSettings
-    encoded: EncodedRows
-    mixed: bool  # whether there are both texts and matrices
+    common: RunSettings
+    matrices: Mapping[Path, bool]  # whether each source is one
 
-    def check(self, paths: Sequence[Path]) -> None:
+    def check(self) -> None:
         """Raise InputError if something is said of a source that is not there, or of none where there are several."""
+        paths = list(self.matrices)
         spellings = {name for path in paths for name in _spellings(path)}
         if not isinstance(self.truth, str | Mapping | None):
             raise InputError("names a label column", argument="truth", expected="its name, or a name for each source")
@@ -169,7 +163,7 @@ class _Options:
         if of_all and len(paths) > 1:
             raise InputError("labels do not say which source they are of", remedy="give --labels SOURCE=FILE for each")
         for path in paths:
-            self.meant(path).check()
+            self.settings_of(path).check()
 
     def column(self, path: Path) -> tuple[str | None, bool]:
         """Return the truth column of a source, and whether it was given for this source by name."""
@@ -184,18 +178,19 @@ class _Options:
             return [Path(file) for file in self.labels]
         return [Path(file) for name in (*_spellings(path), None) for file in self.labels.get(name, ())]
 
-    def meant(self, path: Path) -> RunSettings:
-        """Return the settings of meaning for a source."""
-        embeddings = self.embeddings
+    def settings_of(self, path: Path) -> RunSettings:
+        """Return the settings of a source; where sources are of both kinds, those that belong to its kind."""
+        embeddings, matrix, common = self.embeddings, self.matrices[path], self.common
         if isinstance(embeddings, Mapping):
             embeddings = next((embeddings[name] for name in (*_spellings(path), None) if name in embeddings), None)
-        return replace(self.meaning_settings, embeddings=embeddings)
-
-    def reader_of(self, *, matrix: bool) -> dict[str, object]:
-        """Return the reader's options that belong to a source, where sources are of both kinds."""
-        if not self.mixed:
-            return dict(self.reader)
-        return {name: value for name, value in self.reader.items() if (name in MATRIX_OPTIONS) == matrix}
+        column, by_name = self.column(path)
+        truth = () if column is None or (matrix and not by_name) else (column,)
+        if len(set(self.matrices.values())) > 1:
+            given, terms = common.reader or {}, common.vectorizer or {}
+            reader = {name: value for name, value in given.items() if (name in MATRIX_OPTIONS) == matrix}
+            vectorizer = {"weighting": terms.get("weighting")} if matrix else terms
+            common = replace(common, reader=reader, vectorizer=vectorizer)
+        return replace(common, embeddings=embeddings, truth=truth)
 
     def check_used(self, corpora: Sequence[LabelledCorpus]) -> None:
         """Raise InputError if a column that was given for all sources is one of none."""
@@ -217,30 +212,32 @@ def _names(paths: Sequence[Path]) -> dict[Path, str]:
     return {path: path.stem if stems.count(path.stem) == 1 else str(path) for path in paths}
 
 
-def _labelled(source: Path, name: str, options: _Options, progress: Progress, content: object) -> LabelledCorpus:
-    matrix = is_matrix(content, format=options.reader.get("format"))
-    column, by_name = options.column(source)
-    columns = () if column is None or (matrix and not by_name) else (column,)
-    settings = options.meant(source)
-    reader = reader_for(options.reader_of(matrix=matrix), settings.embeddings)
-    weighting = options.vectorizer.get("weighting")
-    documents_read = read_source(content, reader=reader, weighting=weighting, truth=columns, progress=progress)
-    check_truth(columns, documents_read.documents)
+def _labelled(
+    source: Path,
+    name: str,
+    content: object,
+    options: _Options,
+    n_clusters: int | None,
+    encoded: EncodedRows,
+    progress: Progress,
+) -> LabelledCorpus:
+    settings = options.settings_of(source)
+    documents_read = read_documents(content, settings, progress)
     if settings.has_meaning:
-        documents_read = with_meaning(documents_read, settings, progress, options.encoded)
-    vectorizer = {"weighting": weighting} if options.mixed and matrix else options.vectorizer
-    stages, settings = Stages(settings.n_threads), replace(settings, language=options.language, vectorizer=vectorizer)
+        documents_read = with_meaning(documents_read, settings, progress, encoded)
+    stages = Stages(settings.n_threads)
     vectorized = stages.vectorize(documents_read, settings)
     documents = vectorized.documents
     vectorized.vectors.in_space(settings.space)  # refused now if documents have no meaning
     by_words = replace(settings, space="words", algorithm=QUALITIES["default"])  # which alone takes letters
     vectors = stages.with_letters(vectorized, documents_read, by_words)
+    column, _ = options.column(source)
     truth = column if column in documents.labels else next(iter(documents.labels), None)
     files = _names(options.label_files(source))
     elsewhere = {
         called: _labels_of(documents, documents_read.documents, source, file) for file, called in files.items()
     }
-    if truth is None and options.n_clusters is None:
+    if truth is None and n_clusters is None:
         raise InputError(
             f"{source} has no classes, so the number of clusters is missing",
             remedy=("give it with ", Argument("n_clusters")),
@@ -255,18 +252,15 @@ def _labelled(source: Path, name: str, options: _Options, progress: Progress, co
     if true_classes is not None:
         n_classes = len(set(true_classes))
         about = {"truth": truth, "n_classes": n_classes, "label_columns": ", ".join(documents.labels)}
+    chosen = vectors.take(np.array(rows, dtype=np.int64))
     return LabelledCorpus(
         name,
-        **_rows_of(vectors.take(np.array(rows, dtype=np.int64))),
+        **{name: getattr(chosen, name) for name in ("matrix", "counts", "meaning", "letters")},
         truth=true_classes,
-        n_clusters=options.n_clusters or about["n_classes"],
+        n_clusters=n_clusters or about["n_classes"],
         labels=_complete({file: [labels[row] for row in rows] for file, labels in elsewhere.items()}, source),
         about=about,
     )
-
-
-def _rows_of(vectors: DocumentVectors) -> dict[str, Any]:
-    return {name: getattr(vectors, name) for name in ("matrix", "counts", "meaning", "letters")}
 
 
 def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, file: Path) -> list[str]:
