@@ -32,7 +32,7 @@ from doccluster.pipeline.run_settings import GRANULARITIES, RunSettings
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice
-    from doccluster.selection import CriteriaOverK, Recommendation, Tendency
+    from doccluster.selection import CriteriaOverK, Recommendation
 
 seed_setting = made_options(RunSettings, {"random_state": OptionSpec(option="--seed", shows_default=True)})
 threads_setting = made_options(RunSettings, {"n_threads": OptionSpec(option="--threads", is_number=True)})
@@ -202,7 +202,8 @@ def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json
     with progress_shown(quiet=as_json) as progress:
         tests = tendency_of(typed_source(sources), progress=progress, **settings)
     if as_json:
-        print_json([tendency_as_json(test) for test in tests])
+        names = ("name", "mean", "sd", "null_mean", "null_interval", "p_value", "note")
+        print_json([{name: getattr(test, name) for name in names} for test in tests])
         return
     meanings = {
         "hopkins": "how much farther random points lie from documents than documents do",
@@ -221,12 +222,6 @@ def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json
     say()
     for test in tests:
         say(f"  {test.name}: {test.note}")
-
-
-def tendency_as_json(test: Tendency) -> dict[str, object]:
-    """Return a test of tendency as JSON values."""
-    names = ("name", "mean", "sd", "null_mean", "null_interval", "p_value", "note")
-    return {name: getattr(test, name) for name in names}
 
 
 def _print_evidence(recommendation: Recommendation) -> None:

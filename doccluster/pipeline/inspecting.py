@@ -22,7 +22,7 @@ from doccluster.corpus.dates import DateCounts
 from doccluster.errors import InputError
 from doccluster.pipeline.naming import MAX_CHARACTERS, in_written_forms
 from doccluster.pipeline.run_settings import RunSettings
-from doccluster.pipeline.sources import SourceDocuments, check_truth, read_source
+from doccluster.pipeline.sources import check_truth, read_source
 from doccluster.pipeline.vectorizing import Vectorization, vectorize_texts
 from doccluster.results.overview import doubt
 from doccluster.text.language import survey_writing
@@ -164,7 +164,11 @@ def inspect_source(
     }
     corpus, table = documents_read.corpus, documents_read.documents
     if corpus is None:
-        return Inspection(**facts, **_of_matrix(documents_read))
+        vectors = documents_read.vectors
+        assert vectors is not None  # a source without texts has vectors
+        entries = np.count_nonzero(vectors.matrix) if isinstance(vectors.matrix, np.ndarray) else vectors.matrix.nnz
+        is_empty = vectors.is_empty
+        return Inspection(**facts, n_terms=vectors.n_terms, n_entries=int(entries), n_empty=int(is_empty.sum()))
     facts["columns"] = tuple(_kept_column(name, values) for name, values in table.columns.items())
     facts |= _of_texts(corpus, table.lengths) | _of_dates(table.dates)
     return Inspection(**facts, dates=corpus.dates, guessed_encodings=corpus.guessed_encodings)
@@ -200,17 +204,6 @@ def _of_dates(dates: Sequence[str]) -> dict[str, object]:
         "first_date": min(believed, default=""),
         "last_date": max(believed, default=""),
         "doubtful_dates": dict(reasons.most_common()),
-    }
-
-
-def _of_matrix(documents_read: SourceDocuments) -> dict[str, Any]:
-    assert documents_read.vectors is not None  # a source without texts has vectors
-    matrix = documents_read.vectors.matrix
-    entries = np.count_nonzero(matrix) if isinstance(matrix, np.ndarray) else matrix.nnz
-    return {
-        "n_terms": documents_read.vectors.n_terms,
-        "n_entries": int(entries),
-        "n_empty": int(documents_read.vectors.is_empty.sum()),
     }
 
 

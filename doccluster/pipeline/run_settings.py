@@ -221,7 +221,10 @@ class RunSettings:
             )
         for name in ("space", "levels"):
             check_choice(getattr(self, name), parameters_of(self)[name].choices, name)
-        _check_weight(self.meaning_weight)
+        weight = self.meaning_weight
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if weight is not None and not (is_number and 0 < weight < np.inf):
+            raise InputError("is not a weight", argument="meaning_weight", received=weight, expected="a number above 0")
         if self.space == "meaning" and not self.has_meaning:
             problem = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
             raise InputError(problem, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
@@ -407,12 +410,6 @@ def _check_number(n_clusters: object, granularity: object) -> None:
             received=n_clusters,
             expected="a whole number or 'auto'",
         )
-
-
-def _check_weight(weight: Any) -> None:
-    is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    if weight is not None and not (is_number and 0 < weight < np.inf):
-        raise InputError("is not a weight", argument="meaning_weight", received=weight, expected="a number above 0")
 
 
 def _check_measures(measures: object, *, has_truth: bool) -> None:

@@ -23,7 +23,6 @@ from doccluster.report.explore import explore_data, group_tables, packed_gaps, p
 from doccluster.report.figures import bar_chart, dendrogram_of, heat_map, leaves_of, line_chart, silhouette_plot
 from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, plane_of
-from doccluster.report.quality import PairTable
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
 from doccluster.report.summary import BETTER, Summary, summarize
@@ -269,7 +268,8 @@ def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
         figures["silhouette"] = silhouette
     for name, table in (("adherence", summary.adherence), ("separation", summary.separation)):
         if table is not None and not table.shows_numbers:
-            figures[name] = _pairs(name, table)
+            figure = heat_map(table.values, names=table.numbers, label="cluster", scale_label=name)
+            figures[name] = figure.inline(f"{name.capitalize()} between {len(table.numbers)} clusters")
     leaves = leaves_of(run)
     if leaves is not None:
         described = f"How {leaves.n_clusters} {leaves.plural} join, from the nearest to the last"
@@ -299,8 +299,3 @@ def _silhouette(run: Run) -> Markup | None:
     shown = run.partition.labels < MAX_SILHOUETTES
     figure = silhouette_plot(score.per_document[shown], run.partition.labels[shown], mean=score.value)
     return figure.inline(f"Silhouettes of the documents, cluster by cluster; their mean is {score.value:.2f}")
-
-
-def _pairs(name: str, table: PairTable) -> Markup:
-    figure = heat_map(table.values, names=table.numbers, label="cluster", scale_label=name)
-    return figure.inline(f"{name.capitalize()} between {len(table.numbers)} clusters")

@@ -272,7 +272,11 @@ def heat_map(
         float(np.clip(0.3 * n_rows + 1.4, 2.2, max(7.6, 0.19 * n_rows * every_name))) + high,
         ax,
     )
-    low, high = _scale_ends(values, value_range)
+    finite = values[np.isfinite(values)]
+    low = float(finite.min()) if value_range[0] is None and finite.size else value_range[0] or 0.0
+    high = float(finite.max()) if value_range[1] is None and finite.size else value_range[1] or 0.0
+    high = max(abs(low), abs(high)) if low < 0 else high if high > low else low + 1.0
+    low = -high if low < 0 else low
     colours = diverging_colormap() if low < 0 else sequential_colormap()
     # one pixel per cell: a 1,000 x 1,000 table stays small in a vector figure
     image = axes.imshow(values, cmap=colours, vmin=low, vmax=high, aspect="auto", interpolation="none")
@@ -281,7 +285,11 @@ def heat_map(
     _name_cells(axes, row_names, n_rows, max_names=n_rows if every_name else 40, vertical=True)
     _name_cells(axes, column_names, n_columns, max_names=20, vertical=False)
     if n_rows <= 20 and n_columns <= 16:
-        _write_numbers(axes, values, low, high, digits)
+        for (row, column), value in np.ndenumerate(values):
+            if not np.isnan(value):
+                depth = abs(value) / high if low < 0 else (value - low) / (high - low)
+                colour = "white" if depth > 0.55 else INK
+                axes.text(column, row, f"{value:.{digits}f}", ha="center", va="center", fontsize=8, color=colour)
     bar = figure.colorbar(image, ax=axes, fraction=0.035, pad=0.02, aspect=40)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
@@ -298,25 +306,6 @@ def _name_cells(axes: Axes, names: Sequence[str] | None, n: int, *, max_names: i
     else:
         long = max((len(name) for name in texts), default=0) > 4
         axes.set_xticks(shown, texts, rotation=40 if long else 0, ha="right" if long else "center")
-
-
-def _write_numbers(axes: Axes, values: npt.NDArray[np.float64], low: float, high: float, digits: int) -> None:
-    for (row, column), value in np.ndenumerate(values):
-        if np.isnan(value):
-            continue
-        depth = abs(value) / max(abs(low), high) if low < 0 else (value - low) / (high - low)
-        colour = "white" if depth > 0.55 else INK
-        axes.text(column, row, f"{value:.{digits}f}", ha="center", va="center", fontsize=8, color=colour)
-
-
-def _scale_ends(values: npt.NDArray[np.float64], value_range: Range) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    low = float(finite.min()) if value_range[0] is None and finite.size else value_range[0] or 0.0
-    high = float(finite.max()) if value_range[1] is None and finite.size else value_range[1] or 0.0
-    if low < 0:
-        reach = max(abs(low), abs(high))
-        return -reach, reach
-    return low, high if high > low else low + 1.0
 
 
 @house_style()

@@ -131,11 +131,16 @@ def still_map(run: Run, plane: Plane) -> StillMap:
     """Return the picture of a plane."""
     places = grid_places(plane)
     centre, radius = circle_around(places / GRID * SIDE)
+    cells = np.minimum(places * CELLS // (GRID + 1), CELLS - 1)
+    counts = np.bincount(cells[:, 1] * CELLS + cells[:, 0], minlength=CELLS * CELLS)
+    density: Floats = counts.reshape(CELLS, CELLS).astype(np.float64)  # rows from the top
+    for axis in (0, 1, 0, 1):  # binomial means of five
+        density = correlate1d(density, np.array([1, 4, 6, 4, 1]) / 16, axis, mode="constant")
     left, top = centre - (radius + TEXT * (1.5 + LETTER_SHARE * MAX_LABEL_LETTERS), radius + TEXT)
     width, height = 2 * (centre - (left, top))
     return StillMap(
         view=f"{left:.0f} {top:.0f} {width:.0f} {height:.0f}",
-        levels=tuple(_level(_density(places), share) for share in LEVELS),
+        levels=tuple(_level(density, share) for share in LEVELS),
         medoids=_medoids(run, places, ring_slots(radius + TEXT, height, 1.45 * TEXT) + centre),
         n_of_meaning=0 if run.vectors.meaning is None or run.by_meaning is None else run.vectors.meaning.n_dimensions,
         plane=plane,
@@ -153,16 +158,6 @@ def tiles_of(run: Run) -> tuple[Tile, ...]:
         label = one_line(name, n_letters) if n_letters >= 5 and box.height >= LINE + 4 else ""
         tiles.append(Tile(cluster.cluster, cluster.size, name, label, *(round(value, 1) for value in box)))
     return tuple(tiles)
-
-
-def _density(places: Counts) -> npt.NDArray[np.float64]:
-    """Return the smoothed number of documents in each cell, array of shape (CELLS, CELLS), rows from the top."""
-    cells = np.minimum(places * CELLS // (GRID + 1), CELLS - 1)
-    counts = np.bincount(cells[:, 1] * CELLS + cells[:, 0], minlength=CELLS * CELLS).reshape(CELLS, CELLS)
-    density: npt.NDArray[np.float64] = counts.astype(np.float64)
-    for axis in (0, 1, 0, 1):  # binomial means of five
-        density = correlate1d(density, np.array([1, 4, 6, 4, 1]) / 16, axis, mode="constant")
-    return density
 
 
 def _level(density: npt.NDArray[np.float64], share: float) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from doccluster.base.progress import LOOPS
 from doccluster.labeling.placement import BORDERLINE_MARGIN
-from doccluster.labeling.profiles import ClusterDescription, Representative, Term
+from doccluster.labeling.profiles import ClusterDescription, Representative
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
 from doccluster.results.overview import OTHER, Overview, as_date, days_of, first_sentence, outlets_of
 from doccluster.results.record import Run
@@ -221,7 +221,11 @@ def _story(
     members = run.members(facts.cluster)
     # the most typical first; ties in the order of reading
     typical = members[np.argsort(-run.similarity[members], kind="stable")][: lines.max_listed]
-    bars = _bars(cluster.descriptive[:MAX_TERMS])
+    longest = max((term.share for term in cluster.descriptive), default=0.0) or 1.0
+    bars = tuple(
+        TermBar(one_line(term.term, 60), term.share, term.share / longest, term.support)
+        for term in cluster.descriptive[:MAX_TERMS]
+    )
     shown, apart = {bar.term for bar in bars}, [one_line(term.term, 60) for term in cluster.discriminating]
     label = one_line(cluster.label, 120)
     headline = one_line(facts.headline, HEADLINE_LENGTH) or f"Cluster {facts.cluster}"
@@ -257,14 +261,6 @@ def _representative(lines: Lines, representative: Representative, members: npt.N
     if copy_of is not None:
         n_copies = int(np.count_nonzero(copy_of[members] == copy_of[representative.row])) - 1
     return lines.of(representative.row, n_copies=n_copies)
-
-
-def _bars(terms: Sequence[Term]) -> tuple[TermBar, ...]:
-    longest = max((term.share for term in terms), default=0.0)
-    return tuple(
-        TermBar(one_line(term.term, 60), term.share, term.share / longest if longest > 0 else 0.0, term.support)
-        for term in terms
-    )
 
 
 def _bins(days: npt.NDArray[np.int64], period: tuple[int, int] | None) -> tuple[int, ...]:

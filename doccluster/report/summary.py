@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import PurePath
 from typing import Any
 
@@ -123,8 +122,8 @@ def _source(run: Run) -> str:
 
 def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str, noun: tuple[str, str]) -> str:
     start = counted(run.n_documents, "document") + (f" from {source}" if source else "")
-    span = _span([day for story in stories for day in (story.first, story.last) if day is not None])
-    dated = f", dated {span}," if span else ""
+    days = [day for story in stories for day in (story.first, story.last) if day is not None]
+    dated = f", dated {span_words(min(days), max(days)).replace(' – ', ' to ')}," if days else ""
     if run.n_clusters == 1:
         return f"{start}{dated} {'form' if run.n_documents > 1 else 'forms'} one {noun[0]}."
     sizes = run.shown_sizes[: run.n_clusters]
@@ -143,10 +142,6 @@ def _citation(run: Run, source: str) -> str:
     day = f", {origin.started[:10]}" if origin.started else ""
     n, k = counted(run.n_documents, "document"), counted(run.n_clusters, "cluster")
     return one_line(f"{software} ({how}): {n}{f' of {source}' if source else ''} in {k}{day}.{data}", 400)
-
-
-def _span(days: list[date]) -> str:
-    return span_words(min(days), max(days)).replace(" – ", " to ") if days else ""
 
 
 MAX_VALUE = 2_000  # characters of an argument; the prompt for names of clusters is about 750

@@ -50,7 +50,6 @@ from doccluster.results.storage import (
 )
 from doccluster.results.tree import check_descriptions, load_levels, save_levels
 from doccluster.vectors.document_vectors import DocumentVectors, matrix_arrays
-from doccluster.vectors.meaning import Meaning
 
 Writer = Callable[[Run, Path], object]
 
@@ -126,6 +125,10 @@ def _load_run(place: Path) -> Run:
     if matrix.shape != (len(documents), model.n_terms) or len(clusters) != len(model.labels):
         raise damaged(place / "vectors.npz", "its files are not of the same run")
     arrays = _load_partition(place / "partition.npz", n_documents=len(documents), n_clusters=len(clusters))
+    meaning = model.meaning
+    if meaning is not None:  # that of the clusters says how that of the documents was made
+        of_documents = MeaningRecord(**meaning.told)
+        meaning = load_meaning(place / MEANING_ROWS, of_documents, len(documents), centre=meaning.centre)
     unknown = [column for column in record.truth if column not in documents.labels]
     if unknown:
         raise damaged(place.parent / "run.json", f"truth names {unknown[0]!r}, and documents.json has no such labels")
@@ -138,7 +141,7 @@ def _load_run(place: Path) -> Run:
             model.terms,
             model.display_terms,
             _counts(stored, matrix, place / "vectors.npz"),
-            _meaning(place, model.meaning, len(documents)),
+            meaning,
         ),
         partition=Partition(arrays["labels"].astype(np.int64), tuple(range(len(clusters)))),
         centroids=model.centroids,
@@ -158,14 +161,6 @@ def _load_run(place: Path) -> Run:
         is_other=arrays.get("is_other"),
         around=load_levels(place, arrays["labels"].astype(np.int64)),
     )
-
-
-def _meaning(place: Path, of_clusters: Meaning | None, n_documents: int) -> Meaning | None:
-    """Return the meaning of the documents, where they have one."""
-    if of_clusters is None:
-        return None
-    record = MeaningRecord(**of_clusters.told)
-    return load_meaning(place / MEANING_ROWS, record, n_documents, centre=of_clusters.centre)
 
 
 def _counts(arrays: Mapping[str, Any], matrix: Matrix, path: Path) -> CsrArray | None:

@@ -60,7 +60,7 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Flags] | No
         "first": [None] * placed.size if families is None else families[1][placed].tolist(),
         "other": (run.shown_labels[placed] == run.n_clusters).tolist(),
         **_memberships(run, placed),
-        **_path(run, placed),
+        **{level.name: level.labels_of(placed) for level in run.levels if len(run.levels) > 1},
     }
     place = np.empty(rows.size, np.int64)
     place[np.concatenate([np.flatnonzero(has_terms), np.flatnonzero(~has_terms)])] = np.arange(rows.size)
@@ -68,12 +68,6 @@ def _assignments(run: Run, rows: Integers, families: tuple[Integers, Flags] | No
     both |= {name: values + [None] * empty.size for name, values in columns.items()}
     both |= {name: [*values, *source[1].get(name, [""] * empty.size)] for name, values in source[0].items()}
     return {name: [values[at] for at in place.tolist()] for name, values in both.items()}
-
-
-def _path(run: Run, rows: Integers) -> Columns:
-    """Return the label of the cluster of some documents on each level, where there is more than one."""
-    levels = run.levels if len(run.levels) > 1 else ()
-    return {level.name: level.labels_of(rows) for level in levels}
 
 
 def _memberships(run: Run, rows: Integers) -> Columns:
