@@ -25,7 +25,7 @@ from doccluster.report.page import as_json, page_script, page_style, rendered, w
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, plane_of
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
-from doccluster.report.summary import BETTER, Summary, summarize
+from doccluster.report.summary import BETTER, Summary, gauge, summarize
 from doccluster.report.wording import one_line
 from doccluster.results.record import Run
 
@@ -128,6 +128,7 @@ def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str
         n_neighbours=N_NEIGHBOURS,
         arrows=ARROWS,
         better=BETTER,
+        gauge=gauge,
         style=page_style("report", "explore", "print"),
         script=page_script(SCRIPTS),
     )

@@ -203,28 +203,6 @@ EXPLAINED = {
 
 
 @dataclass(frozen=True)
-class ScoreCell:
-    """One value: its text, its worth for sorting, and whether it is a value, undefined, skipped or absent.
-
-    `gauge` is where it lies in the range of the measure, 0 to 1; None without fixed bounds or a better direction.
-    """
-
-    text: str
-    sort: str
-    status: str
-    gauge: float | None = None
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """One measure, and its value for each column of the table."""
-
-    measure: Measure
-    cells: tuple[ScoreCell, ...]
-    note: str
-
-
-@dataclass(frozen=True)
 class ScoreFamily:
     """The measures of one family; `columns` are the truth columns, or one column called "value"."""
 
@@ -232,12 +210,16 @@ class ScoreFamily:
     heading: str
     explained: str
     columns: tuple[str, ...]
-    rows: tuple[ScoreRow, ...]
+    rows: tuple[tuple[Measure, list[Score | None], str], ...]  # a value or none for each column, and a note
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """The names of the measures that were not computed, but would be if they were asked for."""
-        return tuple(row.measure.name for row in self.rows if any(cell.status == "skipped" for cell in row.cells))
+        return tuple(
+            measure.name
+            for measure, scores, _ in self.rows
+            if any(score is not None and score.is_skipped for score in scores)
+        )
 
 
 def score_families(run: Run) -> tuple[ScoreFamily, ...]:
@@ -246,22 +228,10 @@ def score_families(run: Run) -> tuple[ScoreFamily, ...]:
     families = []
     for key, scores in families_of(run.evaluation):
         columns: list[str | None] = [*truths] if key == "external" else [None]
-        rows = tuple(
-            ScoreRow(first.measure, tuple(map(_cell, cells)), _note(cells))
-            for first, cells in by_measure(scores, columns)
-        )
+        rows = tuple((first.measure, cells, _note(cells)) for first, cells in by_measure(scores, columns))
         names = tuple(one_line(str(column), 60) if column else "value" for column in columns)
         families.append(ScoreFamily(key, HEADINGS[key], EXPLAINED[key], names, rows))
     return tuple(families)
-
-
-def _cell(score: Score | None) -> ScoreCell:
-    if score is None:
-        return ScoreCell("", "", "absent")
-    if score.is_defined:
-        spread = "" if score.standard_error is None else f" ± {decimal(score.standard_error, 4)}"
-        return ScoreCell(f"{decimal(score.value, 4)}{spread}", repr(score.value), "value", _gauge(score))
-    return ScoreCell("not computed" if score.status == "skipped" else "undefined", "", score.status)
 
 
 def _note(scores: list[Score | None]) -> str:
@@ -269,7 +239,8 @@ def _note(scores: list[Score | None]) -> str:
     return one_line("; ".join(notes), 400)
 
 
-def _gauge(score: Score) -> float | None:
+def gauge(score: Score) -> float | None:
+    """Return where a value lies in the range of its measure, 0 to 1; None without bounds or a better direction."""
     low, high = score.measure.bounds
     if low is None or high is None or score.measure.direction == "none" or not math.isfinite(score.value):
         return None
