@@ -216,7 +216,7 @@ def test_a_person_who_stops_the_settling_keeps_the_labels_before_it(monkeypatch)
 
 
 def test_a_person_who_stops_before_the_first_labels_gets_none(monkeypatch):
-    monkeypatch.setattr("doccluster.clustering.smoothed.document_spaces.nearest_neighbours", interrupt)
+    monkeypatch.setattr("doccluster.clustering.smoothed.document_clusters.nearest_neighbours", interrupt)
     with pytest.raises(KeyboardInterrupt) as stopped:
         run_pipeline(NEWSROOM, n_clusters=12)
     assert not isinstance(stopped.value, RunInterrupted)

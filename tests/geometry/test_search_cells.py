@@ -9,8 +9,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.base.plain_values import parse_size
-from doccluster.base.progress import silent
-from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, check_memory, neighbour_graph, search_cells
+from doccluster.clustering.smoothed.document_spaces import FIT_BYTES, cells_of, check_memory, search_cells
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.geometry import nearest_neighbours
 from experiments.quality.peak_memory import PeakMemory
@@ -87,7 +86,7 @@ def test_many_documents_are_searched_in_cells(rows, monkeypatch):
     monkeypatch.setattr(
         "doccluster.clustering.smoothed.document_spaces.search_cells", partial(search_cells, n_probes=1)
     )
-    made = neighbour_graph(rows, 5, rng=np.random.default_rng(0), n_threads=1, progress=silent)
+    made = nearest_neighbours(rows, 5, cells=cells_of(rows, np.random.default_rng(0), 1))
     expected = nearest_neighbours(rows, 5, cells=search_cells(rows, n_probes=1, random_state=np.random.default_rng(0)))
     assert np.array_equal(made.neighbours, expected.neighbours)
     assert not np.array_equal(made.neighbours, nearest_neighbours(rows, 5).neighbours)

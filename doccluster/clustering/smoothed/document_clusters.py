@@ -26,19 +26,18 @@ from doccluster.clustering.k_means.spherical import (
 from doccluster.clustering.mixtures.multinomial import Multinomials, settle_in_files, settle_labels
 from doccluster.clustering.smoothed.document_spaces import (
     LETTERS_EXACT_UP_TO,
+    POWER_ITERATIONS,
     Graph,
     cells_of,
     check_memory,
     has_as_many_rows,
     moved_rows,
-    neighbour_graph,
-    reduced_rows,
     shared_term_rows,
     side_by_side,
 )
 from doccluster.clustering.task import ClusteringResult, ClusteringTask, SeededParameters, SmoothedRows
-from doccluster.geometry import Documents, NeighbourGraph
-from doccluster.geometry.neighbours import joined_graph
+from doccluster.geometry import Documents, NeighbourGraph, latent_semantic_space, nearest_neighbours
+from doccluster.geometry.neighbours import FOLDED_FROM, joined_graph
 from doccluster.geometry.projection import principal_rows
 from doccluster.geometry.sums import sums_by_label
 from doccluster.vectors.letters import Letters
@@ -261,16 +260,16 @@ class DocumentWork:
         parameters, spaces = self.parameters, list[Matrix]()
         graph: Graph
         if not self.is_sparse:
-            graph, spaces = neighbour_graph(self.rows, parameters.n_neighbors, **self._how), [self.rows]
+            graph, spaces = self._graph(self.rows), [self.rows]
         elif self.counts is None:
             graph = self._joined(self._graph(self.rows))
-            spaces = [reduced_rows(self.rows, parameters.n_components, **self._how)]
+            spaces = [self._reduced(self.rows, parameters.n_components)]
         else:
             logarithms, half = self._weighted("l"), -(-parameters.n_components // 2)
             graph = self._joined(self._graph(logarithms))
-            spaces = [reduced_rows(rows, half, **self._how) for rows in (logarithms, self.rows)]
+            spaces = [self._reduced(rows, half) for rows in (logarithms, self.rows)]
         if self.letters is not None and self.is_sparse:
-            spaces.append(reduced_rows(self.letters.rows, LETTER_COMPONENTS, **self._how))
+            spaces.append(self._reduced(self.letters.rows, LETTER_COMPONENTS))
         edges = self.place.keep(graph.symmetric())
         once = self._moved(spaces, graph, edges, mixing=COUNTING_MIXING, n_steps=1) if for_counting else None
         return SmoothedRows(self._moved(spaces, graph, edges, mixing=parameters.mixing), graph, once)
@@ -286,11 +285,22 @@ class DocumentWork:
         return joined_graph(graph, rows, weight=second.weight, cells=cells, n_threads=n_threads, place=self.place)
 
     def _graph(self, rows: Matrix) -> NeighbourGraph:
+        """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
         parameters = self.parameters
-        if parameters.max_memory is not None and not self.place.is_on_disk:
+        if self.is_sparse and parameters.max_memory is not None and not self.place.is_on_disk:
             limit, letters = parse_size(parameters.max_memory), self.letters
             check_memory(rows, parameters.n_components, parameters.n_neighbors, limit, letters and letters.rows)
-        return neighbour_graph(rows, parameters.n_neighbors, **self._how)
+        self.progress("neighbours", 0)
+        cells = cells_of(rows, self.rng, parameters.n_threads, self.place)
+        fold = FOLDED_FROM if self.is_sparse else None
+        return nearest_neighbours(Documents(rows), parameters.n_neighbors, fold=fold, cells=cells, place=self.place)
+
+    def _reduced(self, rows: Matrix, n_components: int) -> Matrix:
+        """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
+        self.progress("project", 0)
+        documents, n_threads, place = Documents(rows), self.parameters.n_threads, self.place
+        how: Any = {"n_power_iterations": POWER_ITERATIONS, "random_state": self.rng, "n_threads": n_threads}
+        return latent_semantic_space(documents, n_components, **how, place=place).project(documents, place=place)
 
     def _moved(self, spaces: list[Matrix], graph: Graph, edges: Any, **how: Any) -> Matrix:
         """Return rows of all spaces, each moved towards its neighbours, side by side; then those of the meaning."""
@@ -305,11 +315,6 @@ class DocumentWork:
             elif self.letters is not None:
                 second = Letters(moved.pop(), self.letters.weight / 2)
             return side_by_side(self.place, *moved, second=second)
-
-    @property
-    def _how(self) -> dict[str, Any]:
-        parameters = self.parameters
-        return {"rng": self.rng, "n_threads": parameters.n_threads, "progress": self.progress, "place": self.place}
 
     def _spherical(self, points: Matrix, *, init: Init | None = None) -> SphericalFit:
         """Return the best of the starts, or the one from given centroids; so far as a person lets it go on."""

@@ -19,7 +19,6 @@ from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, SingleFlo
 from doccluster.base.blocks import row_blocks
 from doccluster.base.place import Place, taken_rows
 from doccluster.base.plain_values import format_size
-from doccluster.base.progress import Progress
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.clustering.k_means.assign import centroid_similarities
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
@@ -27,12 +26,10 @@ from doccluster.errors import Argument, MemoryLimitError
 from doccluster.geometry import (
     Documents,
     NeighbourGraph,
-    latent_semantic_space,
-    nearest_neighbours,
     smoothed_rows,
 )
 from doccluster.geometry.documents import as_documents
-from doccluster.geometry.neighbours import FOLDED_FROM, Cells, JoinedGraph
+from doccluster.geometry.neighbours import Cells, JoinedGraph
 from doccluster.geometry.projection import BLOCK_ROWS, OVERSAMPLING, unit
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning, beside
@@ -49,22 +46,6 @@ MAX_COUNT = 2**24  # whole numbers up to it are exact in float32
 Graph = NeighbourGraph | JoinedGraph
 
 
-def neighbour_graph(
-    rows: Matrix,
-    n_neighbors: int,
-    *,
-    rng: np.random.Generator,
-    n_threads: int | None,
-    progress: Progress,
-    place: Place | None = None,
-) -> NeighbourGraph:
-    """Return the graph of the nearest neighbours of unit rows, near-copies folded where the rows are csr."""
-    progress("neighbours", 0)
-    cells, fold = cells_of(rows, rng, n_threads, place), FOLDED_FROM if sparse.issparse(rows) else None
-    documents = Documents(rows)  # checked by the estimator, or made here
-    return nearest_neighbours(documents, n_neighbors, fold=fold, cells=cells, n_threads=n_threads, place=place)
-
-
 def cells_of(
     rows: Any,
     rng: np.random.Generator,
@@ -74,34 +55,10 @@ def cells_of(
     exact_up_to: int | None = None,
 ) -> Cells | None:
     """Return the cells in which neighbours of unit rows are looked for; None for few, all of which are compared."""
-    matrix = rows
-    is_sparse = sparse.issparse(matrix)
-    is_large = matrix.shape[0] > ((exact_up_to or EXACT_UP_TO) if is_sparse else DENSE_EXACT_UP_TO)
-    is_filled = is_large and (matrix.nnz if is_sparse else matrix.any())
+    is_sparse = sparse.issparse(rows)
+    is_large = rows.shape[0] > ((exact_up_to or EXACT_UP_TO) if is_sparse else DENSE_EXACT_UP_TO)
+    is_filled = is_large and (rows.nnz if is_sparse else rows.any())
     return search_cells(rows, random_state=rng, n_threads=n_threads, place=place) if is_filled else None
-
-
-def reduced_rows(
-    rows: Matrix,
-    n_components: int,
-    *,
-    rng: np.random.Generator,
-    n_threads: int | None,
-    progress: Progress,
-    place: Place | None = None,
-) -> Matrix:
-    """Return csr unit rows in the space of latent semantic analysis, a float64 table."""
-    progress("project", 0)
-    documents = Documents(rows)
-    space = latent_semantic_space(
-        documents,
-        n_components,
-        n_power_iterations=POWER_ITERATIONS,
-        random_state=rng,
-        n_threads=n_threads,
-        place=place,
-    )
-    return space.project(documents, n_threads=n_threads, place=place)
 
 
 def moved_rows(rows: Matrix, graph: Graph, edges: Any, place: Place, *, mixing: float, n_steps: int = 3) -> Matrix:
@@ -278,11 +235,9 @@ def search_cells(
 
     By default as many are nearest as hold some 2,000 documents, at least 4; more find more neighbours.
     """
-    matrix = rows
-    n = matrix.shape[0]
+    n = rows.shape[0]
     rng = as_generator(random_state)
-    is_sparse = sparse.issparse(matrix)
-    filled = np.flatnonzero(np.diff(matrix.indptr) if is_sparse else matrix.any(axis=1))
+    filled = np.flatnonzero(np.diff(rows.indptr) if sparse.issparse(rows) else rows.any(axis=1))
     n_cells = min(number_of_cells(n), filled.size)
     if n_probes is None:
         n_probes = max(MIN_PROBES, math.ceil(CANDIDATES * n_cells / n))
@@ -292,7 +247,7 @@ def search_cells(
     parameters = SphericalParameters(
         n_cells, init="random", n_init=1, max_iter=8, random_state=rng, n_threads=n_threads
     )
-    centroids = spherical_k_means(as_documents(matrix[sample]), parameters).centroids
+    centroids = spherical_k_means(as_documents(rows[sample]), parameters).centroids
     n_probes = min(n_probes, centroids.shape[0])
     blocks = row_blocks(n, max(1, BLOCK_SIMILARITIES // n_cells))
     with (place or Place(n_threads)).for_a_while() as inner, threadpool_limits(1, user_api="blas"):
