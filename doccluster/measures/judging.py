@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import platform
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -196,14 +196,28 @@ def evaluate(
             "nothing to judge by", remedy=("give ", Argument("truth"), ", ", Argument("vectors"), ", or both")
         )
     notes = () if noise is not None else _about_noise(store.partition, warn=evidence is None)
-    if requested is not None:
-        _require(store, list(requested))
-        return _evaluation(store, requested, {}, strict=strict, dropped=dropped, notes=notes)
-    candidates = list_measures(counted=None if measures == "all" else True)
-    possible = [record for record in candidates if store.missing_for(record) is None]
-    skipped = _not_computed(store, possible, pairwise_seconds)
-    chosen: dict[Measure, Mapping[str, object]] = {record: {} for record in possible}
-    return _evaluation(store, chosen, skipped, strict=strict, dropped=dropped, notes=notes)
+    skipped: dict[Measure, str] = {}
+    if requested is None:
+        candidates = list_measures(counted=None if measures == "all" else True)
+        requested = {record: {} for record in candidates if store.missing_for(record) is None}
+        skipped = _not_computed(store, list(requested), pairwise_seconds)
+    _require(store, list(requested))
+    return Evaluation(
+        tuple(_scores(store, requested, skipped, dropped, strict=strict)),
+        clusters=store.partition.names,
+        classes={column.name: column.truth.names for column in store.columns},
+        coverage={column.name: column.coverage for column in store.columns},
+        provenance={
+            "doccluster": __version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+            "metric": store.metric if store.documents is not None else None,
+            "n_documents": store.partition.n_documents,
+            "n_clusters": store.partition.n_clusters,
+            "n_terms": None if store.documents is None else store.documents.n_terms,
+        },
+        notes=notes,
+    )
 
 
 def _of_run(labels: object, truth: object, vectors: object) -> tuple[Any, Any, Any]:
@@ -257,45 +271,24 @@ def _require(store: EvidenceStore, records: list[Measure]) -> None:
         raise InputError(("something is missing for ", *[*itertools.chain(*wishes)][1:], "."))
 
 
-def _evaluation(
+def _scores(
     store: EvidenceStore,
     chosen: Mapping[Measure, Mapping[str, object]],
     skipped: Mapping[Measure, str],
+    dropped: tuple[str, ...],
     *,
     strict: bool,
-    dropped: tuple[str, ...],
-    notes: tuple[str, ...],
-) -> Evaluation:
-    scores = []
+) -> Iterator[Score]:
+    """Yield the scores of measures, external ones against each column of truth; those that are skipped say why."""
     for number, (record, parameters) in enumerate(chosen.items()):
         store.progress("judge", number, len(chosen))
         columns: list[TruthColumn | None] = [*store.columns] if record.family == "external" else [None]
         for column in columns:
             if record in skipped:
                 name = None if column is None else column.name
-                scores.append(Score(record, float("nan"), notes=(skipped[record],), truth=name, is_skipped=True))
+                yield Score(record, float("nan"), notes=(skipped[record],), truth=name, is_skipped=True)
             else:
-                scores.append(_with_notes(_one_score(store, record, column, parameters, strict=strict), dropped))
-    return Evaluation(
-        tuple(scores),
-        clusters=store.partition.names,
-        classes={column.name: column.truth.names for column in store.columns},
-        coverage={column.name: column.coverage for column in store.columns},
-        provenance=_provenance(store),
-        notes=notes,
-    )
-
-
-def _provenance(store: EvidenceStore) -> dict[str, object]:
-    return {
-        "doccluster": __version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "metric": store.metric if store.documents is not None else None,
-        "n_documents": store.partition.n_documents,
-        "n_clusters": store.partition.n_clusters,
-        "n_terms": None if store.documents is None else store.documents.n_terms,
-    }
+                yield _with_notes(_one_score(store, record, column, parameters, strict=strict), dropped)
 
 
 def _one_score(

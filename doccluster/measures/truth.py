@@ -119,10 +119,21 @@ def _column(name: str, labels: object, partition: Partition, keep: Flags | None)
         )
     if keep is not None:
         values = values[keep]
-    if values.dtype != object:
-        return _single_labels(name, values, partition)
-    several = _several_labels(values)
-    return _single_labels(name, values, partition) if several is None else _multiple_labels(name, several, partition)
+    several, sets = _several_labels(values) if values.dtype == object else None, None
+    if several is None:
+        n_labels = (~_missing(values)).astype(np.int64)
+        single = values[n_labels == 1]
+    else:
+        n_labels = np.fromiter(map(len, several), np.int64, len(several))
+        single = _objects([labels[0] for labels in several if len(labels) == 1])
+        if n_labels.max(initial=0) > 1:
+            sets = LabelSets.of_documents(several, partition.labels, partition.n_clusters)
+    truth = Partition.from_labels(single, name=name) if single.size else Partition(np.empty(0, np.int64), ())
+    part, clusters = partition, np.arange(partition.n_clusters)
+    if single.size < partition.n_documents:
+        part, clusters = subset(partition, n_labels == 1)
+    n_without, n_several = int(np.count_nonzero(n_labels == 0)), int(np.count_nonzero(n_labels > 1))
+    return TruthColumn(name, part, truth, clusters, sets, partition.n_documents, n_without, n_several)
 
 
 def _as_array(labels: Any, name: str) -> Reals:
@@ -139,12 +150,6 @@ def _as_array(labels: Any, name: str) -> Reals:
 def _objects(values: Sequence[object]) -> Reals:
     """Return an array of objects, each value one of them, also where the values are sequences themselves."""
     return np.fromiter(values, object, len(values))
-
-
-def _single_labels(name: str, values: Array, partition: Partition) -> TruthColumn:
-    usable = ~_missing(values)
-    n_unlabelled = int(values.size - np.count_nonzero(usable))
-    return _reduced(name, partition, usable, values[usable], n_unlabelled=n_unlabelled)
 
 
 def _missing(values: Array) -> Flags:
@@ -173,24 +178,6 @@ def _several_labels(values: Array) -> list[tuple[object, ...]] | None:
         labels = value if is_container else (value,)
         result.append(tuple(dict.fromkeys(label for label in labels if not _says_nothing(label))))
     return result
-
-
-def _multiple_labels(name: str, labels: list[tuple[object, ...]], partition: Partition) -> TruthColumn:
-    number = np.fromiter((len(each) for each in labels), np.int64, len(labels))
-    usable = number == 1
-    single = _objects([each[0] for each in labels if len(each) == 1])
-    sets = LabelSets.of_documents(labels, partition.labels, partition.n_clusters) if (number > 1).any() else None
-    counts = {"n_unlabelled": int(np.count_nonzero(number == 0)), "n_several": int(np.count_nonzero(number > 1))}
-    return _reduced(name, partition, usable, single, several=sets, **counts)
-
-
-def _reduced(name: str, partition: Partition, usable: Flags, labels: Array, **counts: Any) -> TruthColumn:
-    truth = Partition.from_labels(labels, name=name) if labels.size else Partition(np.empty(0, np.int64), ())
-    if labels.size == partition.n_documents:
-        part, clusters = partition, np.arange(partition.n_clusters)
-    else:
-        part, clusters = subset(partition, usable)
-    return TruthColumn(name, part, truth, clusters, n_documents=partition.n_documents, **counts)
 
 
 def subset(partition: Partition, usable: Flags) -> tuple[Partition, Integers]:
