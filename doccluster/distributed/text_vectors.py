@@ -191,67 +191,55 @@ class GoingByMeaning:
         return decide(None, rows, None, self.centroids, n_threads=n_threads)
 
 
-def place_new(
-    vectors: DocumentVectors,
-    rule: LinearRule | None,
-    centroids: CsrArray,
-    unknown: Floats,
-    *,
-    finer: Sequence[tuple[Integers, CsrArray]] = (),
-    going: GoingByMeaning | None = None,
-    n_threads: int | None = None,
-) -> NewDocuments:
-    """Return where documents belong, by a model; `finer` are parents and centroids of each finer level."""
-    if going is None:
-        labels = decide(rule, vectors.matrix, vectors.counts, centroids, n_threads=n_threads)
-    else:
-        labels = going.decide(vectors.matrix, n_threads=n_threads)
-        vectors = replace(vectors, meaning=going.meaning)
-    placed = place_labels(vectors.matrix, labels, centroids, n_threads=n_threads)
-    has_words = vectors.documents.squared_norms > 0
-    path = [labels]
-    for parents, part_centroids in finer:
-        path.append(nearest_parts(vectors.matrix, path[-1], parents, part_centroids))
-    parts = np.column_stack(path)[:, 1:]
-    return NewDocuments(
-        labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, has_words, unknown, parts
-    )
+@dataclass(frozen=True, eq=False)
+class PlacingModel:
+    """What says where new documents belong: a rule, without one the nearest centroid, or what they mean."""
+
+    rule: LinearRule | None
+    centroids: CsrArray
+    finer: Sequence[tuple[Integers, CsrArray]] = ()  # parents and centroids of each finer level
+    going: GoingByMeaning | None = None
+
+    def place(self, vectors: DocumentVectors, unknown: Floats, *, n_threads: int | None = None) -> NewDocuments:
+        """Return where documents belong."""
+        if self.going is None:
+            labels = decide(self.rule, vectors.matrix, vectors.counts, self.centroids, n_threads=n_threads)
+        else:
+            labels = self.going.decide(vectors.matrix, n_threads=n_threads)
+            vectors = replace(vectors, meaning=self.going.meaning)
+        placed = place_labels(vectors.matrix, labels, self.centroids, n_threads=n_threads)
+        has_words = vectors.documents.squared_norms > 0
+        path = [labels]
+        for parents, part_centroids in self.finer:
+            path.append(nearest_parts(vectors.matrix, path[-1], parents, part_centroids))
+        parts = np.column_stack(path)[:, 1:]
+        return NewDocuments(
+            labels, placed.runner_up, placed.similarity, placed.margin, vectors.is_empty, has_words, unknown, parts
+        )
+
+    def with_meaning(self, rows: Any) -> PlacingModel:
+        """Return the same model with other rows of meaning, if it goes by them."""
+        if self.going is None:
+            return self
+        return replace(self, going=replace(self.going, meaning=replace(self.going.meaning, rows=rows)))
 
 
-def place_block(
-    texts: TextRows,
-    vectorizer: TfidfVectorizer,
-    rule: LinearRule | None,
-    centroids: CsrArray,
-    finer: Sequence[tuple[Integers, CsrArray]],
-    going: GoingByMeaning | None,
-    meaning_rows: Any,
-) -> NewDocuments:
+def place_block(texts: TextRows, vectorizer: TfidfVectorizer, placing: PlacingModel, meaning_rows: Any) -> NewDocuments:
     """Return where the texts of a block belong; `meaning_rows` are those of all texts."""
     strings = texts.texts
     unknown = unknown_term_shares(strings, vectorizer)
-    if going is not None:
-        block_rows = meaning_rows[texts.first : texts.first + len(strings)]
-        going = replace(going, meaning=replace(going.meaning, rows=block_rows))
-    vectors = vectorize(strings, vectorizer)
-    return place_new(vectors, rule, centroids, unknown, finer=finer, going=going, n_threads=1)
+    if meaning_rows is not None:
+        placing = placing.with_meaning(meaning_rows[texts.first : texts.first + len(strings)])
+    return placing.place(vectorize(strings, vectorizer), unknown, n_threads=1)
 
 
 def place_blocks(
-    place: Place,
-    texts: Sequence[TextRows],
-    vectorizer: TfidfVectorizer,
-    rule: LinearRule | None,
-    centroids: CsrArray,
-    going: GoingByMeaning | None = None,
-    finer: Sequence[tuple[Integers, CsrArray]] = (),
+    place: Place, texts: Sequence[TextRows], vectorizer: TfidfVectorizer, placing: PlacingModel
 ) -> NewDocuments:
     """Return where the texts of all blocks belong, in their order; only these few numbers of each come back."""
-    meaning_rows = None
-    if going is not None:
-        meaning_rows = going.meaning.rows  # large, and in files, from which each worker reads its part
-        going = replace(going, meaning=replace(going.meaning, rows=None))
-    shared = single_threaded(vectorizer), rule, centroids, finer, going, meaning_rows
+    # rows of meaning are large, and in files, from which each worker reads its part
+    meaning_rows = None if placing.going is None else placing.going.meaning.rows
+    shared = single_threaded(vectorizer), placing.with_meaning(None), meaning_rows
     parts = list(place.map(place_block, texts, *shared))
     return NewDocuments(
         *(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(NewDocuments))

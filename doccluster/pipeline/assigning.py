@@ -15,7 +15,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
-from doccluster.distributed.text_vectors import NewDocuments, place_blocks, place_new
+from doccluster.distributed.text_vectors import NewDocuments, PlacingModel, place_blocks
 from doccluster.errors import InputError, SchemaError
 from doccluster.pipeline.block_runs import Announce, block_stages
 from doccluster.pipeline.run_settings import RunSettings, check_group
@@ -103,8 +103,8 @@ def assign_documents(
             going = going_by_meaning(
                 fitted, meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads)
             )
-        how: dict[str, Any] = {"finer": finer, "going": going, "n_threads": n_threads}
-        placed = place_new(vectors, fitted.rule, fitted.centroids, unknown, **how)
+        placing = PlacingModel(fitted.rule, fitted.centroids, finer, going)
+        placed = placing.place(vectors, unknown, n_threads=n_threads)
         return _table(fitted, documents_read, placed, limit)
     if fitted.vectorizer is None:
         raise InputError("the model was fitted to a matrix, which has no blocks", remedy="leave out the scheduler")
@@ -117,7 +117,8 @@ def assign_documents(
             meaning = meaning_like(fitted, documents_read, embeddings, encoder, progress, n_threads, place=stages.place)
             going = going_by_meaning(fitted, meaning)
         blocks = documents_read.corpus.texts.blocks
-        placed = place_blocks(stages.place, blocks, fitted.vectorizer, fitted.rule, fitted.centroids, going, finer)
+        placing = PlacingModel(fitted.rule, fitted.centroids, finer, going)
+        placed = place_blocks(stages.place, blocks, fitted.vectorizer, placing)
         return _table(fitted, documents_read, placed, limit)
 
 
