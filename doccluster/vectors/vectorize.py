@@ -220,7 +220,11 @@ def choose_vectorizer(
     settings.setdefault("min_df", 2 if len(texts) >= RARE_TERMS_FROM else 1)
     if not has_own_analysis:
         settings["analyzer"] = "script"
-        settings.setdefault("stemming", _stemming_of(texts, writing, languages, language, may_cut=may_cut))
+        if "stemming" not in settings:
+            stemmer = _stemmer_of(writing.languages if language == "auto" else languages)
+            may_lack_one = may_cut and stemmer is None and language == "auto"
+            is_cut = (may_cut and stemmer in BETTER_CUT) or (may_lack_one and has_many_endings(texts, writing))
+            settings["stemming"] = CUT if is_cut else stemmer
     if settings.get("stemming") == "none":
         settings["stemming"] = None
     if str(settings.get("analyzer", "word")).startswith("char"):
@@ -236,22 +240,6 @@ def choose_vectorizer(
 def stop_words_of(languages: Sequence[str]) -> str | None:
     """Return languages as the parameter `stop_words` names them."""
     return ",".join(languages) or None
-
-
-def _stemming_of(
-    texts: Sequence[str],
-    writing: Writing,
-    languages: Sequence[str],
-    language: str | Sequence[str],
-    *,
-    may_cut: bool,
-) -> str | None:
-    """Return how words are stemmed, or cut; None for not at all. `languages`: those named, or those of `writing`."""
-    stemmer = _stemmer_of(writing.languages if language == "auto" else languages)
-    if not may_cut:
-        return stemmer
-    has_endings = stemmer is None and language == "auto" and has_many_endings(texts, writing)
-    return CUT if has_endings or stemmer in BETTER_CUT else stemmer
 
 
 def _stemmer_of(languages: Mapping[str, float] | Sequence[str]) -> str | None:

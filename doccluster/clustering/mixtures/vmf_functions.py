@@ -217,33 +217,25 @@ class VmfRows:
         self._reflectors, self._signs = _reflectors(means, self.dtype)
         self._blocks = row_blocks(labels.size, max(1, _BLOCK_VALUES // means.shape[1]))
 
-    def fill(self, out: Reals, *, n_threads: int | None = None) -> Reals:
-        """Draw all rows into `out`, an array of this shape and type with contiguous rows, and return it."""
-
-        for block, rows in zip(self._blocks, self.blocks(n_threads=n_threads), strict=True):
-            out[block] = rows
-        return out
-
     def draw(self, *, n_threads: int | None = None) -> Reals:
         """Return all rows."""
-        return self.fill(np.empty(self.shape, self.dtype), n_threads=n_threads)
+        drawn = np.empty(self.shape, self.dtype)
+        for block, rows in zip(self._blocks, self.blocks(n_threads=n_threads), strict=True):
+            drawn[block] = rows
+        return drawn
 
     def blocks(self, *, n_threads: int | None = None) -> Iterator[Reals]:
         """Yield the rows block by block; only the blocks in work are held."""
 
         def draw(number: int) -> Reals:
-            block = self._blocks[number]
-            return self._draw(number, np.empty((block.stop - block.start, self.shape[1]), self.dtype))
+            labels, generator = self.labels[self._blocks[number]], block_generator(self._entropy, number)
+            gaps = draw_gaps(self._kappas[labels], self.shape[1], generator)
+            rows = np.empty((labels.size, self.shape[1]), self.dtype)
+            generator.standard_normal(out=rows, dtype="float32" if self.dtype == np.float32 else "float64")
+            rotate_tangents(rows, labels, self._reflectors, self._signs, gaps)
+            return rows
 
         return map_blocks(draw, range(len(self._blocks)), n_threads=n_threads)
-
-    def _draw(self, number: int, rows: npt.NDArray[Any]) -> Reals:
-        generator = block_generator(self._entropy, number)
-        labels = self.labels[self._blocks[number]]
-        gaps = draw_gaps(self._kappas[labels], self.shape[1], generator)
-        generator.standard_normal(out=rows, dtype="float32" if self.dtype == np.float32 else "float64")
-        rotate_tangents(rows, labels, self._reflectors, self._signs, gaps)
-        return rows
 
 
 def draw_gaps(kappas: Floats, n_dimensions: int, generator: np.random.Generator) -> Floats:
