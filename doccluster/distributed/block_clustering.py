@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits, Snapshot, choose_refills
 from doccluster.clustering.k_means.seeds import draw_starts
-from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalFit, SphericalParameters, fit_of
+from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters, best_fit
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
 from doccluster.distributed.block_steps import (
     KEPT_VERSIONS,
@@ -340,21 +341,12 @@ def cluster_blocks(
         if checkpoints is not None and iteration.number and iteration.number % checkpoints.every == 0:
             checkpoints.save(generator, best, iteration)
 
-    def finish(snapshot: Snapshot) -> SphericalFit:
-        return fit_of(snapshot, rows.usable.size, best, parameters.n_clusters, notes=[])
-
+    how: dict[str, Any] = {"progress": parameters.progress or silent, "observe": save}
+    if current is not None:
+        how["resume_from"] = current.n_iter, current.objective
     try:
         with threadpool_limits(1, user_api="blas"):  # blocks are what is done side by side
-            snapshot = best.run(
-                starts(),
-                resume_from=None if current is None else (current.n_iter, current.objective),
-                progress=parameters.progress or silent,
-                observe=save,
-            )
-        return finish(snapshot)
-    except KeyboardInterrupt as stopped:
-        so_far = best.so_far()
-        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
+            return best_fit(best, starts(), rows.usable.size, parameters.n_clusters, **how)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         place.everywhere(release_fits, str(folder))

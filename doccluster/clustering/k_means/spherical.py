@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
-from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, run_start
+from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, Steps, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
@@ -184,18 +184,11 @@ def spherical_k_means(
     refine = partial(refine_start, documents, limits=limits, begin=begin, progress=progress)
     starts = map(begin, seeds)  # one after the other: seeds of a start are drawn when the start begins
     weight = float(np.sum(documents.weights[documents.is_usable]))
-
-    def finish(snapshot: Snapshot) -> SphericalFit:
-        return fit_of(snapshot, weight, best, parameters.n_clusters, notes=[NORMALISED] if is_scaled else [])
-
+    notes = [NORMALISED] if is_scaled else []
+    how: dict[str, Any] = {"refine": refine if parameters.refine else None, "progress": progress}
     # a library would make the products of a table with a thread for each of this package's, which wait for each other
-    blas_threads = nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas")
-    try:
-        with blas_threads:
-            return finish(best.run(starts, refine=refine if parameters.refine else None, progress=progress))
-    except KeyboardInterrupt as stopped:
-        so_far = best.so_far()
-        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
+    with nullcontext() if documents.dense is None else threadpool_limits(1, user_api="blas"):
+        return best_fit(best, starts, weight, parameters.n_clusters, notes, **how)
 
 
 def refine_start(
@@ -232,23 +225,26 @@ def refine_start(
     return best
 
 
-def fit_of(snapshot: Snapshot, weight: float, best: BestStart, n_clusters: int, *, notes: list[str]) -> SphericalFit:
-    """Return a fit from its best start, the weight of the documents that have terms, and all starts.
+def best_fit(
+    best: BestStart, starts: Iterable[Steps], weight: float, n_clusters: int, notes: Sequence[str] = (), **how: Any
+) -> SphericalFit:
+    """Return the fit of the best of several starts, which run as `how` says; raises FitInterrupted on Ctrl-C.
 
-    Centroids are unit, so inertia is that weight less the objective.
+    `weight` is that of the documents that have terms. Centroids are unit, so inertia is that less the objective.
     """
-    n_found = snapshot.means.shape[0]
-    if n_found < n_clusters:
-        notes.append(f"fewer distinct rows than the {n_clusters} clusters asked for; {n_found} are returned.")
-    return SphericalFit(
-        snapshot.labels,
-        snapshot.means,
-        snapshot.objective,
-        weight - snapshot.objective,
-        snapshot.n_iter,
-        best.other_labels,
-        tuple(notes),
-    )
+
+    def finish(start: Snapshot) -> SphericalFit:
+        n_found = start.means.shape[0]
+        fewer = f"fewer distinct rows than the {n_clusters} clusters asked for; {n_found} are returned."
+        told = (*notes, fewer) if n_found < n_clusters else tuple(notes)
+        inertia = weight - start.objective
+        return SphericalFit(start.labels, start.means, start.objective, inertia, start.n_iter, best.other_labels, told)
+
+    try:
+        return finish(best.run(starts, **how))
+    except KeyboardInterrupt as stopped:
+        so_far = best.so_far()
+        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
 
 
 def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats:
