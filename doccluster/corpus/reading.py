@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from doccluster.base.parameter_fields import at_the_door, described_by, parameters_of
+from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
 from doccluster.corpus.assembly import CorpusBuilder, ReadRows, clean_line
@@ -100,8 +100,29 @@ def read_corpus(
     >>> len(corpus), corpus.ids, [one.reason for one in corpus.skipped]
     (2, ('1', '3'), ['empty'])
     """
-    given = locals()
-    options = ReadOptions(**{name: given[name] for name in parameters_of(ReadOptions)})
+    options = ReadOptions(
+        format=format,
+        text_column=text_column,
+        id_column=id_column,
+        title_column=title_column,
+        date_column=date_column,
+        link_column=link_column,
+        source_column=source_column,
+        label_columns=label_columns,
+        keep_columns=keep_columns,
+        drop_columns=drop_columns,
+        label_separator=label_separator,
+        labels_file=labels_file,
+        header=header,
+        delimiter=delimiter,
+        encoding=encoding,
+        strip=strip,
+        split=split,
+        html=html,
+        strip_html=strip_html,
+        max_document_length=max_document_length,
+        max_expanded_size=max_expanded_size,
+    )
     return source if isinstance(source, Corpus) else _read(source, options, progress)
 
 
