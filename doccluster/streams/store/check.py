@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 
 from doccluster.streams.article import BEGINNING, document_key, story_id, text_hash
 from doccluster.streams.store.database import VERSION, make_tables, shape_of
@@ -64,11 +60,24 @@ _TEXTS = """
 SELECT doc_id, n_versions, number IS NOT NULL, doc_key, source, link, guid, title, plain(text), text_hash FROM document
 """
 _VERSIONS = "SELECT doc_id, version, title, plain(text), text_hash FROM document_version"
-_LINES = """
-SELECT doc_id, 0, batch_id, event, story_id, other_id FROM lineage WHERE event IN ('born', 'grew', 'moved')
-ORDER BY doc_id, batch_id, seq
+# the lineage, folded from the start, gives the membership at every batch
+_HISTORY = """
+WITH placed AS (SELECT doc_id, batch_id, seq, event, story_id, other_id,
+    LAG(story_id, 1, '') OVER (PARTITION BY doc_id ORDER BY batch_id, seq) AS former FROM lineage WHERE doc_id > 0),
+folded AS (SELECT doc_id, story_id, batch_id, LEAD(batch_id) OVER (PARTITION BY doc_id ORDER BY batch_id)
+    FROM (SELECT doc_id, story_id, batch_id, MAX(seq) FROM placed GROUP BY doc_id, batch_id)),
+there AS (SELECT doc_id, story_id, from_batch, to_batch FROM membership)
+SELECT 'document ' || doc_id || ' is in ' || IIF(former = '', 'no story', former) || ' when it has ' || event
+FROM placed WHERE former <> other_id
+UNION SELECT 'document ' || doc_id || ' was not in the stories, or not as long, as by its lineage'
+FROM (SELECT * FROM (SELECT * FROM folded EXCEPT SELECT * FROM there)
+    UNION SELECT * FROM (SELECT * FROM there EXCEPT SELECT * FROM folded))
+UNION SELECT 'story ' || story_id || ' has not the ' || n_documents || ' documents of its row' FROM story s
+WHERE state <> 'merged'
+    AND n_documents <> (SELECT COUNT(*) FROM membership m WHERE m.story_id = s.story_id AND m.to_batch IS NULL)
+UNION SELECT 'story ' || story_id || ' has documents, and has ended in another or is not there' FROM there
+WHERE to_batch IS NULL AND story_id NOT IN (SELECT story_id FROM story WHERE state <> 'merged')
 """
-_ROWS = "SELECT doc_id, 1, from_batch, to_batch, story_id, '' FROM membership ORDER BY doc_id, from_batch"
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def check_store(connection: sqlite3.Connection) -> list[Finding]:
     if findings:  # what is said of rows would only follow from that
         return findings
     looks: list[tuple[str, Look]] = [("reference", _REFERENCE), ("text", _text_faults), ("memory", _memory_faults)]
-    looks += [("lineage", _history_faults), *_RULES.items()]
+    looks += [("lineage", _HISTORY), *_RULES.items()]
     return [finding for name, look in looks for finding in _findings(name, look, connection)]
 
 
@@ -152,29 +161,3 @@ def _memory_faults(connection: sqlite3.Connection) -> Iterator[str]:
     (n_numbers, highest) = connection.execute("SELECT COUNT(DISTINCT number), MAX(number) FROM document").fetchone()
     if not n_placed == n_numbers == (highest or 0):
         yield f"the next number is {n_placed + 1}, with {n_numbers} documents placed"
-
-
-def _history_faults(connection: sqlite3.Connection) -> Iterator[str]:
-    """Yield where the lineage, folded from the start, does not give the membership at every batch, and the sizes."""
-    sizes: Counter[str] = Counter()
-    lines, rows = connection.execute(_LINES), connection.execute(_ROWS)
-    for doc_id, history in groupby(heapq.merge(lines, rows, key=itemgetter(0)), key=itemgetter(0)):
-        story, stories, rows_there = "", {}, []
-        for _, is_row, batch, *values in history:
-            if is_row:
-                rows_there.append((batch, values[0], values[1]))
-                continue
-            event, after, before = values
-            if story != before:
-                yield f"document {doc_id} is in {story or 'no story'} when it has {event}"
-            story = stories[batch] = after
-        ends = [*list(stories)[1:], None]
-        folded = [(batch, end, name) for (batch, name), end in zip(stories.items(), ends, strict=True)]
-        if rows_there != folded:
-            yield f"document {doc_id} was not in the stories, or not as long, as by its lineage"
-        sizes[story] += 1
-    for name, n_documents in connection.execute("SELECT story_id, n_documents FROM story WHERE state <> 'merged'"):
-        if sizes.pop(name, 0) != n_documents:
-            yield f"story {name} has not the {n_documents} documents of its row"
-    for name in sizes:
-        yield f"story {name} has documents, and has ended in another or is not there"
