@@ -113,19 +113,27 @@ def _new_folder(final: Path) -> tuple[Path, int | None]:
     """Return a new folder, and the lock on it that this process holds (None where there are no locks)."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_prefix(final), dir=final.parent))
-        if fcntl is None:
-            return folder, None
         # before it is locked another process may take it for abandoned: then there is none any more, and we try again
-        with suppress(FileNotFoundError):
-            descriptor = os.open(folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(descriptor)
-            except OSError:  # a file system without locks: the folder will stay if the process is killed
-                return folder, descriptor
-            else:
-                return folder, descriptor
+        with suppress(FileNotFoundError, BlockingIOError):
+            return folder, locked(folder / LOCK)
+
+
+def locked(path: Path) -> int | None:
+    """Return an open file, made if it is not there, that this process alone holds locked; None without locks.
+
+    Raises BlockingIOError if another process holds it, OSError if it cannot be opened.
+    """
+    if fcntl is None:
+        return None
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    except OSError:  # a file system without locks: what a killed process was writing stays, and SQLite has its own
+        pass
+    return descriptor
 
 
 def _remove_abandoned(folder: Path, rescue: Rescue | None) -> None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from doccluster.base.paths import usable_path
+from doccluster.base.paths import locked, usable_path
 from doccluster.errors import DocclusterError, InputError, SchemaError
 
 APPLICATION = 0x646F6363  # "docc": marks a SQLite file as a store
@@ -185,11 +185,6 @@ def shape_of(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the statements that made tables and indexes, by kind and name."""
     return dict(connection.execute("SELECT type || ' ' || name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
 
-
-try:
-    import fcntl
-except ImportError:  # Windows: SQLite's own lock is all there is
-    fcntl = None  # type: ignore[assignment]
 
 BUSY_SECONDS = 30
 LONG = 400  # characters of a text from which on it is kept compressed
@@ -418,20 +413,12 @@ def _locked(path: Path) -> int | None:
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}; choose another store.")
     if path.is_dir():
         raise InputError(f"{path} is a folder; choose another store, the name of a file.")
-    if fcntl is None:
-        return None
     try:
-        lock = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        return locked(Path(f"{path}.lock"))
+    except BlockingIOError as error:
+        raise InputError(f"another process writes to {path}; wait until it has ended.") from error
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}; choose another store.") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(lock)
-        raise InputError(f"another process writes to {path}; wait until it has ended.") from error
-    except OSError:  # a file system without locks: SQLite's own is all there is
-        pass
-    return lock
 
 
 def _unlock(lock: int | None) -> None:
