@@ -92,7 +92,7 @@ def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions
         )
     records = [dict(zip(names, row, strict=False)) for row in rows]
     try:
-        columns = choose_columns(names, options, table=file.name, first_rows=lambda: records, classes=header.classes)
+        columns = choose_columns(names, options, table=file.name, first_rows=records, classes=header.classes)
         text = columns.text[-1]
         if options.header and not options.text_columns and is_like_its_cells(text, records):
             raise UnknownColumn(
@@ -248,14 +248,8 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
         if not 0 <= n_rows <= max(options.allowance.n_items, 8 * size):
             raise ReadFailure("broken-parquet", f"it claims {n_rows:,} rows in {size:,} bytes")
         texts = [field.name for field in table.schema_arrow if "string" in str(field.type)]
-        columns = choose_columns(
-            list(table.schema_arrow.names),
-            options,
-            table=file.name,
-            first_rows=lambda: (
-                row for batch in table.iter_batches(SAMPLED_ROWS, columns=texts) for row in batch.to_pylist()
-            ),
-        )
+        first = (row for batch in table.iter_batches(SAMPLED_ROWS, columns=texts) for row in batch.to_pylist())
+        columns = choose_columns(list(table.schema_arrow.names), options, table=file.name, first_rows=first)
         batches = table.iter_batches(_BATCH, columns=columns.needed)
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
             where = f"{file.name}:{number}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -258,14 +258,14 @@ def choose_columns(
     options: ReadOptions,
     *,
     table: str,
-    first_rows: Callable[[], Iterable[Mapping[str, object]]],
+    first_rows: Iterable[Mapping[str, object]],
     classes: Sequence[str] = (),
 ) -> Columns:
     """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows."""
     named = {role: getattr(options, f"{role}_column") for role in _USUAL}
     labels = options.label_names if options.label_names is not None else ()
     names_chosen = (*options.text_columns, *named.values(), *labels, *options.kept_columns)
-    rows = list(itertools.islice(first_rows(), SAMPLED_ROWS))
+    rows = list(itertools.islice(first_rows, SAMPLED_ROWS))
     leaves = leaf_names(names, rows)
     for name in names_chosen:
         if name is not None and name not in names and all(value_at(row, name) is None for row in rows):

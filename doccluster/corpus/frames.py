@@ -192,7 +192,7 @@ def _row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, w
 
 def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skipped]:
     names = list(table.names)
-    first_rows = table.first_rows or (lambda: table.rows(names))
+    first_rows = table.first_rows() if table.first_rows else table.rows(names)
     columns = choose_columns(names, options, table="the table", first_rows=first_rows)
     needed = list(dict.fromkeys(name if name in names else name.partition(".")[0] for name in columns.needed))
     numbered = zip(table.labels, table.rows(needed), strict=True) if table.labels is not None else None

@@ -79,7 +79,7 @@ def _drafts(
     records = (value[1] for value in first if not isinstance(value, Skipped))
     rows = [item for item in records if isinstance(item, Mapping)]
     names = list(dict.fromkeys(str(key) for row in rows for key in row))
-    columns = choose_columns(names, options, table=file.name, first_rows=lambda: rows) if names else None
+    columns = choose_columns(names, options, table=file.name, first_rows=rows) if names else None
     for value in itertools.chain(first, values):
         if isinstance(value, Skipped):
             yield value

@@ -113,7 +113,14 @@ class ReadOptions:
             raise InputError(
                 "is not one character", argument="delimiter", received=self.delimiter, remedy="give for instance ';'"
             )
-        options = replace(self, **columns, encoding=_check_encoding(self.encoding))
+        if self.encoding is not None:
+            try:
+                columns["encoding"] = codec_name(self.encoding)
+                "a".encode(columns["encoding"] or "undefined")  # some codecs make no text, and some are not for files
+            except (LookupError, ValueError, TypeError, AttributeError) as error:
+                known = "give for instance utf-8 or cp1252"
+                raise InputError("is not known", argument="encoding", received=self.encoding, remedy=known) from error
+        options = replace(self, **columns)
         _ = (
             options.text_columns,
             options.label_names,
@@ -199,16 +206,3 @@ def as_names(value: str | Sequence[str] | None, name: str) -> tuple[str, ...]:
                 "is not a column name", argument=name, received=value, expected="a name or a list of names"
             )
     return tuple(str(name_given) for name_given in names)
-
-
-def _check_encoding(encoding: str | None) -> str | None:
-    if encoding is None:
-        return None
-    try:
-        name = codec_name(encoding)
-        "a".encode(name or "undefined")  # some codecs make no text, and some are not for files
-        return name
-    except (LookupError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(
-            "is not known", argument="encoding", received=encoding, remedy="give for instance utf-8 or cp1252"
-        ) from error

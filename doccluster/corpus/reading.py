@@ -28,7 +28,7 @@ from doccluster.corpus.opening import address_of, read_whole
 from doccluster.corpus.reader import Draft, Found, InputFile, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.stored_texts import TextWriter
-from doccluster.corpus.walking import Walk, check_paths, expanded
+from doccluster.corpus.walking import Walk, check_paths, expanded, stream_file
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 
 _TOLD_EVERY = 500  # documents between two calls of progress
@@ -212,7 +212,7 @@ class Reading:
             source.feed(self)  # files that are read elsewhere, `FilesInParts`
         elif hasattr(source, "read"):
             name = str(getattr(source, "name", "stream"))
-            self.read_items(Walk([], self.options.expanded_size).opened(_binary(source), name))
+            self.read_items(Walk([], self.options.expanded_size).unpacked(stream_file(_binary(source), name)))
         else:
             for item in self._prepared(read_in_memory(source, self.options), "the source"):
                 self.take(item)

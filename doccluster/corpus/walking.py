@@ -171,7 +171,7 @@ class Walk:
             elif item.is_stdin:
                 # a test or a notebook replaces it by text
                 stream = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
-                yield from self._unpacked(stream_file(stream, "stdin", is_only=item.is_only))
+                yield from self.unpacked(stream_file(stream, "stdin", is_only=item.is_only))
             else:
                 yield from self.read(item)
 
@@ -209,11 +209,7 @@ class Walk:
             local = listed.path if is_plain else None
             stream = counted_stream(raw, spend=count)
             file = InputFile(name, listed.place, stream, listed.root, listed.is_explicit, listed.is_only, local=local)
-            yield from self._unpacked(file)
-
-    def opened(self, stream: io.BufferedIOBase, name: str) -> Iterator[InputFile | Skipped]:
-        """Return the contents of an open binary stream."""
-        yield from self._unpacked(stream_file(stream, name))
+            yield from self.unpacked(file)
 
     def _folder(self, top: Path) -> Iterator[ListedFile | Skipped]:
         """Return everything below a folder, in the order of names; folders may be nested thousands deep."""
@@ -262,7 +258,8 @@ class Walk:
         if not self._is_known(entry.real):
             yield ListedFile(entry.path, entry.place, root, is_only, is_explicit)
 
-    def _unpacked(self, file: InputFile) -> Iterator[InputFile | Skipped]:
+    def unpacked(self, file: InputFile) -> Iterator[InputFile | Skipped]:
+        """Return a file itself, or what is packed in it."""
         for item in failure_listed(open_packed(file, self._expanded_size), file.name):
             if isinstance(item, InputFile) and item.in_archive and is_junk(item.place):
                 yield Skipped(item.name, "hidden", "hidden files and folders are not read")
