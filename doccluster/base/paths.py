@@ -216,13 +216,9 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
     check_folder(parent, name=folder)
     if folder.is_dir():  # perhaps of another program
         check_folder(folder)
-    try:
+    with writing(folder):
         parent.mkdir(parents=True, exist_ok=True)
         Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=parent)).rmdir()
-    except OSError as error:
-        raise InputError(
-            f"the output {folder} cannot be written: {error.strerror or error}", remedy="choose another folder"
-        ) from error
 
 
 def check_folder(folder: Path, *, name: Path | None = None) -> None:
@@ -252,21 +248,16 @@ def check_file(path: Path, *, overwrite: bool) -> None:
 
 
 @contextmanager
-def writing(place: Path) -> Iterator[None]:
-    """Turn errors of the system while `place` is written into an InputError."""
-    with _refused(f"the output {place} cannot be written", "choose another output"):
-        yield
-
-
-@contextmanager
-def _refused(what: str, then: str) -> Iterator[None]:
+def writing(place: Path, *, then: str = "choose another output") -> Iterator[None]:
+    """Turn errors of the system while `place` is written into an InputError, which says what to do `then`."""
     try:
         yield
     except (OSError, InputError) as error:
         cause = error if isinstance(error, OSError) else error.__cause__  # a writer may have wrapped it
         if not isinstance(cause, OSError):
             raise
-        raise InputError(f"{what}: {cause.strerror or cause}", remedy=then) from cause
+        problem = f"the output {place} cannot be written: {cause.strerror or cause}"
+        raise InputError(problem, remedy=then) from cause
 
 
 @contextmanager
@@ -302,8 +293,10 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """Yield an empty folder to fill; on success it takes the name `folder`, else what was there stays."""
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()
-    refusals = _refused(f"the output {folder} cannot be written", "nothing was changed there")
-    with refusals, unfinished_folder(final, rescue=partial_rescue(final)) as beside:
+    with (
+        writing(folder, then="nothing was changed there"),
+        unfinished_folder(final, rescue=partial_rescue(final)) as beside,
+    ):
         partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
         partial.mkdir()
         yield partial

@@ -258,9 +258,5 @@ def _parsers() -> dict[str, Parse]:
         import budoux
     except ImportError:
         return {}
-    return {
-        "japanese": budoux.load_default_japanese_parser().parse,
-        "thai": budoux.load_default_thai_parser().parse,
-        "simplified_chinese": budoux.load_default_simplified_chinese_parser().parse,
-        "traditional_chinese": budoux.load_default_traditional_chinese_parser().parse,
-    }
+    names = ("japanese", "thai", "simplified_chinese", "traditional_chinese")
+    return {name: getattr(budoux, f"load_default_{name}_parser")().parse for name in names}
