@@ -8,7 +8,6 @@ new documents, and those without an author, need nothing else.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from doccluster.clustering.task import LinearRule
 from doccluster.corpus.columns import kept_name
 from doccluster.errors import InputError
 from doccluster.labeling.profiles import largest_per_row
+from doccluster.measures import score
 from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 
@@ -236,13 +236,9 @@ def explained_share(labels: Integers, authors: Integers) -> float:
     1.0
     """
     is_known = authors >= 0
-    table = np.unique(np.stack([labels[is_known], authors[is_known]]), axis=1, return_counts=True)
-    (clusters, writers), counts = table[0], table[1].astype(np.float64)
-    share = counts / max(counts.sum(), 1)
-    of_cluster, of_writer = np.bincount(clusters, share), np.bincount(writers, share)
-    entropy = -float(np.sum(of_cluster[of_cluster > 0] * np.log(of_cluster[of_cluster > 0])))
-    mutual = float(np.sum(share * np.log(share / (of_cluster[clusters] * of_writer[writers]))))
-    return mutual / entropy if entropy > 0 and not math.isnan(mutual) else 0.0
+    if np.unique(labels[is_known]).size < 2:
+        return 0.0  # there is nothing to explain
+    return score("homogeneity", authors[is_known], truth=labels[is_known]).value
 
 
 def rule_apart(rule: LinearRule | None, factors: Floats) -> LinearRule | None:
