@@ -170,7 +170,7 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
             say(f"          and {len(documents) - len(shown)} more")
 
 
-@click.command("browse", cls=Verb, gathers=SOURCE)
+@click.command("browse", cls=Verb, gathers={**SOURCE, "settings": only("n_clusters", "n_threads")})
 @click.argument("sources", nargs=-1, required=True, metavar="RUN|SRC...")
 @click.option(
     "--cards",
@@ -188,13 +188,12 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
 @reader_options
 def browse_command(
     sources: tuple[str, ...],
-    n_clusters: int,
     random_state: int,
     serve: bool,
     port: int | None,
     language: str | list[str],
     reader: Mapping[str, object],
-    n_threads: int | None,
+    settings: dict[str, Any],
 ) -> None:
     """Browse documents, or those of the folder of a run, without a query (Scatter/Gather).
 
@@ -209,12 +208,11 @@ def browse_command(
     with progress_shown() as progress:
         browser = open_browser(
             sources[0] if len(sources) == 1 else list(sources),
-            n_clusters=n_clusters,
             seed=random_state,
             language=language,
             reader=reader,
-            n_threads=n_threads,
             progress=progress,
+            **settings,
         )
     if serve:
         from doccluster.cli._page_server import BrowseServer

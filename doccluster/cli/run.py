@@ -357,7 +357,7 @@ def _drawings(
     return drawings
 
 
-@click.command("rerun", cls=Verb)
+@click.command("rerun", cls=Verb, gathers={"settings": all_but("record", "sources", "as_json")})
 @click.argument("record", metavar="RUN.JSON")
 @click.option(
     "--source",
@@ -375,15 +375,7 @@ def _drawings(
 @overwrite_option
 @threads_option
 @json_option
-def rerun_command(
-    record: str,
-    sources: tuple[str, ...],
-    keep_corrections: bool,
-    output: str | None,
-    overwrite: bool,
-    n_threads: int | None,
-    as_json: bool,
-) -> None:
+def rerun_command(record: str, sources: tuple[str, ...], settings: dict[str, Any], as_json: bool) -> None:
     """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
     from doccluster.pipeline.repeating import repeat_run
     from doccluster.report.wording import counted
@@ -392,21 +384,18 @@ def rerun_command(
         again = repeat_run(
             record,
             source=typed_source(sources) if sources else None,
-            keep_corrections=keep_corrections,
-            output=output,
-            overwrite=overwrite,
-            n_threads=n_threads,
             command=typed_command(),
             progress=progress,
+            **settings,
         )
     names = {topic.name for topic in again.corrections}
     corrected = [cluster for cluster in again.run.clusters if cluster.name in names]
     if as_json:
         rows = [{"cluster": cluster.cluster, "size": cluster.size, "label": cluster.label} for cluster in corrected]
-        answer = {"same_labels": again.same_labels, "differences": again.differences, "output": output}
-        print_json({**answer, "corrected": rows} if keep_corrections else answer)
+        answer = {"same_labels": again.same_labels, "differences": again.differences, "output": settings["output"]}
+        print_json({**answer, "corrected": rows} if settings["keep_corrections"] else answer)
     else:
-        what = "clusters" if keep_corrections else "labels"
+        what = "clusters" if settings["keep_corrections"] else "labels"
         verdict = f"the same {what}" if again.same_labels else f"other {what}"
         say(f"{verdict} for {again.run.n_documents:,} documents in {counted(again.run.n_clusters, 'cluster')}")
         for difference in again.differences:
