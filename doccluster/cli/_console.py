@@ -204,16 +204,6 @@ def _compiling_told(tell: Progress) -> Iterator[Progress]:
         CLOCK.observers.remove(observe)
 
 
-@contextmanager
-def _warnings_printed() -> Iterator[None]:
-    with collected_warnings() as counts:
-        try:
-            yield
-        finally:
-            for line in warning_lines(counts):
-                write_error(plain(line))
-
-
 def options(*decorators: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Return one decorator for several options, shown in this order."""
 
@@ -244,8 +234,8 @@ overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an ea
 
 
 @contextmanager
-def collected_warnings() -> Iterator[Counter[str]]:
-    """Collect the warnings of this package raised inside, by any thread, and yield how often each was raised.
+def _warnings_printed() -> Iterator[None]:
+    """Print the warnings of this package raised inside, by any thread: each sentence once, and how often it was raised.
 
     The sentences name options of the command that is running when the block is entered: only the thread that runs the
     command has click's context. Warnings of other packages are shown as before.
@@ -266,23 +256,13 @@ def collected_warnings() -> Iterator[Counter[str]]:
 
         warnings.showwarning = collect
         warnings.simplefilter("always", DocclusterWarning)
-        yield counts
-
-
-def warning_lines(counts: Counter[str]) -> list[str]:
-    """Return a line for each sentence, in the order in which they were first raised.
-
-    >>> warning_lines(Counter({"only 3 clusters were filled.": 8, "the file is empty": 1}))
-    ['warning: only 3 clusters were filled (8 times).', 'warning: the file is empty']
-    """
-    return [f"warning: {_counted(sentence, count)}" for sentence, count in counts.items()]
-
-
-def _counted(sentence: str, count: int) -> str:
-    if count == 1:
-        return sentence
-    bare = sentence.removesuffix(".")
-    return f"{bare} ({count:,} times){sentence[len(bare) :]}"
+        try:
+            yield
+        finally:
+            for sentence, count in counts.items():
+                bare = sentence.removesuffix(".")
+                times = "" if count == 1 else f" ({count:,} times)"
+                write_error(plain(f"warning: {bare}{times}{sentence[len(bare) :]}"))
 
 
 TELLING_SECONDS = 2.0  # from which on the speed of a stage says how long the rest takes
