@@ -28,7 +28,7 @@ from doccluster.cli._verb import Verb, Whole, measure_names, only, some_text
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
-    from doccluster.measures import Evaluation, Measure
+    from doccluster.measures import Measure
     from doccluster.results.prevalence import Prevalence
 
 COST_IN_WORDS = {
@@ -89,6 +89,7 @@ def evaluate_command(
     """
     from doccluster.measures import evaluate
     from doccluster.measures.label_files import read_labels
+    from doccluster.measures.scores import text_table
 
     if as_json + latex + as_csv > 1:
         raise click.UsageError("give one of --json, --latex and --csv")
@@ -109,7 +110,15 @@ def evaluate_command(
             progress=progress,
             **settings,
         )
-    _print_evaluation(evaluation, as_json=as_json, latex=latex, as_csv=as_csv)
+    if as_json:
+        print_json(evaluation.to_dict())
+    elif latex:
+        write_out(evaluation.to_latex())
+    elif as_csv:
+        write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
+    else:
+        for line in text_table(evaluation, **table_room()).splitlines():
+            say(line)
 
 
 def _rows_with_a_cluster(path: str, clusters: Sequence[str], *, has_ids: bool) -> list[int]:
@@ -169,20 +178,6 @@ def _vectors(label_file: Any, path: str, metric: str, keep: list[int]) -> Matrix
     return (sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix)[rows]
 
 
-def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_csv: bool) -> None:
-    if as_json:
-        print_json(evaluation.to_dict())
-    elif latex:
-        write_out(evaluation.to_latex())
-    elif as_csv:
-        write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
-    else:
-        from doccluster.measures.scores import text_table
-
-        for line in text_table(evaluation, **table_room()).splitlines():
-            say(line)
-
-
 @click.command("measures", cls=Verb)
 @click.option("--family", type=click.Choice(FAMILIES), help="Only measures of this family.")
 @click.option("--source", metavar="TEXT", help="Only measures whose citation contains this text, for instance zaki.")
@@ -190,32 +185,12 @@ def _print_evaluation(evaluation: Evaluation, *, as_json: bool, latex: bool, as_
 def measures_command(family: Any, source: str | None, as_json: bool) -> None:
     """List the measures, their variants and their aliases."""
     from doccluster.measures import list_measures
+    from doccluster.measures.registry import ARROWS
 
     records = list_measures(family=family, source=source)
     if as_json:
         print_json([_record(record) for record in records])
         return
-    _print_measures(records)
-
-
-def _record(record: Measure) -> dict[str, Any]:
-    """Return a record as data; a variant or an alias says of what, so that what has neither can be counted."""
-    fields = ("name", "title", "family", "source", "direction", "range", "cost", "formula", "meaning", "edges")
-    result: dict[str, object] = {name: getattr(record, name) for name in fields}
-    result["parts"] = list(record.parts)
-    result["also_called"] = list(record.also_called)
-    result["metrics"] = list(record.metrics)
-    result["cost_by_metric"] = {metric: record.evidence_for(metric) for metric in record.metrics}
-    result["parameters"] = record.options
-    for kind in ("variant_of", "alias_of"):
-        if getattr(record, kind) is not None:
-            result[kind] = getattr(record, kind)
-    return result
-
-
-def _print_measures(records: list[Measure]) -> None:
-    from doccluster.measures.registry import ARROWS
-
     if not records:
         say("no measure matches")
         return
@@ -232,6 +207,21 @@ def _print_measures(records: list[Measure]) -> None:
     counted = sum(record.is_counted for record in records)
     say()
     say(f"{counted} measures; {len(records) - counted} variants and aliases of them (indented)")
+
+
+def _record(record: Measure) -> dict[str, Any]:
+    """Return a record as data; a variant or an alias says of what, so that what has neither can be counted."""
+    fields = ("name", "title", "family", "source", "direction", "range", "cost", "formula", "meaning", "edges")
+    result: dict[str, object] = {name: getattr(record, name) for name in fields}
+    result["parts"] = list(record.parts)
+    result["also_called"] = list(record.also_called)
+    result["metrics"] = list(record.metrics)
+    result["cost_by_metric"] = {metric: record.evidence_for(metric) for metric in record.metrics}
+    result["parameters"] = record.options
+    for kind in ("variant_of", "alias_of"):
+        if getattr(record, kind) is not None:
+            result[kind] = getattr(record, kind)
+    return result
 
 
 @click.command("explain", cls=Verb)
@@ -257,7 +247,21 @@ def explain_command(
     from doccluster.base.paths import usable_path
 
     if usable_path(subject).is_dir():
-        _explain_run(subject, cluster, second_cluster, depth, as_json)
+        from doccluster.cli._run_summary import print_clusters
+        from doccluster.pipeline.explaining import explain
+        from doccluster.results.overview import overview
+        from doccluster.results.run_folder import load_run
+
+        with stage_shown("read", quiet=as_json):
+            run = load_run(subject)
+            explanation = explain(run, cluster, second_cluster, depth=depth)
+        if as_json:
+            print_json(explanation.content)
+        elif cluster is None and len(run.levels) == 1:
+            print_clusters(overview(run))
+        else:
+            for line in explanation.lines:
+                say(line)
         return
     if cluster is not None:
         raise InputError(
@@ -271,26 +275,6 @@ def explain_command(
         return
     for line in _explanation(record):
         say(line)
-
-
-def _explain_run(
-    folder: str, cluster: str | None, second_cluster: str | None, depth: int | None, as_json: bool
-) -> None:
-    from doccluster.cli._run_summary import print_clusters
-    from doccluster.pipeline.explaining import explain
-    from doccluster.results.overview import overview
-    from doccluster.results.run_folder import load_run
-
-    with stage_shown("read", quiet=as_json):
-        run = load_run(folder)
-        explanation = explain(run, cluster, second_cluster, depth=depth)
-    if as_json:
-        print_json(explanation.content)
-    elif cluster is None and len(run.levels) == 1:
-        print_clusters(overview(run))
-    else:
-        for line in explanation.lines:
-            say(line)
 
 
 def _explanation(record: Measure) -> list[str]:

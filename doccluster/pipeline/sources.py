@@ -100,7 +100,16 @@ class SourceDocuments(ShortRepr):
         Raises InputError if the source does not fit the model.
         """
         if self.corpus is None:
-            return _in_columns_of(model, self._ready)
+            vectors = self._ready
+            if vectors.n_terms != model.n_terms:
+                raise InputError(
+                    f"the matrix has {vectors.n_terms:,} columns, the model has {model.n_terms:,}",
+                    remedy="give a matrix with the columns the model was fitted to",
+                )
+            if vectors.terms is not None and model.terms is not None and list(vectors.terms) != list(model.terms):
+                problem = "the columns of the matrix are other terms than those of the model"
+                raise InputError(problem, remedy="give the same columns")
+            return vectors
         if model.vectorizer is None:
             raise InputError(
                 "the model was fitted to a matrix and knows no words", remedy="give a matrix of the same columns"
@@ -138,19 +147,6 @@ def without_terms(empty: DocumentTable) -> list[Skipped]:
         Skipped(name, NO_TERMS, "the text is empty" if length == 0 else "no term of the text was kept")
         for name, length in zip(empty.ids, empty.lengths, strict=True)
     ]
-
-
-def _in_columns_of(model: Model, vectors: DocumentVectors) -> DocumentVectors:
-    if vectors.n_terms != model.n_terms:
-        raise InputError(
-            f"the matrix has {vectors.n_terms:,} columns, the model has {model.n_terms:,}",
-            remedy="give a matrix with the columns the model was fitted to",
-        )
-    if vectors.terms is not None and model.terms is not None and list(vectors.terms) != list(model.terms):
-        raise InputError(
-            "the columns of the matrix are other terms than those of the model", remedy="give the same columns"
-        )
-    return vectors
 
 
 def is_matrix(source: object, *, format: str | None = None) -> bool:

@@ -81,11 +81,37 @@ def save_run(
     return final
 
 
-def save_base(run: Run, folder: Path) -> None:
+def save_base(run: Run, path: Path) -> None:
     """Write run.json and model/ into a folder that is there or not."""
-    (folder / "model").mkdir(parents=True)
-    _save_record(run, folder / "model")
-    write_json(folder / "run.json", run_record(run))
+    folder = path / "model"
+    folder.mkdir(parents=True)
+    save_model(model_of(run), folder)
+    if run.vectors.meaning is not None:
+        write_arrays(folder / MEANING_ROWS, {"rows": run.vectors.meaning.rows.astype(np.float16)})
+    write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
+    write_arrays(
+        folder / "partition.npz",
+        {
+            "labels": run.partition.labels,
+            "similarity": run.similarity,
+            "runner_up": run.runner_up,
+            "runner_up_similarity": run.runner_up_similarity,
+            **({} if run.copy_of is None else {"copy_of": run.copy_of}),
+            **({} if run.is_other is None else {"is_other": run.is_other}),
+        },
+    )
+    write_json(folder / "clusters.json", {"clusters": [asdict(cluster) for cluster in run.clusters]})
+    write_json(
+        folder / "documents.json",
+        {
+            "documents": _plain_documents(run.documents),
+            "empty_documents": _plain_documents(run.empty_documents),
+            "skipped": [asdict(skipped) for skipped in run.skipped],
+        },
+    )
+    save_levels(run.around, folder)
+    save_evaluation(run.evaluation, folder)
+    write_json(path / "run.json", run_record(run))
 
 
 @at_the_door
@@ -211,35 +237,6 @@ def labels_checksum(run: Run) -> str:
     """Return the checksum of the ids and labels, which two runs share when they agree on every document."""
     pairs = zip(run.documents.ids, run.partition.labels.data, strict=True)
     return checksum(part for name, label in pairs for part in (name, str(label)))
-
-
-def _save_record(run: Run, folder: Path) -> None:
-    save_model(model_of(run), folder)
-    if run.vectors.meaning is not None:
-        write_arrays(folder / MEANING_ROWS, {"rows": run.vectors.meaning.rows.astype(np.float16)})
-    write_arrays(folder / "vectors.npz", matrix_arrays(run.vectors))  # so that read_matrix can read it too
-    write_arrays(
-        folder / "partition.npz",
-        {
-            "labels": run.partition.labels,
-            "similarity": run.similarity,
-            "runner_up": run.runner_up,
-            "runner_up_similarity": run.runner_up_similarity,
-            **({} if run.copy_of is None else {"copy_of": run.copy_of}),
-            **({} if run.is_other is None else {"is_other": run.is_other}),
-        },
-    )
-    write_json(folder / "clusters.json", {"clusters": [asdict(cluster) for cluster in run.clusters]})
-    write_json(
-        folder / "documents.json",
-        {
-            "documents": _plain_documents(run.documents),
-            "empty_documents": _plain_documents(run.empty_documents),
-            "skipped": [asdict(skipped) for skipped in run.skipped],
-        },
-    )
-    save_levels(run.around, folder)
-    save_evaluation(run.evaluation, folder)
 
 
 def _plain_documents(documents: DocumentTable) -> dict[str, object]:
