@@ -7,8 +7,7 @@ band by band.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,14 +23,11 @@ from doccluster.geometry.documents import Documents, Rows
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import (
+    ClusterNorms,
     Readings,
-    SimilarityPass,
     count_close,
     counts_added,
     documents_together,
-    gather_readings,
-    groups_by_cluster,
-    known_of_clusters,
     read_group,
 )
 from doccluster.geometry.sums import ClusterSums, ExactSums, count_presence, sum_block
@@ -40,14 +36,7 @@ BLOCK_ROWS = 2**13
 GROUPS_OF_A_TASK = 16
 
 
-@dataclass(frozen=True, eq=False)
-class RowGroup:
-    """Rows that are read together, with their labels, scales and squared norms."""
-
-    rows: Integers
-    labels: Integers
-    scale: Floats
-    squared_norms: Floats
+Group = tuple[Integers, Integers, Floats, Floats]  # rows that are read together; their labels, scales, squared norms
 
 
 class BlockEvidence(ClusterEvidence):
@@ -94,15 +83,12 @@ class BlockEvidence(ClusterEvidence):
         shared = matrix, self.labels, [matrix[places] for places in chosen], least
         return self._place.reduce(close_in_block, counts_added, self._blocks, *shared)
 
-    def _read(self, *, with_tables: bool) -> SimilarityPass:
+    def _readings(self, groups: list[Integers], norms: ClusterNorms, *, with_tables: bool) -> Iterator[Readings]:
         rows = self.rows
-        of_clusters = known_of_clusters(rows.squared_norms, self.partition, self.cluster_sums)
-        every = groups_by_cluster(self.partition)
-        groups = [RowGroup(at, self.labels[at], rows.scale[at], rows.squared_norms[at]) for at in every]
-        tasks = [groups[first : first + GROUPS_OF_A_TASK] for first in range(0, len(groups), GROUPS_OF_A_TASK)]
-        shared = self.documents.matrix, self.cluster_sums, of_clusters, self.metric, with_tables
-        readings = (reading for part in self._place.map(read_groups, tasks, *shared) for reading in part)
-        return gather_readings(every, readings, self.partition, with_tables=with_tables, progress=self.progress)
+        parts = [(at, self.labels[at], rows.scale[at], rows.squared_norms[at]) for at in groups]
+        tasks = [parts[first : first + GROUPS_OF_A_TASK] for first in range(0, len(parts), GROUPS_OF_A_TASK)]
+        shared = self.documents.matrix, self.cluster_sums, norms, self.metric, with_tables
+        return (reading for task in self._place.map(read_groups, tasks, *shared) for reading in task)
 
 
 def sum_labelled(block: slice, matrix: CsrArray, labels: Integers, n_clusters: int, squared: bool) -> ExactSums:
@@ -129,16 +115,13 @@ def close_in_block(
 
 
 def read_groups(
-    groups: Sequence[RowGroup], matrix: CsrArray, sums: ClusterSums, of_clusters: Any, metric: str, with_tables: bool
+    groups: Sequence[Group], matrix: CsrArray, sums: ClusterSums, norms: ClusterNorms, metric: str, with_tables: bool
 ) -> list[Readings]:
-    """Return the results of groups of rows."""
+    """Return what groups of rows say."""
     readings = []
-    for group in groups:
-        rows = Rows(matrix[group.rows], group.scale, group.squared_norms, True)
-        every = np.arange(group.rows.size)
-        readings.append(
-            read_group(every, rows, group.labels, sums, of_clusters, metric=metric, with_tables=with_tables)
-        )
+    for places, labels, scale, squared_norms in groups:
+        rows, every = Rows(matrix[places], scale, squared_norms, True), np.arange(places.size)
+        readings.append(read_group(every, rows, labels, sums, norms, metric=metric, with_tables=with_tables))
     return readings
 
 

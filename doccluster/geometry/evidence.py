@@ -8,7 +8,7 @@ the unit vector along the sum (Sharma & Sharma's measures and the objective of s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from doccluster.errors import InputError
 from doccluster.geometry.documents import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.geometry.products import (
+    ClusterNorms,
     Readings,
     SimilarityPass,
     count_close,
@@ -203,14 +204,19 @@ class ClusterEvidence:
 
     def _read(self, *, with_tables: bool) -> SimilarityPass:
         """Read the matrix once and return what it says; O(nnz k) time, O(block k + n) memory besides the tables."""
-        rows, sums, groups = self.rows, self.cluster_sums, groups_by_cluster(self.partition)
-        norms = known_of_clusters(rows.squared_norms, self.partition, sums)
+        groups = groups_by_cluster(self.partition)
+        norms = known_of_clusters(self.rows.squared_norms, self.partition, self.cluster_sums)
+        readings = self._readings(groups, norms, with_tables=with_tables)
+        return gather_readings(groups, readings, self.partition, with_tables=with_tables, progress=self.progress)
+
+    def _readings(self, groups: list[Integers], norms: ClusterNorms, *, with_tables: bool) -> Iterator[Readings]:
+        """Yield what each group of rows says."""
+        rows, sums = self.rows, self.cluster_sums
 
         def read(group: Integers) -> Readings:
             return read_group(group, rows, self.labels, sums, norms, metric=self.metric, with_tables=with_tables)
 
-        readings = map_blocks(read, groups, n_threads=self.n_threads)
-        return gather_readings(groups, readings, self.partition, with_tables=with_tables, progress=self.progress)
+        return map_blocks(read, groups, n_threads=self.n_threads)
 
     @property
     def adherence(self) -> Floats:
