@@ -206,8 +206,12 @@ def documents_together(matrix: Matrix, lists: Sequence[Integers], *, n_threads: 
     pieces = entry_blocks(matrix.indptr) if is_sparse(matrix) else row_blocks(matrix.shape[0], DENSE_ROWS)
 
     def one(rows: slice) -> list[Integers]:
-        entries = _held(matrix, rows, columns)
-        return [_together(entries[:, place]) for place in places]
+        is_there: Any = matrix[rows][:, columns] > 0
+        if not is_sparse(matrix):
+            held = is_there.astype(np.float64)  # products of which are exact below 2^53, and quick
+            return [np.rint(held[:, place].T @ held[:, place]).astype(np.int64) for place in places]
+        by_term = is_there.tocsc().astype(np.int64)
+        return [np.asarray((by_term[:, place].T @ by_term[:, place]).toarray()) for place in places]
 
     total = [np.zeros((terms.size, terms.size), np.int64) for terms in lists]
     for counts in map_blocks(one, pieces, n_threads=n_threads):
@@ -219,17 +223,6 @@ def documents_together(matrix: Matrix, lists: Sequence[Integers], *, n_threads: 
 def counts_added(parts: list[list[Integers]]) -> list[Integers]:
     """Return the counts of several blocks of documents together."""
     return [np.asarray(np.sum(counts, axis=0)) for counts in zip(*parts, strict=True)]
-
-
-def _held(matrix: Matrix, rows: slice, columns: Integers) -> Matrix:
-    """Return which of the rows have which of the columns: 1 or 0, stored by column where the matrix is sparse."""
-    is_there: Any = matrix[rows][:, columns] > 0
-    return is_there.tocsc().astype(np.int64) if is_sparse(matrix) else is_there.astype(np.float64)  # exact below 2^53
-
-
-def _together(entries: Any) -> Integers:
-    counts = entries.T @ entries
-    return np.asarray(np.rint(counts) if isinstance(counts, np.ndarray) else counts.toarray(), dtype=np.int64)
 
 
 def count_close(matrix: Matrix, labels: Integers, chosen: Sequence[CsrArray], least: float) -> list[Integers]:

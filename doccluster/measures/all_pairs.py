@@ -245,7 +245,8 @@ def gdi(evidence: Any, *, between: int = 3, within: int = 3) -> Values:
     if geometry.n_clusters == 1 or geometry.n_inner_pairs == 0:
         why = "there is only one cluster" if geometry.n_clusters == 1 else "every cluster is a single document"
         return undefined(why)
-    evidence = _sufficient(evidence, between, within)
+    if _needs_pairs(between, within) and evidence is geometry:
+        evidence = PairwiseDistances(evidence)
     distances = _between(evidence, between)
     diameters = _within(evidence, within)
     parts: dict[str, Any] = {"per_cluster": diameters, "per_pair": distances}
@@ -255,12 +256,9 @@ def gdi(evidence: Any, *, between: int = 3, within: int = 3) -> Values:
     return Values(math.inf, **parts) if nearest > 0 else undefined("0/0: no distance and no diameter", **parts)
 
 
-def _sufficient(evidence: Any, between: int, within: int) -> Any:
-    """Return the evidence, with distances of pairs if the form needs them and only the geometry was given."""
-    needs_pairs = between in (1, 2, 6) or within == 1
-    if needs_pairs and evidence is evidence.geometry:
-        return PairwiseDistances(evidence)
-    return evidence
+def _needs_pairs(between: int, within: int) -> bool:
+    """Return whether a form takes distances of pairs of documents in any metric."""
+    return between in (1, 2, 6) or within == 1
 
 
 def _between(evidence: Any, form: int) -> Floats:
@@ -300,7 +298,7 @@ def _register_forms() -> None:
         for b in WITHIN:
             if a in FROM_CENTRES and b == 3:
                 cost = {"evidence": "geometry", "evidence_by_metric": {}}
-            elif a in (1, 2, 6) or b == 1:
+            elif _needs_pairs(a, b):
                 cost = {"evidence": "pairwise", "evidence_by_metric": {}}
             else:
                 cost = {}

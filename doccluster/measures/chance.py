@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from doccluster.base.arrays import Floats, Integers
+from doccluster.base.arrays import Integers
 from doccluster.base.validation import RandomState, as_generator, check_positive_int
 from doccluster.errors import Argument, InputError
 from doccluster.geometry.partition import Partition
@@ -69,18 +69,14 @@ def divergence_from_random_baseline(
     # all rearrangements where they are few, else a seeded sample of them
     draws, how = _rearrangements(table, n_samples, random_state)
     values = np.fromiter((record.compute(rearranged, **arguments).value for rearranged in draws), np.float64)
-    return _divergence(actual.value, values, how)
-
-
-def _divergence(actual: float, values: Floats, how: str) -> Values:
     usable = values[np.isfinite(values)]
     if usable.size == 0:
         return undefined("the measure is undefined on all rearrangements")
-    expected = math.fsum(usable) / usable.size
-    sampled = how == "sampled" and usable.size > 1
+    expected, sampled = math.fsum(usable) / usable.size, how == "sampled" and usable.size > 1
     error = float(usable.std(ddof=1)) / math.sqrt(usable.size) if sampled else 0.0
     number = f"{usable.size:,} seeded samples, standard error {error:.2g}" if sampled else f"all {usable.size:,}"
-    return Values(actual - expected, note=f"mean of the rearrangements {expected:.6g} ({number})", standard_error=error)
+    note = f"mean of the rearrangements {expected:.6g} ({number})"
+    return Values(actual.value - expected, note=note, standard_error=error)
 
 
 def _rearrangements(

@@ -97,24 +97,16 @@ class LabelSets:
     @classmethod
     def of_documents(cls, labels: Iterable[Sequence[object]], clusters: Integers, n_clusters: int) -> LabelSets:
         """Return the sets of documents with any number of different labels; those without one are left out."""
-        labels = list(labels)
-        names = Partition.from_labels(
-            [label for labels_of_document in labels for label in labels_of_document], name="truth"
-        ).names
-        number_of_label = {label: number for number, label in enumerate(names)}
-        number_of_set: dict[frozenset[int], int] = {}
-        rows, sets = [], []
-        for row, labels_of_document in enumerate(labels):
-            if labels_of_document:
-                key = frozenset(number_of_label[label] for label in labels_of_document)
-                rows.append(row)
-                sets.append(number_of_set.setdefault(key, len(number_of_set)))
-        members = [(number, label) for key, number in number_of_set.items() for label in sorted(key)]
+        sets = [frozenset(labels_of_document) for labels_of_document in labels]
+        every = [label for labels_of_document in sets for label in labels_of_document]
+        columns = {label: number for number, label in enumerate(Partition.from_labels(every, name="truth").names)}
+        numbers = {labels: number for number, labels in enumerate(dict.fromkeys(filter(None, sets)))}
+        members = [(number, columns[label]) for labels, number in numbers.items() for label in labels]
         at = np.array(members, np.int64).reshape(-1, 2)
-        shape = (len(number_of_set), len(number_of_label))
-        table = sparse.coo_array((np.ones(len(members)), (at[:, 0], at[:, 1])), shape=shape)
-        cells = (clusters[np.array(rows, np.int64)], np.array(sets, np.int64))
-        counts = sparse.coo_array((np.ones(len(rows), np.int64), cells), shape=(n_clusters, len(number_of_set)))
+        table = sparse.coo_array((np.ones(len(members)), at.T), shape=(len(numbers), len(columns)))
+        rows = np.flatnonzero([bool(labels_of_document) for labels_of_document in sets])
+        cells = clusters[rows], np.array([numbers[sets[row]] for row in rows], np.int64)
+        counts = sparse.coo_array((np.ones(rows.size, np.int64), cells), shape=(n_clusters, len(numbers)))
         return cls(sparse.csr_array(table), sparse.csr_array(counts))
 
 

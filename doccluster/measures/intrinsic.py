@@ -90,15 +90,12 @@ def coherence(geometry: ClusterEvidence, *, average: str = "all") -> Values:
     similarities = geometry.similarities
     mask = (similarities.coherent if average == "all" else similarities.coherent_others).astype(np.float64)
     shares = geometry.total_of(mask) / geometry.sizes
-    return Values(float(mask.mean()), per_cluster=shares, per_document=mask, note=_coherence_note(geometry))
-
-
-def _coherence_note(geometry: ClusterEvidence) -> str | None:
-    if geometry.n_clusters == 1:
-        return "one cluster: every document with terms is coherent, for want of another centroid"
-    if geometry.n_clusters == 2:
-        return "two clusters: coherent means no more than nearest to the own centroid"
-    return None
+    notes = {
+        1: "one cluster: every document with terms is coherent, for want of another centroid",
+        2: "two clusters: coherent means no more than nearest to the own centroid",
+    }
+    note = notes.get(geometry.n_clusters)
+    return Values(float(mask.mean()), per_cluster=shares, per_document=mask, note=note)
 
 
 variant(

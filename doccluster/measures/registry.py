@@ -21,12 +21,16 @@ from doccluster.base.validation import as_generator, check_choice, check_positiv
 from doccluster.errors import InputError
 
 
+def _as_number(value: Any, name: str, remedy: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError("is not a number", argument=name, received=value, remedy=remedy) from error
+
+
 def check_beta(beta: float) -> float:
     """Return `beta` as a float >= 0 (infinity is legal: recall alone), or raise InputError."""
-    try:
-        number = float(beta)
-    except (TypeError, ValueError) as error:
-        raise InputError("is not a number", argument="beta", received=beta, remedy="give beta >= 0") from error
+    number = _as_number(beta, "beta", "give beta >= 0")
     if math.isnan(number) or number < 0:
         raise InputError(
             "is not a weight", argument="beta", received=beta, remedy="give beta >= 0 (above 1 recall weighs more)"
@@ -47,12 +51,7 @@ def log_unit(base: float | None) -> float:
     """Return the divisor that turns nats into units of `base` (None: nats), or raise InputError."""
     if base is None:
         return 1.0
-    try:
-        number = float(base)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "is not a number", argument="base", received=base, remedy="give 2 for bits, or leave it out for nats"
-        ) from error
+    number = _as_number(base, "base", "give 2 for bits, or leave it out for nats")
     if not number > 1 or math.isinf(number):
         raise InputError(
             "is not a base of logarithms above 1", argument="base", received=base, remedy="give 2 for bits"

@@ -260,20 +260,17 @@ def davies_bouldin(geometry: ClusterEvidence, *, q: float = 2.0) -> Values:
     k = geometry.n_clusters
     if k == 1:
         return undefined(ONE_CLUSTER, per_cluster=np.full(1, np.nan), per_pair=np.full((1, 1), np.nan))
-    spread = _spread(geometry, float(q))
+    if q == 2:
+        spread = np.sqrt(geometry.centres.rss_clusters / geometry.sizes)
+    else:
+        powers = geometry.total_of(geometry.similarities.own_distance ** float(q))
+        spread = np.asarray((powers / geometry.sizes) ** (1.0 / float(q)))
     distances = geometry.centres.mean_distances
     ratios = np.full((k, k), np.inf)  # zero separation is the worst, whatever the spread
     np.divide(spread[:, None] + spread[None, :], distances, out=ratios, where=distances > 0)
     np.fill_diagonal(ratios, np.nan)
     worst = np.nanmax(ratios, axis=1)
     return Values(float(worst.mean()), per_cluster=worst, per_pair=ratios)
-
-
-def _spread(geometry: ClusterEvidence, q: float) -> Floats:
-    if q == 2:
-        return np.sqrt(geometry.centres.rss_clusters / geometry.sizes)
-    powers = geometry.total_of(geometry.similarities.own_distance**q)
-    return np.asarray((powers / geometry.sizes) ** (1.0 / q))
 
 
 alias("davies_bouldin_rms", of="davies_bouldin", title="Davies-Bouldin, RMS spread", parameters={"q": 2.0})
