@@ -87,7 +87,14 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
         documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
         if self.max_memory is not None:
             n_terms = np.unique(as_sparse.indices).size
-            _check_memory(moves_bytes(n_terms, as_sparse.nnz, n_clusters) + FIT_BYTES, self.max_memory)
+            needed, limit = moves_bytes(n_terms, as_sparse.nnz, n_clusters) + FIT_BYTES, parse_size(self.max_memory)
+            if needed > limit:
+                raise MemoryLimitError(
+                    "is too little for a table of the terms times the clusters",
+                    argument="max_memory",
+                    received=format_size(limit).replace(" ", ""),
+                    remedy=f"give {format_size(needed, up=True).replace(' ', '')}, or leave rare terms out",
+                )
         one_start = SphericalParameters(
             n_clusters, n_init=1, random_state=rng, n_threads=self.n_threads, max_memory=self.max_memory
         )
@@ -109,14 +116,3 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
         for note in notes:
             warnings.warn(note, DocclusterWarning, stacklevel=3)
         return labels, n_clusters
-
-
-def _check_memory(needed: int, max_memory: str | int) -> None:
-    limit = parse_size(max_memory)
-    if needed > limit:
-        raise MemoryLimitError(
-            "is too little for a table of the terms times the clusters",
-            argument="max_memory",
-            received=format_size(limit).replace(" ", ""),
-            remedy=f"give {format_size(needed, up=True).replace(' ', '')}, or leave rare terms out",
-        )

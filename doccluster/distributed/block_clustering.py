@@ -309,7 +309,13 @@ def cluster_blocks(
         On Ctrl-C, with the best so far.
     """
     rows = BlockRows(place, blocks)
-    _check(parameters, rows.n_documents)
+    parameters.check(rows.n_documents)
+    if parameters.refine:
+        raise InputError(
+            "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"
+        )
+    if callable(parameters.init):
+        raise InputError("cannot be a function over blocks", argument="init", expected="a word or centroids")
     if not rows.usable.size:
         raise NothingUsable("no document has a term", remedy="there is nothing to cluster")
     generator = as_generator(parameters.random_state)
@@ -350,16 +356,6 @@ def cluster_blocks(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         place.everywhere(release_fits, str(folder))
-
-
-def _check(parameters: SphericalParameters, n_documents: int) -> None:
-    parameters.check(n_documents)
-    if parameters.refine:
-        raise InputError(
-            "moves single documents, which blocks do not", argument="refine", received=True, remedy="leave it out"
-        )
-    if callable(parameters.init):
-        raise InputError("cannot be a function over blocks", argument="init", expected="a word or centroids")
 
 
 def _seed_documents(rows: BlockRows, parameters: SphericalParameters) -> int:

@@ -117,7 +117,7 @@ def close_in_block(
 def read_groups(
     groups: Sequence[Group], matrix: CsrArray, sums: ClusterSums, norms: ClusterNorms, metric: str, with_tables: bool
 ) -> list[Readings]:
-    """Return what groups of rows say."""
+    """Return the readings of groups of rows."""
     readings = []
     for places, labels, scale, squared_norms in groups:
         rows, every = Rows(matrix[places], scale, squared_norms, True), np.arange(places.size)

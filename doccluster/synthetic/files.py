@@ -52,26 +52,21 @@ def write_vectors(path: str | os.PathLike[str], synthetic: SyntheticVectors) -> 
     truth = list(map(str, synthetic.truth))
     matrix = synthetic.vectors.matrix
     kind = _ending(place, (".npz", ".mtx", ".npy"))
-    if kind == ".npz":
-
-        def write(target: Path) -> None:
-            write_matrix(target, synthetic.vectors, classes=truth)
-
-        return _write_all(place, {place: write}, synthetic.parameters)
-    if (kind == ".npy") == sparse.issparse(matrix):
+    if kind != ".npz" and (kind == ".npy") == sparse.issparse(matrix):
         # .npy holds dense rows alone, .mtx sparse ones
         right = ".npz or .mtx" if sparse.issparse(matrix) else ".npz or .npy"
         raise InputError(f"{place} ends in {kind}, which does not fit these vectors", remedy=f"choose {right}")
 
-    def write_values(target: Path) -> None:
-        if kind == ".npy":
+    def write(target: Path) -> None:
+        if kind == ".npz":
+            write_matrix(target, synthetic.vectors, classes=truth)
+        elif kind == ".npy":
             np.save(target, matrix, allow_pickle=False)
         else:
             io.mmwrite(target, matrix, precision=9 if matrix.dtype == np.float32 else 17)
 
-    return _write_all(
-        place, {place: write_values, place.with_suffix(".rclass"): "\n".join([*truth, ""])}, synthetic.parameters
-    )
+    beside = {} if kind == ".npz" else {place.with_suffix(".rclass"): "\n".join([*truth, ""])}
+    return _write_all(place, {place: write, **beside}, synthetic.parameters)
 
 
 def write_vmf_mixture(

@@ -145,20 +145,17 @@ class BestStart:
             if refine:
                 self.running = lambda unrefined=start: unrefined
                 start = refine(start)
-            self._take(start)
+            self.running = None
+            self.objectives.append(start.objective)
+            if (len(self.labels) + 1) * start.labels.size <= KEPT_LABELS:
+                self.labels.append(start.labels.copy())
+            if self.best is None or start.objective > self.best.objective:
+                self.best = start
         assert self.best is not None
         return self.best
 
     def _keep(self, running: Callable[[], Snapshot]) -> None:
         self.running = running
-
-    def _take(self, start: Snapshot) -> None:
-        self.running = None
-        self.objectives.append(start.objective)
-        if (len(self.labels) + 1) * start.labels.size <= KEPT_LABELS:
-            self.labels.append(start.labels.copy())
-        if self.best is None or start.objective > self.best.objective:
-            self.best = start
 
     @property
     def other_labels(self) -> tuple[Labels, ...]:

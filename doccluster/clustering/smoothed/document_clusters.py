@@ -42,7 +42,7 @@ from doccluster.geometry.projection import principal_rows
 from doccluster.geometry.sums import sums_by_label
 from doccluster.vectors.letters import Letters
 from doccluster.vectors.meaning import Meaning
-from doccluster.vectors.weighting import TermPart, Weighting
+from doccluster.vectors.weighting import Weighting
 
 
 def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
@@ -265,7 +265,9 @@ class DocumentWork:
             graph = self._joined(self._graph(self.rows))
             spaces = [self._reduced(self.rows, parameters.n_components)]
         else:
-            logarithms, half = self._weighted("l"), -(-parameters.n_components // 2)
+            k, how, half = parameters.n_clusters, Weighting(term="l"), -(-parameters.n_components // 2)
+            weighed = shared_term_rows(self.counts, k, weighting=how, place=self.place, term_factors=self.term_factors)
+            logarithms = weighed.rows
             graph = self._joined(self._graph(logarithms))
             spaces = [self._reduced(rows, half) for rows in (logarithms, self.rows)]
         if self.letters is not None and self.is_sparse:
@@ -343,7 +345,10 @@ class DocumentWork:
 
     def _settled(self, labels: Labels) -> tuple[Labels, Multinomials | None]:
         """Return the labels and the mixture where expectation maximisation ends; without counts the labels as given."""
-        if self.counts is None or self.interrupted or self._counts_say_little():
+        if self.counts is None or self.interrupted:
+            return labels, None
+        n_words = 0.0 if self.meaning is None else float(self.counts.data.sum(dtype=np.float64))
+        if self.meaning is not None and n_words < SETTLED_FROM * int(self.counts.shape[0]):
             return labels, None
         in_memory = partial(settle_labels, n_threads=self.parameters.n_threads)
         settle = partial(settle_in_files, self.place) if self.place.is_on_disk else in_memory
@@ -355,20 +360,3 @@ class DocumentWork:
         has_words = np.diff(self.counts.indptr) > 0  # of the others only their meaning tells anything
         final_labels = settled.labels if self.meaning is None else np.where(has_words, settled.labels, labels)
         return final_labels.astype(np.int64), settled.parameters
-
-    def _counts_say_little(self) -> bool:
-        """Return whether documents have a meaning, and few words."""
-        if self.meaning is None or self.counts is None:
-            return False
-        counts = self.counts
-        return float(counts.data.sum(dtype=np.float64)) < SETTLED_FROM * int(counts.shape[0])
-
-    def _weighted(self, term: TermPart) -> Matrix:
-        assert self.counts is not None
-        return shared_term_rows(
-            self.counts,
-            self.parameters.n_clusters,
-            weighting=Weighting(term=term),
-            place=self.place,
-            term_factors=self.term_factors,
-        ).rows
