@@ -194,16 +194,16 @@ def _write_stories(connection: sqlite3.Connection, result: BatchResult) -> None:
 
 def _write_placements(connection: sqlite3.Connection, result: BatchResult, batch: int) -> None:
     story_of = {event.numbers[0]: event.story for event in result.events if event.event in ("born", "grew")}
-    numbered = {placement.placed.number: placement for placement in result.placements}
+    rows = []
+    for new in result.placements:
+        number, similarity = new.placed.number, result.similarity.get(new.placed.number)
+        places = (number, new.language, new.outlet, new.placed.family, story_of[number], similarity)
+        rows.append((batch, *places, new.article.key))
     connection.executemany(
         "UPDATE document SET batch_id = ?, number = ?, language = ?, outlet = ?, family = ?, first_story = ?,"
         " similarity = ?, is_edited = 0 WHERE doc_key = ?",
-        [
-            (batch, number, new.language, new.outlet, new.placed.family, story_of[number], new.similarity,
-             new.article.key)
-            for number, new in numbered.items()
-        ],
-    )  # fmt: skip
+        rows,
+    )
     connection.executemany(
         "INSERT INTO membership SELECT doc_id, first_story, batch_id, NULL FROM document WHERE doc_key = ?",
         [(placement.article.key,) for placement in result.placements],

@@ -81,12 +81,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class StoryPlacement:
-    """A new article; `similarity` is its mean likeness with the others of its story, None of the first one."""
+    """A new article."""
 
     article: Article
     language: str
     outlet: str
-    similarity: float | None
     placed: DeskArticle
 
 
@@ -95,6 +94,8 @@ class BatchResult:
     """All that a batch has changed."""
 
     placements: list[StoryPlacement] = field(default_factory=list)  # the new articles, in the order of the stream
+    # of new articles, by number, but for the first of a story: the mean likeness with the others there
+    similarity: dict[int, float] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     # that have changed, by id, and their states: open, closed or merged
     stories: dict[str, tuple[Story, str]] = field(default_factory=dict)
@@ -156,14 +157,10 @@ class Clusterer:
             desk_article = self._desk_article(number, article, words, outlet, formers.get(number))
             waiting[words.language].append(desk_article)
             if number >= self.next_number:
-                result.placements.append(StoryPlacement(article, words.language, outlet, None, desk_article))
+                result.placements.append(StoryPlacement(article, words.language, outlet, desk_article))
         self.next_number += len(articles)
-        similarity: dict[int, float] = {}
         for language, new in waiting.items():
-            similarity |= self._place(language, new, mates, formers, result)
-        result.placements = [
-            replace(placement, similarity=similarity.get(placement.placed.number)) for placement in result.placements
-        ]
+            self._place(language, new, mates, formers, result)
         self._close_ended(result)
         self.choose_leads(result)
         for language, wait in self._waits().items():
@@ -308,8 +305,8 @@ class Clusterer:
         mates: Mapping[str, str],
         formers: Mapping[int, DeskArticle],
         result: BatchResult,
-    ) -> dict[int, float]:
-        """Put new articles of a language to stories, and look again; return how like they are to the others there."""
+    ) -> None:
+        """Put new articles of a language to stories, and look again."""
         desk = self.desks[language]
         result.linked |= {article.number: article for article in desk.add(new)}
         for article in new:
@@ -326,7 +323,7 @@ class Clusterer:
         if is_due:
             desk.looked_at = now
         edited = {number: former.story for number, former in formers.items()}
-        return self._follow([replace(move, former=edited.get(move.number, move.former)) for move in moves], result)
+        self._follow([replace(move, former=edited.get(move.number, move.former)) for move in moves], result)
 
     def _put_with_mates(self, new: Sequence[DeskArticle], mates: Mapping[str, str], result: BatchResult) -> None:
         """Put articles whose texts are gone to the stories of their groups, where they stay."""
@@ -337,8 +334,8 @@ class Clusterer:
                 self._story_of_group[group] = self._enter(article.number, story, 0.0, result).id
                 self._stay.add(article.number)
 
-    def _follow(self, moves: Sequence[Move], result: BatchResult) -> dict[int, float]:
-        """Do what a look has found; return how like new articles are to the others of the stories that they join."""
+    def _follow(self, moves: Sequence[Move], result: BatchResult) -> None:
+        """Do what a look has found."""
         groups: defaultdict[tuple[str, str, int], list[Move]] = defaultdict(list)
         for move in moves:
             groups[move.former, move.story, move.founder].append(move)
@@ -349,7 +346,6 @@ class Clusterer:
                     founded[founder] = self._split_off(group, founder, self.stories[former], result)
                 else:
                     founded[founder] = self._enter(founder, None, 0.0, result)
-        similarity: dict[int, float] = {}
         for (former, name, founder), group in groups.items():
             target = founded[founder] if founder else self.stories[name]
             if former:
@@ -358,8 +354,7 @@ class Clusterer:
             for move in group:
                 if move.number != founder:
                     self._enter(move.number, target, move.likeness, result)
-                    similarity[move.number] = move.likeness
-        return similarity
+                    result.similarity[move.number] = move.likeness
 
     def _enter(self, number: int, story: Story | None, likeness: float, result: BatchResult) -> Story:
         """Put a new article to a story, or let it found one."""
