@@ -14,15 +14,14 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 
 from doccluster.errors import Argument, DocclusterError
 
-Item = TypeVar("Item")
 Piece = tuple[Any, bytes]
 
 LIBRARIES = 256 * 2**20  # bytes that Python and what is imported take
@@ -53,13 +52,6 @@ class Allowance:
         """Return an allowance that grows with the size to which archives may expand, above 4 GiB."""
         usual, factor = cls(), max(1.0, expanded_size / USUAL_EXPANSION)
         return cls(int(factor * usual.memory), factor * usual.seconds, int(factor * usual.n_items))
-
-    def counted(self, items: Iterable[Item], what: str) -> Iterator[Item]:
-        """Yield items; raise TooCostly where there are too many."""
-        for number, item in enumerate(items):
-            if number >= self.n_items:
-                raise TooCostly(f"has more than {self.n_items:,} {what}")
-            yield item
 
 
 class LimitedProcess:

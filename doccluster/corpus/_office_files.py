@@ -276,7 +276,9 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
         raise ReadFailure("broken-file", f"it is damaged ({error})") from error
     try:
         pages, n_left = [], options.document_bytes
-        for number in options.allowance.counted(range(len(document)), "pages"):
+        if len(document) > options.allowance.n_items:
+            raise TooCostly(f"has more than {options.allowance.n_items:,} pages")
+        for number in range(len(document)):
             page = document[number]
             text_page = page.get_textpage()
             pages.append(_WORD_BREAK.sub("", text_page.get_text_range()).replace("\r\n", "\n"))
