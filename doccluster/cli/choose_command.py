@@ -32,7 +32,7 @@ from doccluster.pipeline.run_settings import GRANULARITIES, RunSettings
 
 if TYPE_CHECKING:
     from doccluster.pipeline.choosing import Choice
-    from doccluster.selection import CriteriaOverK, Recommendation
+    from doccluster.selection import CriteriaOverK
 
 seed_setting = made_options(RunSettings, {"random_state": OptionSpec(option="--seed", shows_default=True)})
 threads_setting = made_options(RunSettings, {"n_threads": OptionSpec(option="--threads", is_number=True)})
@@ -105,31 +105,25 @@ def choose_k_command(
             progress=progress,
             **settings,
         )
+    recommendation, criteria = choice.recommendation, choice.criteria
     if as_json:
-        print_json(choice_as_json(choice))
+        numbers = ("k", "sections", "topics", "subtopics", "granularity", "reason", "has_structure", "p_value")
+        names = (*numbers, "sentence", "n_documents", "n_looked_at", "examples")
+        values = {name: getattr(recommendation, name) for name in names}
+        values["table"] = recommendation.table.to_dict("records")
+        if criteria is not None:
+            table = criteria.table.to_dict("records")
+            values["criteria"] = {"choices": dict(criteria.choices), "table": table}
+        print_json(values)
         return
     print_choice(choice)
     # criteria of the textbooks stand below the recommendation: they never change it
-    if choice.criteria is not None:
-        print_criteria(choice.criteria)
+    if criteria is not None:
+        print_criteria(criteria)
     if output:
         say()
-        names = "choose_k.csv, choose_k.svg" + ("" if choice.criteria is None else ", criteria.csv, criteria.svg")
-        say(f"  {output}/{names}")
-
-
-def choice_as_json(choice: Choice) -> dict[str, object]:
-    """Return a choice as JSON values."""
-    recommendation = choice.recommendation
-    numbers = ("k", "sections", "topics", "subtopics", "granularity", "reason", "has_structure", "p_value", "sentence")
-    names = (*numbers, "n_documents", "n_looked_at", "examples")
-    values = {name: getattr(recommendation, name) for name in names} | {
-        "table": recommendation.table.to_dict("records")
-    }
-    if choice.criteria is not None:
-        criteria = {"choices": dict(choice.criteria.choices), "table": choice.criteria.table.to_dict("records")}
-        values["criteria"] = criteria
-    return values
+        files = "choose_k.csv, choose_k.svg" + ("" if criteria is None else ", criteria.csv, criteria.svg")
+        say(f"  {output}/{files}")
 
 
 def print_choice(choice: Choice) -> None:
@@ -158,7 +152,19 @@ def print_choice(choice: Choice) -> None:
         ]
         print_table(columns, has_rule=False)
         say()
-    _print_evidence(recommendation)
+    # what was seen at each level with some clusters, and what the columns say
+    frame = recommendation.table[recommendation.table["k"] > 1]
+    columns = []
+    for name, (head, form, _) in COLUMNS.items():
+        shown = [form.format(value) for value in frame[name]]
+        if name == "k":
+            shown = [f"{'* ' if star else ''}{text}" for star, text in zip(frame["chosen"], shown, strict=True)]
+        columns.append(Column(head, shown, "left" if name == "as" else "right"))
+    print_table(columns, has_rule=False, indent=2)
+    say()
+    words = Column("", [head for head, _, _ in COLUMNS.values()], "left")
+    meanings = Column("", [meaning for _, _, meaning in COLUMNS.values()], "left", fit="wrap")
+    print_table([words, meanings], has_rule=False, indent=2)
 
 
 def print_criteria(criteria: CriteriaOverK) -> None:
@@ -222,19 +228,3 @@ def tendency_command(sources: tuple[str, ...], settings: dict[str, Any], as_json
     say()
     for test in tests:
         say(f"  {test.name}: {test.note}")
-
-
-def _print_evidence(recommendation: Recommendation) -> None:
-    """Print what was seen at each level with some clusters, and what the columns say; a star marks the chosen ones."""
-    frame = recommendation.table[recommendation.table["k"] > 1]
-    columns = []
-    for name, (head, form, _) in COLUMNS.items():
-        shown = [form.format(value) for value in frame[name]]
-        if name == "k":
-            shown = [f"{'* ' if star else ''}{text}" for star, text in zip(frame["chosen"], shown, strict=True)]
-        columns.append(Column(head, shown, "left" if name == "as" else "right"))
-    print_table(columns, has_rule=False, indent=2)
-    say()
-    words = Column("", [head for head, _, _ in COLUMNS.values()], "left")
-    meanings = Column("", [meaning for _, _, meaning in COLUMNS.values()], "left", fit="wrap")
-    print_table([words, meanings], has_rule=False, indent=2)

@@ -214,6 +214,7 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
     """
     from doccluster.pipeline.comparing import write_comparison
     from doccluster.selection import benchmark_synthetic
+    from doccluster.selection.comparison_result import headline, title_of
 
     with progress_shown(quiet=as_json) as progress:
         twin_of = None if like is None else source_vectors((like,), {}, "auto", {})
@@ -225,20 +226,14 @@ def synthetic_command(output: str, like: str | None, seeds: int, as_json: bool, 
         tables = {"corpora": comparison.corpora, "summary": comparison.summary(), "failures": comparison.failures}
         print_json({name: table.to_dict("records") for name, table in tables.items()})
         return
-    _print_difficulty(comparison)
-    _print_failures(comparison)
-    say(f"  {output}: runs and summary (csv), summary.tex; the fits, from which the same command goes on")
-
-
-def _print_difficulty(comparison: Comparison) -> None:
-    """Print a table for each measure: a line for each corpus, a column for each algorithm."""
-    from doccluster.selection.comparison_result import headline, title_of
-
+    # a table for each measure: a line for each corpus, a column for each algorithm
     summary = comparison.summary()
     for measure in headline(summary):
         rows = summary[summary["measure"] == measure]
         _print_by_algorithm(rows, "corpus", comparison.corpora["corpus"].tolist(), title_of(measure))
         say()
+    _print_failures(comparison)
+    say(f"  {output}: runs and summary (csv), summary.tex; the fits, from which the same command goes on")
 
 
 def _print_by_algorithm(summary: pd.DataFrame, line: str, names: Sequence[str], title: str = "") -> None:

@@ -122,20 +122,16 @@ def label_axes(axes: Axes, *, title: str, x_label: str, y_label: str) -> None:
     for write, text in ((axes.set_xlabel, x_label), (axes.set_ylabel, y_label)):
         if text:
             write(plain(text))
-    if title:
-        _set_title(axes, plain(title))
-
-
-def _set_title(axes: Axes, text: str) -> None:
-    """Write the title on as many lines as it needs: it begins at the axes, which long names may push to the right."""
-    figure = axes.get_figure()
+    if not title:
+        return
+    # it begins at the axes, which long names may push to the right, and takes as many lines as it needs
+    figure, drawn = axes.get_figure(), axes.set_title(plain(title))
     assert isinstance(figure, Figure)
-    title = axes.set_title(text)
-    for width in range(len(text), _NARROWEST_TITLE, -4):
+    for width in range(len(drawn.get_text()), _NARROWEST_TITLE, -4):
         figure.draw_without_rendering()
-        if title.get_window_extent().x1 <= figure.bbox.x1:
+        if drawn.get_window_extent().x1 <= figure.bbox.x1:
             return
-        title.set_text(textwrap.fill(text, width - 4))
+        drawn.set_text(textwrap.fill(plain(title), width - 4))
 
 
 def plain(text: object) -> str:

@@ -18,7 +18,7 @@ from doccluster.report.plane import Plane
 from doccluster.report.story_cards import MAX_STORIES, explored_sizes
 from doccluster.report.wording import one_line
 from doccluster.results.overview import OTHER, days_of
-from doccluster.results.prevalence import GroupCounts, columns_to_group_by, group_counts, group_of_documents, wilson
+from doccluster.results.prevalence import columns_to_group_by, group_counts, group_of_documents, wilson
 from doccluster.results.record import Run
 
 GRID = 4095  # places on the map are whole numbers up to this
@@ -144,35 +144,32 @@ def shown_columns(run: Run) -> list[str]:
 
 
 def group_tables(run: Run, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a table of prevalence for each of some columns that have groups."""
+    """Return how common the largest clusters are in the largest groups of each column, and in all of them."""
     tables = []
     for column in columns:
         try:
-            tables.append(_group_table(group_counts(run, column)))
+            counted = group_counts(run, column)
         except InputError:  # a column of the truth may have one value
             continue
+        of_group = counted.counts.sum(axis=0)
+        shown = np.argsort(-of_group, kind="stable")[:MAX_GROUPS]
+        counts = counted.counts[:MAX_ROWS, shown]
+        cells = zip(counts.tolist(), *((part).tolist() for part in wilson(counts, of_group[shown])), strict=True)
+        overall = (counted.counts.sum(axis=1) / of_group.sum()).tolist()
+        table = {
+            "by": one_line(counted.by, 40),
+            "groups": [one_line(counted.groups[group], 40) for group in shown.tolist()],
+            # the cluster, its share of all groups, and for each group documents, share and the ends of its interval
+            "rows": [
+                (one_line(label, 60), share, list(zip(*row, strict=True)))
+                for label, share, row in zip(counted.labels[:MAX_ROWS], overall, cells, strict=False)
+            ],
+            "n_clusters": len(counted.labels),
+            "n_groups": of_group.size,
+            "notes": counted.notes,
+        }
+        tables.append(table)
     return tables
-
-
-def _group_table(counted: GroupCounts) -> dict[str, Any]:
-    """Return how common the largest clusters are in the largest groups of a column, and in all of them."""
-    of_group = counted.counts.sum(axis=0)
-    shown = np.argsort(-of_group, kind="stable")[:MAX_GROUPS]
-    counts = counted.counts[:MAX_ROWS, shown]
-    cells = zip(counts.tolist(), *((part).tolist() for part in wilson(counts, of_group[shown])), strict=True)
-    overall = (counted.counts.sum(axis=1) / of_group.sum()).tolist()
-    return {
-        "by": one_line(counted.by, 40),
-        "groups": [one_line(counted.groups[group], 40) for group in shown.tolist()],
-        # the cluster, its share of all groups, and for each group documents, share and the ends of its interval
-        "rows": [
-            (one_line(label, 60), share, list(zip(*row, strict=True)))
-            for label, share, row in zip(counted.labels[:MAX_ROWS], overall, cells, strict=False)
-        ],
-        "n_clusters": len(counted.labels),
-        "n_groups": of_group.size,
-        "notes": counted.notes,
-    }
 
 
 def _classes(run: Run, column: str, order: Rows) -> dict[str, Any]:

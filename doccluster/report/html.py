@@ -263,10 +263,22 @@ MAX_SILHOUETTES = 100  # clusters in the silhouette plot
 
 def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
     """Return the figures of the quality tab that this run has: sizes, silhouette, adherence, separation, tree."""
-    figures = {"sizes": _sizes(run)}
-    silhouette = _silhouette(run)
-    if silhouette is not None:
-        figures["silhouette"] = silhouette
+    sizes = run.shown_sizes[: run.n_clusters]
+    style: dict[str, Any] = {"y_label": "documents", "height": SIZES_HEIGHT}
+    if sizes.size > MAX_BARS:
+        line = np.arange(1, sizes.size + 1), np.sort(sizes)[::-1]
+        figure = line_chart({"size": line}, x_label="rank of the cluster", has_markers=False, **style)
+    else:
+        figure = bar_chart(range(sizes.size), {"size": sizes}, x_label="cluster", **style)
+    described = f"Sizes of {sizes.size} clusters, from {int(sizes.max())} to {int(sizes.min())} documents"
+    figures = {"sizes": figure.inline(described)}
+    score = next((score for score in run.evaluation.scores if score.name == "silhouette"), None)
+    widths = None if score is None else score.per_document
+    if score is not None and widths is not None and run.n_clusters > 1 and not np.isnan(widths).all():
+        shown = run.partition.labels < MAX_SILHOUETTES
+        figure = silhouette_plot(widths[shown], run.partition.labels[shown], mean=score.value)
+        described = f"Silhouettes of the documents, cluster by cluster; their mean is {score.value:.2f}"
+        figures["silhouette"] = figure.inline(described)
     for name, table in (("adherence", summary.adherence), ("separation", summary.separation)):
         if table is not None and not table.shows_numbers:
             figure = heat_map(table.values, names=table.numbers, label="cluster", scale_label=name)
@@ -276,27 +288,3 @@ def figures_of(run: Run, summary: Summary) -> dict[str, Markup]:
         described = f"How {leaves.n_clusters} {leaves.plural} join, from the nearest to the last"
         figures["tree"] = dendrogram_of(run, leaves).inline(described)
     return figures
-
-
-def _sizes(run: Run) -> Markup:
-    sizes = run.shown_sizes[: run.n_clusters]
-    described = f"Sizes of {sizes.size} clusters, from {int(sizes.max())} to {int(sizes.min())} documents"
-    if sizes.size > MAX_BARS:
-        line = np.arange(1, sizes.size + 1), np.sort(sizes)[::-1]
-        figure = line_chart(
-            {"size": line}, x_label="rank of the cluster", y_label="documents", has_markers=False, height=SIZES_HEIGHT
-        )
-    else:
-        figure = bar_chart(
-            range(sizes.size), {"size": sizes}, x_label="cluster", y_label="documents", height=SIZES_HEIGHT
-        )
-    return figure.inline(described)
-
-
-def _silhouette(run: Run) -> Markup | None:
-    score = next((score for score in run.evaluation.scores if score.name == "silhouette"), None)
-    if score is None or score.per_document is None or run.n_clusters < 2 or np.isnan(score.per_document).all():
-        return None
-    shown = run.partition.labels < MAX_SILHOUETTES
-    figure = silhouette_plot(score.per_document[shown], run.partition.labels[shown], mean=score.value)
-    return figure.inline(f"Silhouettes of the documents, cluster by cluster; their mean is {score.value:.2f}")
