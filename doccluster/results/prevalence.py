@@ -106,10 +106,35 @@ def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalenc
     >>> bool(np.allclose(table.groupby("group")["share"].sum(), 1))
     True
     """
+    import pandas as pd
+    from scipy import stats
+
     counted = group_counts(run, by)
-    table = _table(counted, as_generator(random_state))
-    group_sizes = dict(zip(counted.groups, counted.counts.sum(axis=0).tolist(), strict=True))
-    return Prevalence(by, group_sizes, table, counted.notes)
+    counts = counted.counts
+    n_documents, of_cluster, of_group = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
+    overall = of_cluster / n_documents
+    share, wilson_low, wilson_high = wilson(counts, of_group)
+    low, high = _bootstrap(counts, as_generator(random_state))
+    given = n_documents, of_cluster, of_group
+    tails = stats.hypergeom.cdf(counts, *given), stats.hypergeom.sf(counts - 1, *given)
+    p = np.minimum(1.0, 2 * np.minimum(*tails))
+    cluster, group = np.indices(counts.shape)
+    columns = {
+        "cluster": cluster,
+        "label": np.asarray(counted.labels, dtype=object)[cluster],
+        "group": np.asarray(counted.groups, dtype=object)[group],
+        "n": counts,
+        "share": share,
+        "low": wilson_low,
+        "high": wilson_high,
+        "bootstrap_low": low,
+        "bootstrap_high": high,
+        "lift": np.divide(share, overall, out=np.full_like(share, np.nan), where=overall > 0),
+        "p": p,
+        "p_holm": np.array(holm(p.ravel().tolist())),
+    }
+    table = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+    return Prevalence(by, dict(zip(counted.groups, of_group.tolist(), strict=True)), table, counted.notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,36 +279,6 @@ def wilson(counts: Integers, sizes: Integers) -> tuple[Floats, Floats, Floats]:
     centre = (share + spread / 2) / (1 + spread)
     half = NORMAL_QUANTILE / (1 + spread) * np.sqrt(share * (1 - share) / sizes + spread / (4 * sizes))
     return share, np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
-
-
-def _table(counted: GroupCounts, rng: np.random.Generator) -> pd.DataFrame:
-    import pandas as pd
-    from scipy import stats
-
-    counts = counted.counts
-    n_documents, of_cluster, of_group = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
-    overall = of_cluster / n_documents
-    share, wilson_low, wilson_high = wilson(counts, of_group)
-    low, high = _bootstrap(counts, rng)
-    given = n_documents, of_cluster, of_group
-    tails = stats.hypergeom.cdf(counts, *given), stats.hypergeom.sf(counts - 1, *given)
-    p = np.minimum(1.0, 2 * np.minimum(*tails))
-    cluster, group = np.indices(counts.shape)
-    columns = {
-        "cluster": cluster,
-        "label": np.asarray(counted.labels, dtype=object)[cluster],
-        "group": np.asarray(counted.groups, dtype=object)[group],
-        "n": counts,
-        "share": share,
-        "low": wilson_low,
-        "high": wilson_high,
-        "bootstrap_low": low,
-        "bootstrap_high": high,
-        "lift": np.divide(share, overall, out=np.full_like(share, np.nan), where=overall > 0),
-        "p": p,
-        "p_holm": np.array(holm(p.ravel().tolist())),
-    }
-    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
 
 
 def _bootstrap(counts: Integers, rng: np.random.Generator) -> tuple[Floats, Floats]:
