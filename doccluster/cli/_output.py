@@ -107,20 +107,16 @@ def output_guarded() -> Iterator[None]:
         raise
 
 
-def drop_output() -> None:
-    """Discard the buffer of standard output, so that the interpreter ends silently."""
-    _drop(sys.stdout)
-
-
 def settle_errors() -> None:
     """Write out standard error; where it is full drop the rest, or the interpreter would end with a code of its own."""
     try:
         sys.stderr.flush()
     except (OSError, ValueError):
-        _drop(sys.stderr)
+        drop(sys.stderr)
 
 
-def _drop(stream: TextIO) -> None:
+def drop(stream: TextIO) -> None:
+    """Discard the buffer of a stream, so that the interpreter ends silently."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -122,8 +121,13 @@ def print_run(run: Run, output: Path | None) -> None:
     say()
     print_largest(run, overviews, output)
     say()
-    for line in _headlines(run):
-        say(f"  {line}")
+    for name in HEADLINES:
+        for score in (score for score in run.evaluation.scores if score.name == name):
+            against = f" against {score.truth}" if score.truth else ""
+            notes = [score.note, SILHOUETTE if name == "silhouette" and score.status == "computed" else ""]
+            note = "".join(f"   {remark}" for remark in notes if remark)
+            value = "" if isnan(score.value) else f"{score.value:.3f}"
+            say(f"  {name}{against}  {'not computed' if score.status == 'skipped' else value}{note}")
     if output is not None:
         say_items(files_of(output))
 
@@ -169,17 +173,17 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
             {
                 "cluster": cluster.cluster,
                 "size": cluster.size,
-                "headline": overviews[cluster.cluster].headline,
+                "headline": facts.headline,
                 "label": cluster.label,
-                "first": _iso(overviews[cluster.cluster].first),
-                "last": _iso(overviews[cluster.cluster].last),
-                "similarity": overviews[cluster.cluster].similarity,
-                "outlets": dict(overviews[cluster.cluster].outlets),
-                "n_copies": overviews[cluster.cluster].n_copies,
+                "first": facts.first and facts.first.isoformat(),
+                "last": facts.last and facts.last.isoformat(),
+                "similarity": facts.similarity,
+                "outlets": dict(facts.outlets),
+                "n_copies": facts.n_copies,
                 "terms": [term.term for term in cluster.descriptive],
                 "measures": {name: values[name][cluster.cluster] for name in values},
             }
-            for cluster in run.clusters
+            for cluster, facts in zip(run.clusters, overviews, strict=False)
         ],
         "levels": [dict(zip(levels, row, strict=True)) for row in zip(*levels.values(), strict=True)],
         "scores": run.evaluation.to_dict()["scores"],
@@ -232,24 +236,3 @@ def _where_and_when(run: Run, clusters: Sequence[Overview]) -> str:
     doubtful = sum(count for text, count in Counter(filter(None, run.documents.dates)).items() if doubt(text))
     when += f" ({doubtful:,} {'date' if doubtful == 1 else 'dates'} not believed)" if doubtful else ""
     return when + (f", {len(outlets):,} outlets" if len(outlets) > 1 else "")
-
-
-def _iso(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
-
-
-def _headlines(run: Run) -> list[str]:
-    lines = []
-    for name in HEADLINES:
-        for score in run.evaluation.scores:
-            if score.name == name:
-                against = f" against {score.truth}" if score.truth else ""
-                notes = [score.note, SILHOUETTE if name == "silhouette" and score.status == "computed" else ""]
-                note = "".join(f"   {remark}" for remark in notes if remark)
-                value = "not computed" if score.status == "skipped" else _number(score.value)
-                lines.append(f"{name}{against}  {value}{note}")
-    return lines
-
-
-def _number(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.3f}"

@@ -113,7 +113,11 @@ class Verb(click.Command):
         places = [Path(ctx.params[name]) for name in ("output", "store") if ctx.params.get(name)]
         before = [_state_of(place) for place in places]
         try:
-            return self._run(ctx)
+            ctx.params |= {name: take(ctx.params) for name, take in self.gathers.items()}
+            return super().invoke(ctx)
+        except DocclusterError as error:
+            error.spell(spelling_of(self))
+            raise
         except KeyboardInterrupt as stopped:
             changed = [place for place, state in zip(places, before, strict=True) if _state_of(place) != state]
             if changed:
@@ -127,15 +131,6 @@ class Verb(click.Command):
                 from doccluster.cli._console import print_timings
 
                 print_timings(timings, began=ctx.find_root().obj)
-
-    def _run(self, ctx: click.Context) -> Any:
-        try:
-            gathered = {name: take(ctx.params) for name, take in self.gathers.items()}
-            ctx.params |= gathered
-            return super().invoke(ctx)
-        except DocclusterError as error:
-            error.spell(spelling_of(self))
-            raise
 
 
 def _state_of(place: Path) -> list[tuple[str, int, int]]:

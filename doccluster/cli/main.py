@@ -15,7 +15,7 @@ from doccluster.base.package import __version__
 from doccluster.cli._output import (
     CLOSED,
     OutputFailed,
-    drop_output,
+    drop,
     output_guarded,
     prepare_streams,
     settle_errors,
@@ -122,7 +122,7 @@ def main(arguments: list[str] | None = None) -> Any:
         write_error(f"doccluster: {plain(str(error))}")
         sys.exit(error.exit_code)
     except OutputFailed as failure:
-        drop_output()
+        drop(sys.stdout)
         if failure.is_closed:  # as when the reader is head and has seen enough
             sys.exit(CLOSED)
         write_error(f"doccluster: {failure}")
