@@ -325,7 +325,7 @@ def _load_vectorizer(folder: Path, record: VectorizerRecord | None) -> TfidfVect
     if record is None:
         return None
     from doccluster.vectors import TfidfVectorizer
-    from doccluster.vectors.weighting import VECTORIZER_SCHEMA, parameters_of_state
+    from doccluster.vectors.vectorizer import VECTORIZER_SCHEMA, parameters_of_state
 
     if record.schema > VECTORIZER_SCHEMA:
         raise SchemaError(

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from doccluster.base.arrays import Array, CsrArray, Flags
+from doccluster.base.arrays import AnyArray, Array, CsrArray, Flags
+from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.parameter_fields import described_by
-from doccluster.errors import Argument, InputError, NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable, SchemaError
 from doccluster.text.analysis import Analysis, analysis_of
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors.term_counts import (
@@ -26,12 +27,14 @@ from doccluster.vectors.weighting import (
     dtype_of,
     given_vocabulary,
     max_features_of,
-    read_state,
     tell,
     weigh_rows,
     weighting_of,
-    write_state,
 )
+
+VECTORIZER_SCHEMA = 3
+# 2 knows the analyzer "script" and lists of several languages, 3 columns by a hash, which were given up again
+_READABLE = (1, 2, 3)
 
 
 class TextEstimator:
@@ -222,11 +225,26 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def state(self) -> tuple[dict[str, Array], dict[str, object]]:
         """Return the learned state as plain arrays, and the parameters as JSON values: enough for `from_state`."""
-        self.require_fit("vocabulary_")
-        return write_state(self)
+        terms = self.get_feature_names_out().tolist()
+        arrays: dict[str, Array] = {}
+        arrays["term_characters"], arrays["term_ends"] = pack_strings(terms)
+        arrays["display_characters"], arrays["display_ends"] = pack_strings(self.display_terms_.tolist())
+        arrays["document_frequency"] = self.document_frequency_
+        if hasattr(self, "idf_"):
+            arrays["idf"] = self.idf_
+        parameters = {name: _as_json(name, value) for name, value in self.get_params(deep=False).items()}
+        settings: dict[str, object] = {
+            "schema": VECTORIZER_SCHEMA,
+            "parameters": parameters,
+            "fixed_vocabulary": bool(self.fixed_vocabulary_),
+            "n_documents": int(self.n_documents_),
+            "mean_length": float(self.mean_length_),
+            "stop_words_removed": list(self.stop_words_removed_),
+        }
+        return arrays, settings
 
     @classmethod
-    def from_state(cls, arrays: Mapping[str, Array], settings: Mapping[str, object]) -> TfidfVectorizer:
+    def from_state(cls, arrays: Mapping[str, AnyArray], settings: Mapping[str, Any]) -> TfidfVectorizer:
         """Return the fitted vectorizer that `state` described.
 
         Raises
@@ -234,7 +252,36 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
         SchemaError
             If the arrays are damaged, or written by a newer version.
         """
-        vectorizer: TfidfVectorizer = read_state(cls, arrays, settings)
+        schema, again = settings.get("schema"), "save the model again"
+        if schema not in _READABLE:
+            problem = f"the vectorizer was saved with schema {schema!r}, this version reads {VECTORIZER_SCHEMA}"
+            raise SchemaError(problem, remedy="install a newer doccluster")
+        try:
+            terms = unpack_strings(arrays["term_characters"], arrays["term_ends"])
+            parameters = parameters_of_state(settings["parameters"])
+            parameters["ngram_range"] = tuple(parameters["ngram_range"])
+            parameters["dtype"] = np.dtype(parameters["dtype"]).type
+            parameters["vocabulary"] = terms if settings["fixed_vocabulary"] else None
+            vectorizer = cls(**parameters)
+            vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
+            vectorizer.fixed_vocabulary_ = settings["fixed_vocabulary"]
+            vectorizer.display_terms_ = np.array(
+                unpack_strings(arrays["display_characters"], arrays["display_ends"]), dtype=object
+            )
+            vectorizer.document_frequency_ = np.asarray(arrays["document_frequency"])
+            if "idf" in arrays:
+                vectorizer.idf_ = np.asarray(arrays["idf"])
+            vectorizer.n_documents_ = settings["n_documents"]
+            vectorizer.mean_length_ = settings["mean_length"]
+            vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
+        except (KeyError, TypeError) as error:
+            raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy=again) from error
+        # a model may have been edited or cut off: what does not fit together is refused
+        lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
+        if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
+            raise SchemaError(
+                "the saved vectorizer is damaged: its arrays differ in length", remedy="save the model again"
+            )
         return vectorizer
 
     def _count(
@@ -335,3 +382,29 @@ def frequency_bound(value: object, name: str, n_documents: int) -> float:
     if isinstance(value, float | np.floating) and 0.0 <= value <= 1.0:
         return float(value) * n_documents
     raise InputError(argument=name, received=value, expected="a whole number >= 1 or a share in [0.0, 1.0]")
+
+
+def parameters_of_state(parameters: Mapping[str, object]) -> dict[str, Any]:
+    """Return the parameters of a saved vectorizer. Raises SchemaError if its columns are those of a hash."""
+    if parameters.get("n_features") is not None:
+        raise SchemaError(
+            "the vectorizer was saved by an older version, which sent terms to columns by a hash",
+            remedy="make the run again without n_features",
+        )
+    return {name: value for name, value in parameters.items() if name != "n_features"}
+
+
+def _as_json(name: str, value: Any) -> object:
+    if name == "dtype":
+        return np.dtype(value).name
+    if name == "vocabulary":
+        return None
+    if callable(value):
+        raise InputError(
+            f"{name} is a function, which cannot be saved", remedy="use a parameter that is not, or fit again"
+        )
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return sorted(value) if name == "stop_words" else list(value)
