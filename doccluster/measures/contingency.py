@@ -164,11 +164,6 @@ class ContingencyTable(ShortRepr):
         return LabelSets.of_classes(self.counts) if self.several is None else self.several
 
     @property
-    def topic_counts(self) -> sparse.csr_array:
-        """Documents per cluster and topic, csr array of shape (k, n_topics); documents may have several topics."""
-        return sparse.csr_array(self.label_sets.counts @ self.label_sets.labels)
-
-    @property
     def n_documents(self) -> int:
         """The number of documents n."""
         return self.partition.n_documents
@@ -273,11 +268,6 @@ class ContingencyTable(ShortRepr):
     def class_entropy(self) -> float:
         """H(T) in nats."""
         return entropy(self.class_sizes)
-
-    @cached_property
-    def joint_entropy(self) -> float:
-        """H(C, T) in nats."""
-        return entropy(self.cell_counts)
 
     @cached_property
     def mutual_information(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from doccluster.base.validation import check_choice
 from doccluster.errors import InputError
-from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.contingency import ContingencyTable, entropy
 from doccluster.measures.registry import Values, alias, check_beta, external_measure, log_unit, variant
 
 AVERAGES: dict[str, Callable[[float, float], float]] = {
@@ -148,7 +148,7 @@ def nmi(table: ContingencyTable, *, average: str = "arithmetic") -> float:
     if table.has_single_group:
         return 0.0
     if average == "joint":
-        return min(1.0, table.mutual_information / table.joint_entropy)
+        return min(1.0, table.mutual_information / entropy(table.cell_counts))
     return min(1.0, table.mutual_information / AVERAGES[average](table.cluster_entropy, table.class_entropy))
 
 

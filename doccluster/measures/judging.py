@@ -242,8 +242,8 @@ def _requested(
 def _not_computed(store: EvidenceStore, records: list[Measure], limit: float) -> dict[Measure, str]:
     """Return the measures that are left out by default, with the reason."""
     reasons = {record: "ask for it by name" for record in records if record.by_name_only}
-    pairwise = [record for record in records if store.evidence_kind(record) == "pairwise"]
-    seconds = store.of("pairwise").estimate_seconds() if pairwise else 0.0
+    pairwise = [record for record in records if record.evidence_for(store.metric) == "pairwise"]
+    seconds = store.pairwise.estimate_seconds() if pairwise else 0.0
     if seconds > limit:
         reasons.update(dict.fromkeys(pairwise, f"needs ~{_about(seconds)}, ask for it by name"))
     n_clusters = store.partition.n_clusters
@@ -297,7 +297,9 @@ def _one_score(
     if column is not None and column.truth.n_documents == 0 and not record.several_labels:
         values = undefined("no document has exactly one label")
     else:
-        evidence = store.of(store.evidence_kind(record)) if column is None else column.contingency_table
+        evidence: Any = (
+            getattr(store, record.evidence_for(store.metric)) if column is None else column.contingency_table
+        )
         try:
             values = record.compute(evidence, **parameters)
         except NotComputable as reason:

@@ -96,7 +96,8 @@ def nccg(table: ContingencyTable, *, statistic: str = "mean") -> Values:
 
 
 def _nccg_of_topics(table: ContingencyTable) -> tuple[np.ndarray, str | None]:
-    counts = table.topic_counts.tocsc()
+    sets = table.label_sets  # documents may have several topics
+    counts = sparse.csc_array(sparse.csr_array(sets.counts @ sets.labels))
     sizes = np.asarray(counts.sum(axis=0), np.float64).ravel()
     topic = np.repeat(np.arange(sizes.size), np.diff(counts.indptr))
     order = np.lexsort((-counts.data, topic))

@@ -200,19 +200,11 @@ class EvidenceStore:
     progress: Progress = silent
     evidence: ClusterEvidence | None = None
 
-    def evidence_kind(self, measure: Measure) -> str:
-        """Return which evidence the measure needs under the metric."""
-        return measure.evidence_for(self.metric)
-
     def missing_for(self, measure: Measure) -> str | None:
         """Return which input this measure lacks (truth or vectors), or None."""
         if measure.family == "external":
             return None if self.columns else "truth"
         return None if self.documents is not None else "vectors"
-
-    def of(self, kind: str) -> Any:
-        """Return the geometry, the pairwise distances or the topics."""
-        return getattr(self, kind)
 
     @cached_property
     def geometry(self) -> ClusterEvidence:

@@ -76,7 +76,10 @@ class Comparison:
         return latex_summary(self.summary(), headline(self.runs))
 
     def _repr_html_(self) -> str:
-        return html_summary(self.summary(), headline(self.runs))
+        measures = headline(self.runs)
+        columns = ["corpus", "algorithm", *map(title_of, measures)]
+        rows = [[*names, *cells] for names, cells in _rows(self.summary(), measures)]
+        return html_table(columns, rows, caption="mean over seeds, with its 95 % interval")
 
     def tests(self, measures: Iterable[str]) -> pd.DataFrame:
         """Return paired tests over seeds, one row per corpus, measure and pair of algorithms.
@@ -266,25 +269,12 @@ def latex_summary(summary: pd.DataFrame, measures: Sequence[str]) -> str:
     return latex_table(columns, rows, alignment="ll" + "r" * len(measures))
 
 
-def html_summary(summary: pd.DataFrame, measures: Sequence[str]) -> str:
-    """Return the same table as a piece of HTML for notebooks."""
-    columns = ["corpus", "algorithm", *map(title_of, measures)]
-    rows = [[*names, *cells] for names, cells in _rows(summary, measures)]
-    return html_table(columns, rows, caption="mean over seeds, with its 95 % interval")
-
-
 def _rows(
     summary: pd.DataFrame, measures: Sequence[str], *, plus_minus: str = "±"
 ) -> list[tuple[list[str], list[str]]]:
     rows = []
     for (corpus, algorithm), group in summary.groupby(["corpus", "algorithm"], sort=False):
-        by_measure = group.set_index("measure")
-        rows.append(([str(corpus), str(algorithm)], [_cell(by_measure, name, plus_minus) for name in measures]))
+        intervals = zip(group["measure"], group["mean"], group["low"], group["high"], strict=True)
+        cells = {name: mean_and_interval(*interval, plus_minus=plus_minus) for name, *interval in intervals}
+        rows.append(([str(corpus), str(algorithm)], [cells.get(name, "-") for name in measures]))
     return rows
-
-
-def _cell(rows: pd.DataFrame, measure: str, plus_minus: str) -> str:
-    if measure not in rows.index:
-        return "-"
-    mean, low, high = (float(rows[column].to_dict()[measure]) for column in ("mean", "low", "high"))
-    return mean_and_interval(mean, low, high, plus_minus=plus_minus)
