@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
@@ -207,12 +206,13 @@ def _results(
     n_threads: int | None,
 ) -> Iterator[tuple[tuple[Contender, int], dict[str, Any]]]:
     """Yield each job with its labels and seconds, or with the failure that ended it, in the order of the jobs."""
-    folder = None if checkpoint is None else Path(checkpoint) / file_name(corpus.name)
     views = {} if corpus.meaning is None else corpus.meaning.told
     views |= {} if corpus.letters is None else {"letters": corpus.letters.weight}
-    store = Checkpoint(folder, fingerprint=matrix_checksum(corpus.matrix, k=corpus.n_clusters, **views))
-    keys = [file_name(clusterer.name, seed) for clusterer, seed in jobs]
-    pieces = {key: piece for key in keys if (piece := store.load(key)) is not None}
+    keys, store = [file_name(clusterer.name, seed) for clusterer, seed in jobs], None
+    if checkpoint is not None:
+        fingerprint = matrix_checksum(corpus.matrix, k=corpus.n_clusters, **views)
+        store = Checkpoint(Path(checkpoint) / file_name(corpus.name), fingerprint=fingerprint)
+    pieces = {key: piece for key in keys if store and (piece := store.load(key)) is not None}
     for clusterer in {id(job[0]): job[0] for job, key in zip(jobs, keys, strict=True) if key not in pieces}.values():
         # what an algorithm imports and compiles at first is not measured
         _fit(clusterer, corpus.first(_WARM_UP[0]), min(_WARM_UP[1], corpus.n_clusters), 0)
@@ -222,7 +222,7 @@ def _results(
             return dict(pieces[keys[number]])
         clusterer, seed = jobs[number]
         result = _fit(clusterer, corpus, corpus.n_clusters, seed)
-        if "failure" not in result:
+        if store and "failure" not in result:
             store.save(keys[number], result)
         return result
 
@@ -284,13 +284,10 @@ def _judged_elsewhere(corpus: LabelledCorpus, measures: object, clusterers: Sequ
 
 
 class Checkpoint:
-    """A folder of finished pieces of one piece of work, each a small json file; with no folder, nothing is kept."""
+    """A folder of finished pieces of one piece of work, each a small json file."""
 
-    def __init__(self, folder: str | os.PathLike[str] | None, *, fingerprint: str) -> None:
-        self._folder = None if folder is None else Path(folder)
-        if self._folder is None:
-            return
-        stamp = self._folder / "fingerprint"
+    def __init__(self, folder: Path, *, fingerprint: str) -> None:
+        self._folder, stamp = folder, folder / "fingerprint"
         with self._writing():
             self._folder.mkdir(parents=True, exist_ok=True)
         if stamp.exists() and stamp.read_text(encoding="utf-8") != fingerprint:
@@ -303,22 +300,17 @@ class Checkpoint:
 
     def load(self, name: str) -> Any | None:
         """Return the finished piece of that name, or None if it is still to be done."""
-        if self._folder is None:
-            return None
         path = self._folder / f"{name}.json"
-        if not path.exists():
-            return None
         try:
             return json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
         except json.JSONDecodeError as error:
             raise SchemaError(f"{path} is damaged ({error})", remedy="delete it to do that piece again") from error
 
     def save(self, name: str, piece: object) -> None:
         """Keep a finished piece; it appears whole or not at all."""
-        if self._folder is None:
-            return
-        path = self._folder / f"{name}.json"
-        with self._writing(), finished_file(path) as unfinished:
+        with self._writing(), finished_file(self._folder / f"{name}.json") as unfinished:
             unfinished.write_text(json.dumps(piece), encoding="utf-8")
 
     @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -26,7 +26,6 @@ from doccluster.selection.levels import (
     SURE_TOPICS,
     WEAK,
     Level,
-    Structure,
     between,
     draw_rows,
     few_among,
@@ -166,12 +165,7 @@ class Recommendation:
     @property
     def numbers(self) -> dict[Granularity, int]:
         """The number of clusters of each level that there is."""
-        numbers: dict[Granularity, int | None] = {
-            "sections": self.sections,
-            "topics": self.topics,
-            "subtopics": self.subtopics,
-        }
-        return {name: number for name, number in numbers.items() if number}
+        return {name: number for name in GRANULARITIES if (number := getattr(self, name))}
 
 
 def _counted(number: int, name: str) -> str:
@@ -265,7 +259,11 @@ def choose_k(
         smoothed = smooth_documents(
             sample.rows, sample.counts, parameters, meaning=sample.meaning, letters=sample.letters
         )
-    structure = _structure_of(sample, rng, n_threads)
+    # whether there is anything to find by the words, else whether there is by the meaning
+    few = draw_rows(sample.rows.shape[0], MAX_FOR_TOPICS, rng)
+    structure = find_structure(sample.rows[few], rng, n_threads=n_threads)
+    if sample.meaning is not None and not structure.is_there:
+        structure = find_structure(sample.meaning.rows[few], rng, n_threads=n_threads)
     levels = find_both(sample.rows, smoothed, rng, n_threads=n_threads, progress=progress)
     best = _best_levels(levels)
     divided = (level for level in levels["topics"][0] if level.n_clusters > 1 and level.largest <= HEAP)
@@ -279,11 +277,10 @@ def choose_k(
     # of the numbers that were asked for the nearest by ratio: 20 is as far from 10 as 5
     if requested and unlimited is not None:
         k = min(requested, key=lambda number: (abs(math.log(number / unlimited)), number))
+    numbers: Any = {name: best[name].n_clusters if name in best else None for name in GRANULARITIES}
     return Recommendation(
         k=k,
-        sections=_number(best.get("sections")),
-        topics=_number(best.get("topics")),
-        subtopics=_number(best.get("subtopics")),
+        **numbers,
         granularity=chosen,
         reason=reason,
         has_structure=level is not None,
@@ -341,15 +338,6 @@ def _sample_of(
     letters = None if letters is None else letters.take(places)
     # rows that were smoothed with all documents are no sample of them
     return _Sample(rows[places], counts, meaning, letters, None, places, n_documents)
-
-
-def _structure_of(sample: _Sample, rng: np.random.Generator, n_threads: int | None) -> Structure:
-    """Return whether there is anything to find by the words, else whether there is by the meaning."""
-    few = draw_rows(sample.rows.shape[0], MAX_FOR_TOPICS, rng)
-    structure = find_structure(sample.rows[few], rng, n_threads=n_threads)
-    if sample.meaning is None or structure.is_there:
-        return structure
-    return find_structure(sample.meaning.rows[few], rng, n_threads=n_threads)
 
 
 def _best_levels(levels: Mapping[str, tuple[list[Level], Labels]]) -> dict[Granularity, Level]:
@@ -411,10 +399,6 @@ def _shown(
     if len(best) > 2 and best_agreement >= SURE_TOPICS:
         return "topics", "which random parts of the documents have too, more than the sections"
     return broadest, "the broadest ones" if len(best) > 2 else "the broader ones"
-
-
-def _number(level: Level | None) -> int | None:
-    return None if level is None else level.n_clusters
 
 
 def _columns(levels: Mapping[str, tuple[list[Level], Labels]], best: Mapping[Granularity, Level]) -> dict[str, Array]:

@@ -225,7 +225,7 @@ def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, ge
     """
     if separation is None:
         rows = generator.standard_normal((n_clusters, n_terms))
-        return _unit(rows)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1)[:, None])
     constant, varying = _eigenvalues(n_clusters, check_share(separation, "separation", lowest=-1.0))
     rank = (constant > 0) + (varying > 0) * (n_clusters - 1)
     if rank > n_terms:
@@ -246,12 +246,7 @@ def _mean_directions(n_clusters: int, n_terms: int, separation: float | None, ge
     basis, triangle = linalg.qr(generator.standard_normal((n_terms, rank)), mode="economic", check_finite=False)
     frame = (basis * np.where(np.diagonal(triangle) < 0, -1.0, 1.0)).T  # orthonormal, in a uniformly random position
     rows = (vectors * scales[:, None]).T @ frame
-    return _unit(rows)
-
-
-def _unit(rows: Floats) -> Floats:
-    lengths: Floats = np.linalg.norm(rows, axis=1)
-    return np.divide(rows, lengths[:, None])
+    return np.asarray(rows / np.linalg.norm(rows, axis=1)[:, None])
 
 
 def _eigenvalues(n_clusters: int, separation: float) -> tuple[float, float]:

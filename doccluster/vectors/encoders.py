@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -171,9 +171,7 @@ def _sentence_transformer(name: str, place: str) -> Encoder:
     folder = Path(place)
     files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else ()
 
-    def encode_one_by_one(texts: list[str]) -> Any:
-        return model.encode(texts, batch_size=1, show_progress_bar=False)
-
+    encode_one_by_one = partial(model.encode, batch_size=1, show_progress_bar=False)
     return Encoder(name, files_digest(*files) if files else "", encode_one_by_one)
 
 

@@ -178,21 +178,18 @@ def has_as_many_rows(points: Any, number: int) -> bool:
     False
     """
     places: set[bytes] = set()
+    columns = np.arange(points.shape[1])
     for row in range(points.shape[0]):
-        columns, values = _entries(points, row)
-        values = np.round(values, 6)
+        if sparse.issparse(points):
+            entries = slice(points.indptr[row], points.indptr[row + 1])
+            columns, values = points.indices[entries], np.round(points.data[entries], 6)
+        else:
+            values = np.round(points[row], 6)
         if values.any():
             places.add(columns[values != 0].tobytes() + values[values != 0].tobytes())
         if len(places) >= number:
             return True
     return False
-
-
-def _entries(points: Any, row: int) -> tuple[Any, Any]:
-    if not sparse.issparse(points):
-        return np.arange(points.shape[1]), points[row]
-    entries = slice(points.indptr[row], points.indptr[row + 1])
-    return points.indices[entries], points.data[entries]
 
 
 def weighted_rows(counts: CsrArray, factors: SingleFloats, *, n_threads: int | None = None) -> Matrix:
