@@ -147,12 +147,13 @@ class ArticleLikeness:
         self.to_centre = (np.maximum(to_all - is_within, 0.0) / n_others).astype(np.float32)
         n_pairs = max((n_others + 1) * n_others, 1)
         self.common = np.float32(max(float(total @ total) - in_centre.shape[0], 0.0) / n_pairs)
-        self.rows, self.times, self.outlets = rows, times, outlets
+        self.rows, self.times = rows, times
+        self._matrix, self._facts = _arrays_of(rows), (times, outlets, self.to_centre, self.common)
 
     def background(self, rows: Integers, window: int, n_in_window: Integers, n_threads: int | None = 1) -> SingleFloats:
         """Return for rows the likeness that as few articles of other weeks reach as one in those of its window."""
         sample = np.unique(np.linspace(0, len(self.times) - 1, N_SAMPLED).astype(np.int64))
-        postings = _postings(self.rows[sample])
+        postings = _arrays_of(self.rows[sample].tocsc())
         matrix, facts = self._matrix, self._facts
 
         def elsewhere(block: slice) -> SingleFloats:
@@ -178,7 +179,7 @@ class ArticleLikeness:
         """
         first = np.searchsorted(self.times, self.times - window)
         end = np.searchsorted(self.times, self.times + window, "right")
-        matrix, postings, facts = self._matrix, _postings(self.rows), self._facts
+        matrix, postings, facts = self._matrix, _arrays_of(self.rows.tocsc()), self._facts
         spans = np.column_stack([first, end]).astype(np.int64)
 
         def linked(block: slice) -> EarlierLinks:
@@ -187,18 +188,10 @@ class ArticleLikeness:
         parts = list(map_blocks(linked, row_blocks(rows.size, ROWS_AT_ONCE), n_threads=n_threads))
         return EarlierLinks(*map(np.concatenate, zip(*parts, strict=True))) if parts else NO_LINKS
 
-    @property
-    def _matrix(self) -> tuple[Array, Array, Array]:
-        return self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int32), self.rows.data
 
-    @property
-    def _facts(self) -> tuple[Array, Array, Array, np.float32]:
-        return self.times, self.outlets, self.to_centre, self.common
-
-
-def _postings(rows: sparse.csr_array) -> tuple[Array, Array, Array]:
-    columns = rows.tocsc()
-    return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
+def _arrays_of(matrix: sparse.csr_array | sparse.csc_array) -> tuple[Array, Array, Array]:
+    """Return the starts, indices and values of rows; of columns these are postings."""
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
 
 
 @jit(inner=True)

@@ -89,16 +89,8 @@ class WordReader:
         counted = Counter((*in_title * TITLE_TIMES, *in_text))
         words = tuple(word for word in counted if word not in stop_words)
         names = _names_in(title) | _names_in(text[:MAX_CHARACTERS])
-        counts = np.fromiter(
-            (
-                -min(counted[word], MAX_COUNTED)
-                if word in names or word[0].isdigit()
-                else min(counted[word], MAX_COUNTED)
-                for word in words
-            ),
-            dtype=np.int8,
-            count=len(words),
-        )
+        counts = np.array([min(counted[word], MAX_COUNTED) for word in words], np.int8)
+        counts[[word in names or word[0].isdigit() for word in words]] *= -1
         return ArticleWords(words, counts, language)
 
     def _language(self, words: set[str]) -> str:
