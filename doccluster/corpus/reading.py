@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ import numpy as np
 from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
-from doccluster.corpus.assembly import CorpusBuilder, ReadRows, clean_line
+from doccluster.corpus.assembly import CorpusBuilder, LabelsOf, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.encodings import UNKNOWN, decode
@@ -134,7 +135,7 @@ def read_to_disk(source: object, folder: Path, **reader: Any) -> Corpus:
 
 def _read(source: object, options: ReadOptions, progress: Progress, writer: TextWriter | None = None) -> Corpus:
     options = replace(options, format=check_format(options.format)).checked()
-    labels = None if options.labels_file is None else LabelFile.read(Path(options.labels_file), options)
+    labels = None if options.labels_file is None else labels_beside(Path(options.labels_file), options)
     reading = Reading(options, progress, writer)
     reading.run(source)
     if writer is not None:
@@ -217,7 +218,7 @@ class Reading:
             for item in self._prepared(read_in_memory(source, self.options), "the source"):
                 self.take(item)
 
-    def finish(self, labels: LabelFile | None) -> Corpus:
+    def finish(self, labels: LabelsOf | None) -> Corpus:
         """Return the corpus, or raise the error that explains best why there is none."""
         split = self.options.split
         splits = self.remarks.splits
@@ -229,7 +230,7 @@ class Reading:
                 "is in no document", argument="split", received=split, remedy=f"the splits there are: {splits_known}"
             )
         corpus = self.builder.build(
-            labels_of=None if labels is None else labels.columns,
+            labels_of=labels,
             stripped_html=bool(self.remarks.stripped),
             text_columns=tuple(self.remarks.text_columns),
             guessed_encodings=dict(Counter(self.remarks.guessed.values())),
@@ -343,47 +344,42 @@ LABEL_COLUMN = "label"
 _JSON_LINES = (".jsonl", ".ndjson")
 
 
-class LabelFile:
-    """Labels by the place of a document in its source, or by its id."""
+def labels_beside(path: Path, options: ReadOptions) -> LabelsOf:
+    """Return the function that gives documents the labels of a file, by their places in their source or their ids.
 
-    def __init__(self, name: str, *, lines: list[str] | None, by_id: Mapping[str, dict[str, tuple[str, ...]]]) -> None:
-        self._name = name
-        self._lines = lines
-        self._by_id = by_id
+    Raises InputError if the file cannot be read, or is a table without a column id.
+    """
+    try:
+        with boundary("unreadable"):
+            text = decode(read_whole(path)).text
+            if path.suffix.lower() in (".csv", ".tsv", *_JSON_LINES):
+                return partial(_labels_by_id, _table(text, path, options))
+    except ReadFailure as failure:
+        raise InputError(f"the labels file {str(path)!r} cannot be read: {failure.detail}.") from failure
+    lines = text.replace("\r\n", "\n").split("\n")
+    return partial(_labels_by_line, lines[:-1] if lines[-1] == "" else lines, path.name)
 
-    @classmethod
-    def read(cls, path: Path, options: ReadOptions) -> LabelFile:
-        """Return the labels of a file. Raises InputError if it cannot be read, or is a table without a column id."""
-        try:
-            with boundary("unreadable"):
-                text = decode(read_whole(path)).text
-                if path.suffix.lower() in (".csv", ".tsv", *_JSON_LINES):
-                    return cls(path.name, lines=None, by_id=_table(text, path, options))
-        except ReadFailure as failure:
-            raise InputError(f"the labels file {str(path)!r} cannot be read: {failure.detail}.") from failure
-        lines = text.replace("\r\n", "\n").split("\n")
-        return cls(path.name, lines=lines[:-1] if lines[-1] == "" else lines, by_id={})
 
-    def columns(self, rows: ReadRows) -> dict[str, list[tuple[str, ...]]]:
-        """Return the labels of some documents by column; empty and over-long ones have lines here too."""
-        if self._lines is None:
-            labels_of_rows = [self._by_id.get(name, {}) for name in rows.names]
-            names = dict.fromkeys(name for labels in labels_of_rows for name in labels)
-            before = {name: rows.labels.get(name) or ((),) * len(rows) for name in names}
-            return {
-                name: [labels.get(name, former) for labels, former in zip(labels_of_rows, before[name], strict=True)]
-                for name in names
-            }
-        # empty and over-long documents have lines too, so a line counts on from those before it
-        n_found = len(rows) + len(rows.left_out)
-        if len(self._lines) != n_found:
-            raise InputError(
-                f"{self._name} has {len(self._lines)} label(s) for {n_found} document(s)",
-                remedy="give one line for each, or a csv or jsonl with the columns id and label",
-            )
-        places = np.arange(len(rows)) + np.searchsorted(rows.left_out, np.arange(len(rows)), side="right")
-        lines = (self._lines[place] for place in places.tolist())
-        return {LABEL_COLUMN: [cell_labels(clean_line(line)) for line in lines]}
+def _labels_by_id(by_id: Mapping[str, dict[str, tuple[str, ...]]], rows: ReadRows) -> dict[str, list[tuple[str, ...]]]:
+    labels_of_rows = [by_id.get(name, {}) for name in rows.names]
+    names = dict.fromkeys(name for labels in labels_of_rows for name in labels)
+    before = {name: rows.labels.get(name) or ((),) * len(rows) for name in names}
+    return {
+        name: [labels.get(name, former) for labels, former in zip(labels_of_rows, before[name], strict=True)]
+        for name in names
+    }
+
+
+def _labels_by_line(lines: list[str], file: str, rows: ReadRows) -> dict[str, list[tuple[str, ...]]]:
+    # empty and over-long documents have lines too, so a line counts on from those before it
+    n_found = len(rows) + len(rows.left_out)
+    if len(lines) != n_found:
+        raise InputError(
+            f"{file} has {len(lines)} label(s) for {n_found} document(s)",
+            remedy="give one line for each, or a csv or jsonl with the columns id and label",
+        )
+    places = np.arange(len(rows)) + np.searchsorted(rows.left_out, np.arange(len(rows)), side="right")
+    return {LABEL_COLUMN: [cell_labels(clean_line(lines[place])) for place in places.tolist()]}
 
 
 def _table(text: str, path: Path, options: ReadOptions) -> dict[str, dict[str, tuple[str, ...]]]:
