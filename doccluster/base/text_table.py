@@ -189,13 +189,8 @@ def shortened(text: str, width: int, mark: str = "…") -> str:
     """
     if text_width(text) <= width:
         return text
-    n_letters, taken_width = 0, 0
-    for letter in text:
-        taken_width += _letter_width(letter)
-        if taken_width > width - text_width(mark):
-            break
-        n_letters += 1
-    return text[:n_letters].rstrip() + mark
+    room, widths = width - text_width(mark), itertools.accumulate(map(_letter_width, text))
+    return text[: sum(1 for _ in itertools.takewhile(room.__ge__, widths))].rstrip() + mark
 
 
 _UNSEEN = re.compile(f"[{CONTROLS}\f\r{LATER_CONTROLS}{DIRECTIONS}\ufeff]")

@@ -62,7 +62,7 @@ def read_office(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
         raise ReadFailure("broken-file", f"it is damaged ({error})") from error
     except DefusedXmlException as error:
         raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
-    yield Draft(with_title(title, text), file.name, str(file.place), title, date, is_whole_file=True)
+    yield file.as_document(with_title(title, text), title=title, date=date)
 
 
 class _Parts:
@@ -203,7 +203,7 @@ def read_rtf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     """Return the one document that the file is."""
     source = file.read(options.allowance.memory).decode("latin-1")
     text = "".join(_rtf_pieces(source, options.allowance))
-    yield Draft(text.strip(), file.name, str(file.place), is_whole_file=True)
+    yield file.as_document(text.strip())
 
 
 def _rtf_pieces(source: str, allowance: Allowance) -> Iterator[str]:
@@ -297,8 +297,7 @@ def read_pdf(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     title = properties.get("Title", "").strip()
     creation_date = _DATE.match(properties.get("CreationDate", ""))
     date = "" if creation_date is None else "-".join(part for part in creation_date.groups()[:3] if part)
-    text = PAGE_END.join(pages).strip()
-    yield Draft(with_title(title, text), file.name, str(file.place), title, date, is_whole_file=True)
+    yield file.as_document(with_title(title, PAGE_END.join(pages).strip()), title=title, date=date)
 
 
 PDF = Format(

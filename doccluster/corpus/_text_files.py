@@ -31,7 +31,7 @@ _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the one document that the file is."""
     text = file.text(options.document_bytes)
-    yield Draft(text, file.name, id=str(file.place), title=subject_of_message(text), is_whole_file=True)
+    yield file.as_document(text, title=subject_of_message(text))
 
 
 def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -58,15 +58,8 @@ def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
         with importing((Argument("html", "article"), " needs"), "trafilatura", install="doccluster[html]"):
             import trafilatura
         text = trafilatura.extract(markup, include_comments=False) or text
-    yield Draft(
-        text=with_title(page.title, text) if text else "",
-        where=file.name,
-        id=str(file.place),
-        title=page.title,
-        date=page.date,
-        link=page.link,
-        is_whole_file=True,
-    )
+    text = with_title(page.title, text) if text else ""
+    yield file.as_document(text, title=page.title, date=page.date, link=page.link)
 
 
 _PAGES = (".html", ".htm", ".xhtml")
@@ -101,7 +94,7 @@ def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     elements = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
     title = next((text or "" for name, text in elements if name in ("title", "headline")), "")
     text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
-    yield Draft(_LINE_ENDS.sub("\n", text).strip(), file.name, id=str(file.place), title=title, is_whole_file=True)
+    yield file.as_document(_LINE_ENDS.sub("\n", text).strip(), title=title)
 
 
 XML = Format(

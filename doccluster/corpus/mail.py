@@ -275,14 +275,11 @@ def read_newsgroups(file: InputFile, options: ReadOptions) -> Iterator[Draft | S
     if "footers" in options.stripped:
         body = strip_footer(body)
     split = next((match[1].lower() for part in file.place.parts if (match := _SPLIT.search(part))), "")
-    yield Draft(
-        text="\n\n".join([*(part for part in parts if part), body.strip("\n")]),
-        where=file.name,
-        id=str(file.place),
+    yield file.as_document(
+        "\n\n".join([*(part for part in parts if part), body.strip("\n")]),
         title=decoded_header(headers.get("subject", "")),
         date=headers.get("date", ""),
         extra={"split": split} if split else {},
-        is_whole_file=True,
     )
 
 

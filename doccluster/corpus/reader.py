@@ -226,6 +226,10 @@ class InputFile:
         """The name of the folder it lies in, empty at the top of the source."""
         return self.place.parent.name
 
+    def as_document(self, text: str, **facts: Any) -> Draft:
+        """Return the one document that the file is; `facts` are fields of `Draft`."""
+        return Draft(text, self.name, id=str(self.place), is_whole_file=True, **facts)
+
     def read(self, limit: int | None = None) -> bytes:
         """Return all bytes; raise ReadFailure when there are more than `limit`."""
         if limit is None:

@@ -121,14 +121,8 @@ class ReadOptions:
                 known = "give for instance utf-8 or cp1252"
                 raise InputError("is not known", argument="encoding", received=self.encoding, remedy=known) from error
         options = replace(self, **columns)
-        _ = (
-            options.text_columns,
-            options.label_names,
-            options.kept_columns,
-            options.dropped_columns,
-            options.stripped,
-            options.expanded_size,
-        )  # refused
+        for option in ("text_columns", "label_names", "kept_columns", "dropped_columns", "stripped", "expanded_size"):
+            getattr(options, option)  # which is refused if it cannot be used
         return options
 
     @cached_property
