@@ -74,12 +74,9 @@ class Place:
 
     def map(self, function: Callable[..., Result], items: Sequence[object], *shared: object) -> Iterator[Result]:
         """Yield ``function(item, *shared)`` for each item, in the order of the items."""
-        function, shared = self._as_called(function, shared)
-
-        def call(item: object) -> Result:
-            return function(item, *shared)
-
-        return map_blocks(call, items, n_threads=min(self._n_threads, max(1, len(items))))
+        called, values = self._as_called(function, shared)
+        n_threads = min(self._n_threads, max(1, len(items)))
+        return map_blocks(lambda item: called(item, *values), items, n_threads=n_threads)
 
     def reduce(
         self,

@@ -85,14 +85,13 @@ def collector_paused() -> Iterator[None]:
 
     The searches would go through all of them again and again, for a tenth of the time.
     """
-    if not gc.isenabled():
-        yield
-        return
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()
 
 
 CLOCK = CompileClock()

@@ -126,11 +126,8 @@ def described(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     message = str(error)
-    return (
-        message
-        if message and isinstance(error, ValueError | OSError)
-        else f"{type(error).__name__}: {message}".rstrip(": ")
-    )
+    is_telling = message and isinstance(error, ValueError | OSError)
+    return message if is_telling else f"{type(error).__name__}: {message}".rstrip(": ")
 
 
 HEAD_SIZE = 65_536

@@ -440,9 +440,7 @@ def _tar_members(file: InputFile, budget: Budget) -> Iterator[InputFile | Skippe
                 continue
             stream = archive.extractfile(member)
             if stream is not None:
-                holes = (
-                    budget.spend if member.issparse() else None
-                )  # a sparse member expands; others were counted before
+                holes = budget.spend if member.issparse() else None  # it expands; others were counted before
                 yield _member(file, name, counted_stream(stream, spend=holes, broken="broken-archive"))
 
 
