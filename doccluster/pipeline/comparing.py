@@ -23,7 +23,6 @@ from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import EncodedRows, read_documents, with_meaning
 from doccluster.pipeline.sources import MATRIX_OPTIONS, is_matrix
 from doccluster.pipeline.vectorizing import vectorizer_options
-from doccluster.results.document_table import DocumentTable
 from doccluster.selection import Comparison, LabelledCorpus, compare
 from doccluster.selection.comparison_result import headline, latex_summary, title_of
 
@@ -233,10 +232,6 @@ def _labelled(
     vectors = stages.with_letters(vectorized, documents_read, by_words)
     column, _ = options.column(source)
     truth = column if column in documents.labels else next(iter(documents.labels), None)
-    files = _names(options.label_files(source))
-    elsewhere = {
-        called: _labels_of(documents, documents_read.documents, source, file) for file, called in files.items()
-    }
     if truth is None and n_clusters is None:
         raise InputError(
             f"{source} has no classes, so the number of clusters is missing",
@@ -252,38 +247,37 @@ def _labelled(
     if true_classes is not None:
         n_classes = len(set(true_classes))
         about = {"truth": truth, "n_classes": n_classes, "label_columns": ", ".join(documents.labels)}
+    ids = [documents.ids[row] for row in rows]
+    files = _names(options.label_files(source))
+    every_id = documents_read.documents.ids
+    labels = {called: _labels_of(ids, every_id, source, file, called) for file, called in files.items()}
     chosen = vectors.take(np.array(rows, dtype=np.int64))
     return LabelledCorpus(
         name,
         **{name: getattr(chosen, name) for name in ("matrix", "counts", "meaning", "letters")},
         truth=true_classes,
         n_clusters=n_clusters or about["n_classes"],
-        labels=_complete({file: [labels[row] for row in rows] for file, labels in elsewhere.items()}, source),
+        labels=labels,
         about=about,
     )
 
 
-def _labels_of(documents: DocumentTable, every: DocumentTable, source: Path, file: Path) -> list[str]:
-    """Return the labels that a file gives the documents; empty where it gives none."""
+def _labels_of(ids: Sequence[str], every_id: Sequence[str], source: Path, file: Path, called: str) -> object:
+    """Return the labels that a file gives some documents of a source; raise InputError where it gives one none."""
     file_labels = read_labels(file)
     cells = next(iter(file_labels.columns.values()))
     if any(isinstance(cell, list) for cell in cells):
         raise InputError(f"{file} has documents with several labels", remedy="each needs one cluster")
-    documents_of_source = ForeignLabels(str(source), every.ids, {"id": every.ids})
+    documents_of_source = ForeignLabels(str(source), every_id, {"id": every_id})
     rows = rows_of(documents_of_source, file_labels.ids, file_labels.n_documents, str(file), may_lack=True)
-    cell_of_id = {name: cells[row] if row >= 0 else "" for name, row in zip(every.ids, rows.tolist(), strict=True)}
-    return [cell_of_id[name] for name in documents.ids]
-
-
-def _complete(labels: Mapping[str, Sequence[str]], source: Path) -> dict[str, object]:
-    for file, file_labels in labels.items():
-        lacking = sum(not label for label in file_labels)
-        if lacking:
-            raise InputError(
-                f"the labels {file} lack {lacking:,} of the {len(file_labels):,} documents of {source} that are judged",
-                remedy="give each a label",
-            )
-    return {file: np.array(file_labels) for file, file_labels in labels.items()}
+    cell_of_id = {name: cells[row] if row >= 0 else "" for name, row in zip(every_id, rows.tolist(), strict=True)}
+    labels = [cell_of_id[name] for name in ids]
+    if lacking := sum(not label for label in labels):
+        raise InputError(
+            f"the labels {called} lack {lacking:,} of the {len(labels):,} documents of {source} that are judged",
+            remedy="give each a label",
+        )
+    return np.array(labels)
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, figures: bool = True) -> None:

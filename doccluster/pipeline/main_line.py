@@ -535,6 +535,7 @@ class _Line:
         }
         if apart is not None:
             choices["apart_from"] = {"terms": apart.strongest, "share_taken": round(apart.share_taken, 6)}
+        n_filled = fit.partition.n_clusters
         notes = (
             count.why,
             meaning_note(vectorized.vectors, settings),
@@ -545,7 +546,9 @@ class _Line:
             *of_apart,
             *(() if clusters.guided is None else clusters.guided.notes),
             other_note(clusters.is_other),
-            *_fit_notes(fit, count.k),
+            *fit.left_out,
+            "The fit was interrupted: these are the best clusters found until then." if fit.interrupted else None,
+            f"You asked for {count.k:,} clusters; only {n_filled:,} could be filled." if n_filled < count.k else None,
             *labeled.notes,
         )
         return Run(
@@ -602,12 +605,3 @@ def _resolved(
         "boilerplate": [asdict(line) for line in documents.left_out[:N_KEPT]],
         **{name: options[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if options},
     }
-
-
-def _fit_notes(fit: FittedClusters, k: int) -> list[str]:
-    notes = list(fit.left_out)
-    if fit.interrupted:
-        notes.append("The fit was interrupted: these are the best clusters found until then.")
-    if fit.partition.n_clusters < k:
-        notes.append(f"You asked for {k:,} clusters; only {fit.partition.n_clusters:,} could be filled.")
-    return notes

@@ -36,8 +36,10 @@ class Vectorization(ShortRepr):
         stemmed = ", words cut to five letters" if stemming == CUT else ", words stemmed" if stemming else ""
         treatment = f"{self._function_words_told(self.writing)}{stemmed}"
         lines = {"languages": f"{self.writing.languages_told()}; {treatment}"}
-        if self.vectorizer.dropped_terms:
-            lines["dropped"] = _spread_told(tuple(self.vectorizer.dropped_terms))
+        if words := tuple(self.vectorizer.dropped_terms or ()):
+            shown = ", ".join(words[:N_SHOWN]) + (", ..." if len(words) > N_SHOWN else "")
+            occur = "words that occur" if len(words) > 1 else "word that occurs"
+            lines["dropped"] = f"{len(words):,} {occur} evenly everywhere: {shown}"
         scripts = self.writing.scripts_told()
         if scripts and self.vectorizer.analyzer == "script":
             lines["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
@@ -103,8 +105,3 @@ def adopt_vectors(
     if language != "auto":
         return Vectorization(vectors, None, choose_languages(language))
     return Vectorization(vectors, None, () if names is None else tuple(guess_languages_of_terms(map(str, names))))
-
-
-def _spread_told(words: Sequence[str]) -> str:
-    shown = ", ".join(words[:N_SHOWN]) + (", ..." if len(words) > N_SHOWN else "")
-    return f"{len(words):,} word{'s that occur' if len(words) > 1 else ' that occurs'} evenly everywhere: {shown}"
