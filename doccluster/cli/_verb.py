@@ -234,16 +234,12 @@ def checked(check: Callable[[Any], Any]) -> Callback:
                 if item is not None:
                     check(item)
             except InputError as error:
-                raise click.BadParameter(_without_name(error)) from error
+                # with the value that was typed: click says the option before it
+                subject = "" if error.argument is None else f"{shown(error.received)} "
+                raise click.BadParameter(subject + worded(error.clauses)) from error
         return value
 
     return callback
-
-
-def _without_name(error: InputError) -> str:
-    """Return the sentence of an error with the value that was typed, where click says the option before it."""
-    subject = "" if error.argument is None else f"{shown(error.received)} "
-    return subject + worded(error.clauses)
 
 
 def number_or_share(_context: click.Context, _option: click.Parameter, value: str | None) -> int | float | None:

@@ -137,6 +137,7 @@ def compare_command(
     code you trust.
     """
     from doccluster.pipeline.comparing import compare_sources
+    from doccluster.selection.comparison_result import headline
 
     # an option may be of one source, as SRC=VALUE, or of all
     truth_by_source = _by_source(truth, sources)
@@ -155,7 +156,15 @@ def compare_command(
             **settings,
         )
     if as_json:
-        print_json(_as_json(comparison))
+        print_json(
+            {
+                "corpora": comparison.corpora.to_dict("records"),
+                "summary": comparison.summary().to_dict("records"),
+                "tests": comparison.tests(headline(comparison.runs)).to_dict("records"),
+                "agreement": comparison.agreement().to_dict("records"),
+                "failures": comparison.failures.to_dict("records"),
+            }
+        )
     else:
         print_comparison(comparison)
         say(f"  {settings['output']}: runs and summary (csv), summary.tex, and figures (svg)")
@@ -256,19 +265,6 @@ def _by_source(texts: Iterable[str], sources: Sequence[str]) -> dict[str | None,
         source = next((name for name in sorted(spellings, key=len, reverse=True) if text.startswith(f"{name}=")), None)
         by_source.setdefault(source, []).append(text if source is None else text[len(source) + 1 :])
     return by_source
-
-
-def _as_json(comparison: Comparison) -> dict[str, object]:
-    from doccluster.selection.comparison_result import headline
-
-    tables = {
-        "corpora": comparison.corpora,
-        "summary": comparison.summary(),
-        "tests": comparison.tests(headline(comparison.runs)),
-        "agreement": comparison.agreement(),
-        "failures": comparison.failures,
-    }
-    return {name: table.to_dict("records") for name, table in tables.items()}
 
 
 def print_comparison(comparison: Comparison) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.base.arrays import Floats
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
@@ -97,7 +96,10 @@ def assign_documents(
     }
     if scheduler is None and scratch is None:
         documents_read = read_source(source, **reading)
-        vectors, unknown = documents_read.vectorize_like(fitted), _unknown_shares(fitted, documents_read)
+        vectors, corpus = documents_read.vectorize_like(fitted), documents_read.corpus
+        unknown = np.full(len(documents_read.documents), np.nan)
+        if corpus is not None and fitted.vectorizer is not None:
+            unknown = unknown_term_shares(corpus.texts, fitted.vectorizer)
         going = None
         if decides_by_meaning(fitted):
             going = going_by_meaning(
@@ -180,9 +182,3 @@ def reader_settings(model: Model, source: object, reader: Mapping[str, Any], *, 
     except ValueError as error:
         raise SchemaError(f"the settings in the model are damaged ({error})", remedy="make the run again") from error
     return {**{name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE}, **reader}
-
-
-def _unknown_shares(model: Model, documents_read: SourceDocuments) -> Floats:
-    if documents_read.corpus is None or model.vectorizer is None:
-        return np.full(len(documents_read.documents), np.nan)
-    return unknown_term_shares(documents_read.corpus.texts, model.vectorizer)

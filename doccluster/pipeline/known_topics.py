@@ -175,13 +175,3 @@ def ancestors(name: str, parents: Mapping[str, str | None]) -> list[str]:
 def n_guides(topics: Iterable[Topic]) -> int:
     """Return how many topics a cluster is grown from: those with words or examples."""
     return sum(bool(topic.words or topic.examples) for topic in topics)
-
-
-def record_of(topics: Iterable[Topic] | None) -> list[Mapping[str, object]] | None:
-    """Return topics as run.json holds them."""
-    if topics is None:
-        return None
-    return [
-        {"name": topic.name, "words": list(topic.words), "examples": list(topic.examples), "parent": topic.parent}
-        for topic in topics
-    ]

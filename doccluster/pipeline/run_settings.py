@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from doccluster.base.validation import check_choice, check_positive_int
 from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
-from doccluster.pipeline.known_topics import Topic, n_guides, record_of
+from doccluster.pipeline.known_topics import Topic, n_guides
 from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.text.tokens import check_safe_pattern
 
@@ -262,7 +262,11 @@ class RunSettings:
             for setting in fields(self)
             if setting.name not in (*MAY_BE_IN_MEMORY, "topics")
         }
-        plain["topics"] = record_of(self.topics)
+        plain["topics"] = None
+        if self.topics is not None:
+            plain["topics"] = [
+                {**asdict(topic), "words": list(topic.words), "examples": list(topic.examples)} for topic in self.topics
+            ]
         for name in MAY_BE_IN_MEMORY:
             value = getattr(self, name)
             plain[name] = os.fspath(value) if isinstance(value, str | os.PathLike) else None

@@ -162,18 +162,15 @@ def scale_of(values: npt.ArrayLike, *, is_log: bool = False, margin: float = 0.0
     low, high = low if ends[0] is None else ends[0], high if ends[1] is None else ends[1]
     if is_log:
         return Scale(low, high, *_log_ticks(low, high), is_log=True)
-    step = round_step((high - low) / MAX_TICKS)
+    # the smallest of 1, 2, 2.5, 5 times a power of ten with which there are not too many
+    least = (high - low) / MAX_TICKS
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
     ticks = np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1) * step
     # as many decimals as tell the ticks apart; numbers too small for that are written with their power of ten
     digits = next((digits for digits in range(13) if abs(round(step, digits) - step) < 1e-6 * step), None)
     form = "g" if digits is None else f",.{digits}f"
     return Scale(low, high, tuple(ticks), tuple(f"{tick + 0.0:{form}}".replace("-", "−") for tick in ticks))
-
-
-def round_step(least: float) -> float:
-    """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below `least`."""
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
 
 
 def _log_ticks(low: float, high: float) -> tuple[tuple[float, ...], tuple[str, ...]]:
