@@ -37,8 +37,38 @@ VECTORIZER_SCHEMA = 3
 _READABLE = (1, 2, 3)
 
 
-class TextEstimator:
-    """Base of the vectorizers: parameters are the keyword arguments of `__init__`, attributes of the same names."""
+@described_by(TfidfParameters)
+class TfidfVectorizer(TfidfParameters):
+    r"""Return documents as rows of tf-idf weights, term for term and value for value as scikit-learn's vectorizer.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Term -> column.
+    idf_ : array of shape (n_terms,)
+        The factor of each column (absent if there is none).
+    document_frequency_ : int64 array of shape (n_terms,)
+        In how many of the fitted documents each term occurs.
+    display_terms_ : object array of shape (n_terms,)
+        The commonest written form of each term, the alphabetically first of equally common ones.
+    stop_words_removed_ : tuple of str
+        The stop words that were met in the fitted documents, sorted.
+    n_documents_ : int
+        The number of fitted documents.
+    mean_length_ : float
+        The mean number of counted terms in them (BM25 compares lengths with it).
+
+    Examples
+    --------
+    >>> vectorizer = TfidfVectorizer(stop_words="english", stemming="english")
+    >>> matrix = vectorizer.fit_transform(["The elections were held.", "An election is held, voters elected.", ""])
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['elect', 'held', 'voter']
+    >>> vectorizer.display_terms_.tolist()
+    ['elected', 'held', 'voters']
+    >>> matrix.shape, matrix.dtype.name
+    ((3, 3), 'float32')
+    """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; `deep` changes nothing, since none of them is an estimator."""
@@ -76,9 +106,9 @@ class TextEstimator:
             )
         return self
 
-    def require_fit(self, attribute: str) -> None:
-        """Raise scikit-learn's NotFittedError when `attribute` has not been learned."""
-        if not hasattr(self, attribute):
+    def require_fit(self) -> None:
+        """Raise scikit-learn's NotFittedError when no terms have been learned."""
+        if not hasattr(self, "vocabulary_"):
             from sklearn.exceptions import NotFittedError
 
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit before using it.")
@@ -110,40 +140,6 @@ class TextEstimator:
     def _defaults(cls) -> dict[str, object]:
         parameters = inspect.signature(cls).parameters.values()
         return {parameter.name: parameter.default for parameter in parameters}
-
-
-@described_by(TfidfParameters)
-class TfidfVectorizer(TfidfParameters, TextEstimator):
-    r"""Return documents as rows of tf-idf weights, term for term and value for value as scikit-learn's vectorizer.
-
-    Attributes
-    ----------
-    vocabulary_ : dict
-        Term -> column.
-    idf_ : array of shape (n_terms,)
-        The factor of each column (absent if there is none).
-    document_frequency_ : int64 array of shape (n_terms,)
-        In how many of the fitted documents each term occurs.
-    display_terms_ : object array of shape (n_terms,)
-        The commonest written form of each term, the alphabetically first of equally common ones.
-    stop_words_removed_ : tuple of str
-        The stop words that were met in the fitted documents, sorted.
-    n_documents_ : int
-        The number of fitted documents.
-    mean_length_ : float
-        The mean number of counted terms in them (BM25 compares lengths with it).
-
-    Examples
-    --------
-    >>> vectorizer = TfidfVectorizer(stop_words="english", stemming="english")
-    >>> matrix = vectorizer.fit_transform(["The elections were held.", "An election is held, voters elected.", ""])
-    >>> vectorizer.get_feature_names_out().tolist()
-    ['elect', 'held', 'voter']
-    >>> vectorizer.display_terms_.tolist()
-    ['elected', 'held', 'voters']
-    >>> matrix.shape, matrix.dtype.name
-    ((3, 3), 'float32')
-    """
 
     def fit(self, documents: Iterable[object], y: object = None) -> TfidfVectorizer:
         """Learn the terms and their document frequencies; returns self."""
@@ -200,7 +196,7 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def columns_of(self, terms: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return the column of each term, -1 for one that was not learned."""
-        self.require_fit("vocabulary_")
+        self.require_fit()
         return np.fromiter((self.vocabulary_.get(term, -1) for term in terms), dtype=np.int32, count=len(terms))
 
     def transform(self, documents: Iterable[object]) -> CsrArray:
@@ -211,13 +207,13 @@ class TfidfVectorizer(TfidfParameters, TextEstimator):
 
     def transform_counts(self, documents: Iterable[object]) -> CsrArray:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
-        self.require_fit("vocabulary_")
+        self.require_fit()
         counts = self._count(documents, analysis_of(self), self.vocabulary_)
         return counts.matrix(dtype=dtype_of(self))
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[np.object_]:
         """Return the term of each column, stemmed when stemming is on: object array of shape (n_terms,)."""
-        self.require_fit("vocabulary_")
+        self.require_fit()
         names = np.empty(len(self.vocabulary_), dtype=object)
         for term, column in self.vocabulary_.items():
             names[column] = term
