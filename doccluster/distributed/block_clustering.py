@@ -31,7 +31,7 @@ from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import silent
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import as_generator
-from doccluster.clustering.k_means.lloyd import BestStart, Iteration, Limits, Snapshot, choose_refills
+from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, choose_refills
 from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import SphericalFit, SphericalParameters, best_fit
 from doccluster.clustering.k_means.unit_documents import UnitDocuments
@@ -65,14 +65,11 @@ class Checkpoints:
     every: int  # iterations from one to the next; one is written at the end of each start too
     key: str = ""  # what stands for the documents and the options: a checkpoint of others is refused
 
-    def save(self, generator: np.random.Generator, best: BestStart, iteration: Iteration | None = None) -> None:
+    def save(self, generator: np.random.Generator, best: BestStart, begun: Snapshot | None = None) -> None:
         """Write how far a fit has come: the starts that are over, and the one under way with the generator's state.
 
         Raises InputError if it cannot be written.
         """
-        begun = None
-        if iteration is not None:
-            begun = Snapshot(iteration.steps.labels(), iteration.steps.table, iteration.objective, iteration.number)
         snapshots = {"best": best.best, "begun": begun}
         record = {
             "key": self.key,
@@ -343,9 +340,9 @@ def cluster_blocks(
             if checkpoints is not None:
                 checkpoints.save(generator, best)
 
-    def save(iteration: Iteration) -> None:
-        if checkpoints is not None and iteration.number and iteration.number % checkpoints.every == 0:
-            checkpoints.save(generator, best, iteration)
+    def save(steps: BlockMeans, number: int, objective: float) -> None:
+        if checkpoints is not None and number and number % checkpoints.every == 0:
+            checkpoints.save(generator, best, Snapshot(steps.labels(), steps.table, objective, number))
 
     how: dict[str, Any] = {"progress": parameters.progress or silent, "observe": save}
     if current is not None:

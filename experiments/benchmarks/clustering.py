@@ -167,14 +167,14 @@ class Reached(Exception):
 
 def seconds_to(name: str, n_clusters: int, target: float) -> float:
     """Return how long our fit takes, from the matrix in memory, until its objective passes `target`."""
-    from doccluster.clustering.k_means.lloyd import Iteration, Limits, run_start
+    from doccluster.clustering.k_means.lloyd import Limits, run_start
     from doccluster.clustering.k_means.lloyd_steps import LloydSteps
     from doccluster.clustering.k_means.unit_documents import unit_documents
 
     matrix, start = load_matrix(name), load_matrix(name)[random_rows(name, n_clusters)]
 
-    def watch(seen: Iteration) -> None:
-        if seen.objective >= target:
+    def watch(_: LloydSteps, __: int, objective: float) -> None:
+        if objective >= target:
             raise Reached
 
     started = time.perf_counter()

@@ -48,7 +48,7 @@ def compare_a_fit(rng, data):
     ):
         documents, _ = unit_documents.unit_documents(matrix, weights=weights, n_threads=n_threads)
         steps = LloydSteps(documents, start, **limits)
-        run_start(steps, Limits(MAX_ITERATIONS, 0.0), observe=lambda _: labels.append(steps.labels.copy()))
+        run_start(steps, Limits(MAX_ITERATIONS, 0.0), observe=lambda *_: labels.append(steps.labels.copy()))
     expected = naive_lloyd(matrix, start.toarray(), weights=weights, max_iter=MAX_ITERATIONS)
     pairs = list(zip(labels, (assigned for _, assigned in expected), strict=False))
     return n * len(pairs), sum(int(np.count_nonzero(ours != theirs)) for ours, theirs in pairs)

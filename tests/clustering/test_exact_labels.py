@@ -105,7 +105,7 @@ def compare(matrix, start_rows, *, n_threads=1, algorithm="every row", weights=N
     found = run_start(
         steps,
         Limits(max_iter=60, tol=0.0),
-        observe=lambda _: seen.append((steps.centroids.to_csr(), steps.labels.copy())),
+        observe=lambda *_: seen.append((steps.centroids.to_csr(), steps.labels.copy())),
     )
     naive = naive_run(matrix, start.toarray(), weights)
     for number, ((means, labels), (naive_means, naive_labels)) in enumerate(zip(seen, naive, strict=False)):

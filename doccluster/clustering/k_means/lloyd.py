@@ -71,16 +71,8 @@ class Limits:
     tol: float = 1e-4
 
 
-@dataclass(frozen=True, eq=False)
-class Iteration:
-    """What an observer is shown before each update: the steps, how many updates they made, and the last objective."""
-
-    steps: Any
-    number: int
-    objective: float
-
-
-Observer = Callable[[Iteration], None]
+# is shown, before each update, the steps, how many updates they made, and the last objective
+Observer = Callable[[Any, int, float], None]
 
 
 def run_start(
@@ -102,7 +94,7 @@ def run_start(
         steps.assign()
     while True:
         if observe:
-            observe(Iteration(steps, number, objective))
+            observe(steps, number, objective)
         before, objective = objective, steps.update()
         number += 1
         if keep:
