@@ -153,22 +153,20 @@ def nmi(table: ContingencyTable, *, average: str = "arithmetic") -> float:
 
 
 alias("nmi_arithmetic", of="nmi", title="NMI, arithmetic mean", parameters={"average": "arithmetic"})
-for _average, _title, _formula in (
-    ("geometric", "geometric mean", "sqrt(H(C) H(T))"),
-    ("min", "smaller entropy", "min(H(C), H(T)); the larger of homogeneity and completeness"),
-    ("max", "larger entropy", "max(H(C), H(T)); the smaller of homogeneity and completeness"),
-    ("joint", "joint entropy", "H(C,T)"),
+_BOOK, _PAPER = "Zaki & Meira, 17.1.2 (Normalized Mutual Information)", "Vinh, Epps & Bailey 2010, Table 2"
+for _average, _title, _formula, _source in (
+    ("geometric", "geometric mean", "sqrt(H(C) H(T))", _BOOK),
+    ("min", "smaller entropy", "min(H(C), H(T)); the larger of homogeneity and completeness", _PAPER),
+    ("max", "larger entropy", "max(H(C), H(T)); the smaller of homogeneity and completeness", _PAPER),
+    ("joint", "joint entropy", "H(C,T)", _PAPER),
 ):
-    _is_of_the_book = _average == "geometric"
     variant(
         f"nmi_{_average}",
         of="nmi",
         title=f"NMI, {_title}",
         parameters={"average": _average},
         formula=f"I(C,T) / {_formula}",
-        source="Zaki & Meira, 17.1.2 (Normalized Mutual Information)"
-        if _is_of_the_book
-        else "Vinh, Epps & Bailey 2010, Table 2",
+        source=_source,
     )
 
 

@@ -147,20 +147,11 @@ def _summarise_pairs(table: Floats, summary: str) -> Values:
 
 
 alias("adherence_max", of="adherence", title="Largest adherence", parameters={"summary": "max"})
-variant(
-    "adherence_min",
-    of="adherence",
-    title="Smallest adherence",
-    formula="min_{p != q} Adh_pq",
-    parameters={"summary": "min"},
-)
-variant(
-    "adherence_mean",
-    of="adherence",
-    title="Mean adherence",
-    formula="mean of Adh_pq over p != q",
-    parameters={"summary": "mean"},
-)
+for _summary, _title, _formula in (
+    ("min", "Smallest adherence", "min_{p != q} Adh_pq"),
+    ("mean", "Mean adherence", "mean of Adh_pq over p != q"),
+):
+    variant(f"adherence_{_summary}", of="adherence", title=_title, formula=_formula, parameters={"summary": _summary})
 
 
 @intrinsic_measure(

@@ -297,9 +297,8 @@ def _one_score(
     if column is not None and column.truth.n_documents == 0 and not record.several_labels:
         values = undefined("no document has exactly one label")
     else:
-        evidence: Any = (
-            getattr(store, record.evidence_for(store.metric)) if column is None else column.contingency_table
-        )
+        kind = record.evidence_for(store.metric)
+        evidence: Any = getattr(store, kind) if column is None else column.contingency_table
         try:
             values = record.compute(evidence, **parameters)
         except NotComputable as reason:

@@ -144,11 +144,15 @@ def compare(
         total = len(checked) * len(clusterers) * len(numbers)
     rows: list[Row] = []
     failures: list[tuple[str, str, int, str, str]] = []
-    abouts: dict[str, dict[str, object]] = {}
+    abouts: list[dict[str, object]] = []
     jobs = [(clusterer, seed) for clusterer in clusterers for seed in numbers]
     n_done = 0
     for corpus in map(_prepared, checked):
-        abouts[corpus.name] = _about(corpus)
+        n_documents, n_terms = corpus.matrix.shape
+        about = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters, **corpus.about}
+        if corpus.meaning is not None:
+            about["meaning"] = f"{corpus.meaning.model}, {corpus.meaning.n_dimensions:,} dimensions"
+        abouts.append({"corpus": corpus.name, **about})
         rows += _judged_elsewhere(corpus, measures, clusterers)
         with threadpool_limits(1):
             for (clusterer, seed), result in _results(corpus, jobs, checkpoint, n_threads):
@@ -167,7 +171,7 @@ def compare(
     return Comparison(
         pd.DataFrame(rows, columns=["corpus", "algorithm", "seed", "measure", "value"]),
         pd.DataFrame(failures, columns=["corpus", "algorithm", "seed", "kind", "message"]),
-        pd.DataFrame([{"corpus": name, **about} for name, about in abouts.items()]),
+        pd.DataFrame(abouts),
     )
 
 
@@ -189,14 +193,6 @@ def _with_own_names(corpora: Iterable[LabelledCorpus]) -> Iterator[LabelledCorpu
         except InputError as error:
             raise InputError((f"{corpus.name}: ", *error.words)) from error
         yield corpus
-
-
-def _about(corpus: LabelledCorpus) -> dict[str, object]:
-    n_documents, n_terms = corpus.matrix.shape
-    about = {"n_documents": n_documents, "n_terms": n_terms, "n_clusters": corpus.n_clusters, **corpus.about}
-    if corpus.meaning is not None:
-        about["meaning"] = f"{corpus.meaning.model}, {corpus.meaning.n_dimensions:,} dimensions"
-    return about
 
 
 def _results(
