@@ -143,90 +143,48 @@ class Span:
 
 @dataclass(frozen=True)
 class StoryLine:
-    """One story as the page shows it, and its pieces with it: counts, outlets, span and bins are of all of them.
-
-    Attributes
-    ----------
-    lang : str
-        The code of its language, "" where that is not known.
-    badges : tuple of (word, meaning)
-        What has happened to it since the moment the page looks back to.
-    outlets : tuple of (name, number of articles)
-    bins : tuple of int
-        Articles by equal parts of the time that the page shows.
-    others : tuple of ArticleLine
-        The newest other articles, which a card shows.
-    articles : tuple of ArticleLine
-        What it opens to: its own articles, the newest first; `n_unlisted` are left out.
-    pieces : tuple of StoryLine
-        Other stories that are so much alike that they are shown under this one.
-    """
+    """One story as the page shows it, and its pieces with it: counts, outlets, span and bins are of all of them."""
 
     id: str
     headline: str
-    lang: str
-    badges: tuple[tuple[str, str], ...]
+    lang: str  # the code of its language, "" where that is not known
+    badges: tuple[tuple[str, str], ...]  # word and meaning: what has happened since the moment looked back to
     n_documents: int
     n_copies: int
-    outlets: tuple[tuple[str, int], ...]
+    outlets: tuple[tuple[str, int], ...]  # and the number of articles of each
     n_outlets: int
     span: Span
-    bins: tuple[int, ...]
+    bins: tuple[int, ...]  # articles by equal parts of the time that the page shows
     lead: ArticleLine
-    other_articles: tuple[ArticleLine, ...]
-    articles: tuple[ArticleLine, ...]
+    other_articles: tuple[ArticleLine, ...]  # the newest others, which a card shows
+    articles: tuple[ArticleLine, ...]  # what it opens to: its own, the newest first, but for `n_unlisted`
     n_unlisted: int
-    pieces: tuple[StoryLine, ...]
+    pieces: tuple[StoryLine, ...]  # other stories that are so much alike that they are shown under this one
     newest: str
 
 
 @dataclass(frozen=True)
 class FrontPage:
-    """The data of the front page.
+    """The data of the front page."""
 
-    Attributes
-    ----------
-    moment, since : str
-        Of the last batch, and the moment that "new" is counted from.
-    moment_iso : str
-    name : str
-        Of the store, under which the browser keeps when the page was read last.
-    facts : tuple of (name, number)
-    n_open : int
-        How many stories are open, each piece of one counted.
-    cards, lines : tuple of StoryLine
-        The first of the open ones, by rank, and those that follow.
-    singles, columns : tuple of StoryLine
-        Articles that are alone, and columns that come again and again under one title; both are folded.
-    unlisted : mapping
-        The open stories that show only in a search, as plain data for JSON, and `n_unlisted` of them.
-    period : (Span, Span)
-        The first and the last day of the small charts.
-    ended_stories : tuple of StoryLine
-        The stories that ended last, of `n_ended`.
-    troubles : tuple of (feed, reason, what to do)
-    outlets, languages : tuple of str
-        What can be chosen from.
-    """
-
-    moment: str
-    since: str
+    moment: str  # of the last batch
+    since: str  # the moment that "new" is counted from
     moment_iso: str = ""
     since_iso: str = ""
-    name: str = ""
-    n_open: int = 0
+    name: str = ""  # of the store, under which the browser keeps when the page was read last
+    n_open: int = 0  # stories that are open, each piece of one counted
     facts: tuple[tuple[str, int], ...] = ()
-    cards: tuple[StoryLine, ...] = ()
-    lines: tuple[StoryLine, ...] = ()
-    singles: tuple[StoryLine, ...] = ()
-    columns: tuple[StoryLine, ...] = ()
-    unlisted: Mapping[str, Any] = field(default_factory=dict)
+    cards: tuple[StoryLine, ...] = ()  # the first of the open ones, by rank
+    lines: tuple[StoryLine, ...] = ()  # those that follow
+    singles: tuple[StoryLine, ...] = ()  # articles that are alone, folded
+    columns: tuple[StoryLine, ...] = ()  # columns that come again and again under one title, folded too
+    unlisted: Mapping[str, Any] = field(default_factory=dict)  # open stories that show only in a search, for JSON
     n_unlisted: int = 0
-    period: tuple[Span, ...] = ()
-    ended_stories: tuple[StoryLine, ...] = ()
+    period: tuple[Span, ...] = ()  # the first and the last day of the small charts
+    ended_stories: tuple[StoryLine, ...] = ()  # those that ended last, of `n_ended`
     n_ended: int = 0
-    troubles: tuple[tuple[str, str, str], ...] = ()
-    outlets: tuple[str, ...] = ()
+    troubles: tuple[tuple[str, str, str], ...] = ()  # the feed, the reason, and what to do
+    outlets: tuple[str, ...] = ()  # what can be chosen from, as the next
     languages: tuple[str, ...] = ()
 
 

@@ -169,11 +169,8 @@ def similar_next_to_one_another(distances: npt.NDArray[np.float64]) -> npt.NDArr
 
     `distances` of shape (k, k): the diagonal is not looked at; an undefined distance (nan) counts as the largest there
     is. At most a few hundred rows: the time grows with the cube of k.
-
-    Notes
-    -----
-    Bar-Joseph, Gifford & Jaakkola 2001, doi:10.1093/bioinformatics/17.suppl_1.S22. Of the two directions the one that
-    begins with the lower number is taken.
+    Of the two directions the one that begins with the lower number is taken (Bar-Joseph, Gifford & Jaakkola 2001,
+    doi:10.1093/bioinformatics/17.suppl_1.S22).
 
     >>> near_and_far = np.array([[0, 0.9, 0.1], [0.9, 0, 0.8], [0.1, 0.8, 0]])
     >>> similar_next_to_one_another(near_and_far).tolist()

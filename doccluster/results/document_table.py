@@ -40,33 +40,18 @@ _TO_THE_DASH = re.compile(r".*(?: [–—-]+|:) ")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentTable:
-    """Name, date, source and beginning of each document, without its whole text; missing values are empty strings.
-
-    Attributes
-    ----------
-    ids, titles, dates, sources, links : sequence of str, one per document
-        Dates are ISO 8601 text.
-    excerpts : sequence of str, one per document
-        The beginning of the text with its white space collapsed; of texts on disk made when it is looked at.
-    lengths : int64 array of shape (n_documents,)
-        The number of characters of each text.
-    labels : mapping of column name to a sequence (one per document) of tuples of str
-        The class labels that came with the corpus.
-    positions : int64 array of shape (n_documents,)
-        The place of each document in the order of reading, empty documents included.
-    columns : mapping of column name to a sequence of str, one per document
-        What else the source says of its documents, such as a party or a score; values as text.
-    """
+    """Name, date, source and beginning of each document, without its whole text; missing values are empty strings."""
 
     ids: Sequence[str]
     titles: Sequence[str]
-    dates: Sequence[str]
+    dates: Sequence[str]  # ISO 8601
     sources: Sequence[str]
     links: Sequence[str]
-    excerpts: Sequence[str]
-    lengths: Integers
-    labels: Mapping[str, Sequence[tuple[str, ...]]]
-    positions: Integers
+    excerpts: Sequence[str]  # how texts begin, white space collapsed; of texts on disk made when they are looked at
+    lengths: Integers  # int64 array of shape (n_documents,): the number of characters of each text
+    labels: Mapping[str, Sequence[tuple[str, ...]]]  # the class labels that came with the corpus, by column
+    positions: Integers  # the place of each document in the order of reading, empty documents included
+    # what else the source says of its documents, such as a party or a score, by column; values as text
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:

@@ -21,21 +21,11 @@ LEVELS, LEVEL_LABELS = "levels.json", "levels.npz"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeLevel(ShortRepr):
-    """One level of the tree.
+    """One level of the tree; a document that is shown as Other is in the nearest cluster, and counts in no size."""
 
-    Attributes
-    ----------
-    name : str
-        What a cluster of it is: "section", "topic", "subtopic" or "story" ("cluster" in a run without levels).
-    labels : int64 array of shape (n_documents,)
-        The cluster of each document, 0..k-1. One that is shown as Other is in the nearest, and counts in no size.
-    clusters : tuple of ClusterDescription, of length k
-        Largest first.
-    """
-
-    name: str
-    labels: Labels
-    clusters: tuple[ClusterDescription, ...]
+    name: str  # of a cluster: "section", "topic", "subtopic" or "story" ("cluster" in a run without levels)
+    labels: Labels  # int64 array of shape (n_documents,): the cluster of each document, 0..k-1
+    clusters: tuple[ClusterDescription, ...]  # largest first
 
     @property
     def n_clusters(self) -> int:
