@@ -107,14 +107,17 @@ def rank_label_terms(
                 for phrase in of_phrases
             ]
         candidates_of.append(_with_phrases(words, of_phrases)[:N_SEARCHED])
-    queries = None
+    factors: list[Callable[[Sequence[int], int], float]] = []
     if rows is not None and partition is not None:
         columns_searched = {
             column for candidates in candidates_of for candidate in candidates for column in candidate.columns
         }
-        queries = LabelQueries.of_partition(as_documents(rows, name="rows").matrix, partition, columns_searched)
+        matrix = as_documents(rows, name="rows").matrix
+        factors.append(LabelQueries.of_partition(matrix, partition, columns_searched).share_found)
+    if in_titles is not None:
+        factors.append(in_titles.factor)
     return [
-        _shown(candidates, cluster, int(profiles.sizes[cluster]), queries, in_titles, function_words, longer)
+        _shown(candidates, cluster, int(profiles.sizes[cluster]), factors, function_words, longer)
         for cluster, candidates in enumerate(LOOPS.over(candidates_of))
     ]
 
@@ -123,21 +126,14 @@ def _shown(
     candidates: list[_Candidate],
     cluster: int,
     size: int,
-    queries: LabelQueries | None,
-    in_titles: TitleCounts | None,
+    factors: Sequence[Callable[[Sequence[int], int], float]],
     function_words: Collection[str],
     longer: LongerStrings | None,
 ) -> tuple[LabelTerm, ...]:
-    """Return the candidates as terms of a label, those first that bring most of the cluster back."""
-    if queries is not None:
+    """Return the candidates as terms of a label, those first whose score times all factors is largest."""
+    for factor in factors:
         candidates = [
-            replace(candidate, score=candidate.score * queries.share_found(candidate.columns, cluster))
-            for candidate in candidates
-        ]
-    if in_titles is not None:
-        candidates = [
-            replace(candidate, score=candidate.score * in_titles.factor(candidate.columns, cluster))
-            for candidate in candidates
+            replace(candidate, score=candidate.score * factor(candidate.columns, cluster)) for candidate in candidates
         ]
     candidates = sorted(candidates, key=_best_first)
     strings = {} if longer is None else longer(cluster, [candidate.name for candidate in candidates])
