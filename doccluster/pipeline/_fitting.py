@@ -48,22 +48,16 @@ Rows = Integers
 
 @dataclass(frozen=True, eq=False)
 class FittedClusters:
-    """A partition, its unit centroids, and whether a person stopped the work before it was done.
-
-    `rule` says which cluster a new document belongs to (None: the one with the nearest centroid). `stability` is the
-    mean adjusted Rand index of the best start with the others, None without any. `left_out` says in sentences which
-    steps were not done. `from_start` says whether the clusters of the task were begun from. `points` are the rows
-    of the documents in which the clusters were found, where these are others than the tf-idf rows.
-    """
+    """A partition, its unit centroids, and whether a person stopped the work before it was done."""
 
     partition: Partition
     centroids: CsrArray
-    rule: LinearRule | None
+    rule: LinearRule | None  # which cluster a new document belongs to; None: the one with the nearest centroid
     interrupted: bool
-    stability: float | None
-    left_out: tuple[str, ...] = ()
-    from_start: bool = False
-    points: Matrix | None = None
+    stability: float | None  # the mean adjusted Rand index of the best start with the others, None without any
+    left_out: tuple[str, ...] = ()  # in sentences, which steps were not done
+    from_start: bool = False  # whether the clusters of the task were begun from
+    points: Matrix | None = None  # the rows in which the clusters were found, where these are not the tf-idf rows
 
 
 def fit_clusters(algorithm: Algorithm, task: ClusteringTask) -> FittedClusters:

@@ -38,19 +38,14 @@ N_SIMILAR = 10  # documents that stand for an example text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GuidedClusters(ShortRepr):
-    """Clusters grown from topics.
-
-    `topic_of` and `grown_from`: int64 arrays of shape (n_documents,), the topic that the cluster of each document
-    belongs to, and the one whose own cluster it is; -1 for none. `is_example`: the documents that are examples.
-    `outside` says which documents fit no topic, where only topics are wanted.
-    """
+    """Clusters grown from topics."""
 
     fit: FittedClusters
     topics: tuple[Topic, ...]
-    topic_of: Labels
-    grown_from: Labels
-    is_example: Flags
-    outside: Flags | None
+    topic_of: Labels  # the topic that the cluster of each document belongs to, -1 for none
+    grown_from: Labels  # the one whose own cluster it is, -1 for none
+    is_example: Flags  # the documents that are examples
+    outside: Flags | None  # those that fit no topic, where only topics are wanted
     notes: tuple[str, ...]
 
     def roots(self) -> Labels:

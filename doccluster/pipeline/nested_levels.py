@@ -36,29 +36,22 @@ SINGULAR = {"sections": "section", "topics": "topic", "subtopics": "subtopic"}
 
 @dataclass(frozen=True, eq=False)
 class LabelsOfLevels:
-    """The labels of the levels around the clusters that are shown, by their names, the coarsest first.
+    """The labels of the levels around the clusters that are shown, by their names, the coarsest first."""
 
-    `shown` is the name of the level of the clusters themselves; `notes` say in sentences what is left out, and why.
-    """
-
-    shown: str = "cluster"
+    shown: str = "cluster"  # the name of the level of the clusters themselves
     coarser: Mapping[str, Labels] = field(default_factory=dict)
     finer: Mapping[str, Labels] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # in sentences, what is left out, and why
 
 
 @dataclass(frozen=True, eq=False)
 class LevelsWork:
-    """What levels are made of.
+    """What levels are made of."""
 
-    `rows`: what the clusters were found in, dense or csr. `is_counted`: which documents are not Other. `choice`: the
-    levels that were found when the clusters were counted, or beside clusters whose number was given.
-    """
-
-    rows: Any
+    rows: Any  # what the clusters were found in, dense or csr
     labels: Labels
-    is_counted: Flags
-    choice: Recommendation | None
+    is_counted: Flags  # which documents are not Other
+    choice: Recommendation | None  # the levels found when the clusters were counted, or beside a given number
     seed: int
     n_threads: int | None = None
 

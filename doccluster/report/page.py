@@ -117,19 +117,15 @@ def render_changes(difference: Any) -> str:
 
 @dataclass(frozen=True)
 class ArticleLine:
-    """One article as a line; `link` is None unless it leads to a web page.
-
-    `excerpt` is a sentence in pieces; those that are terms which the article shares with its story are marked.
-    `copies` are other outlets with the same text.
-    """
+    """One article as a line; `link` is None unless it leads to a web page."""
 
     name: str
     link: str | None
     source: str
     date: str
     date_iso: str
-    excerpt: Pieces = ()
-    copies: tuple[str, ...] = ()
+    excerpt: Pieces = ()  # of a sentence; terms that the article shares with its story are marked
+    copies: tuple[str, ...] = ()  # other outlets with the same text
 
 
 @dataclass(frozen=True)

@@ -51,17 +51,13 @@ NEW_RATE = np.float32(0.3)
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The documents of a run in the plane.
-
-    `purity`, `purity_before`: the share of the 10 nearest neighbours that belong together, in the plane and in the 50
-    dimensions; nan where there are too few documents.
-    """
+    """The documents of a run in the plane."""
 
     places: Floats  # of shape (n_documents, 2): near to each other where documents are alike; the axes mean nothing
     method: str  # what they were placed by
     judged_by: str  # the column of classes that says which neighbours belong together; empty: the clusters
-    purity: float
-    purity_before: float
+    purity: float  # the share of the 10 nearest neighbours that belong together; nan of too few documents
+    purity_before: float  # the same in the 50 dimensions
 
     @property
     def kept(self) -> float:

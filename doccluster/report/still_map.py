@@ -87,19 +87,16 @@ def _worst(largest: float, smallest: float, filled: float, side: float) -> float
 
 @dataclass(frozen=True)
 class Medoid:
-    """The most central document of a cluster on the map: where it is, in the picture and in percent, and who is near.
-
-    `label` is what the cluster is called, with the place where it stands; None where there is no room for it.
-    """
+    """The most central document of a cluster on the map: where it is, in the picture and in percent."""
 
     number: int
     x: float
     y: float
     across: int
     down: int
-    label: str
-    stands: LabelPlace | None
-    beside: tuple[int, ...]
+    label: str  # what the cluster is called
+    stands: LabelPlace | None  # where the label does; None where there is no room for it
+    beside: tuple[int, ...]  # the clusters that are nearest to it
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,11 @@ class TermBar:
 class StoryCard:
     """One cluster, as its card shows it; dates are None and empty where no document has one.
 
-    `begins_at` is the number of documents of the clusters before it: the page counts documents cluster by cluster.
     Other, whose documents fit no cluster, comes last: it has no words and no similarity.
     """
 
     number: int
-    begins_at: int
+    begins_at: int  # documents of the clusters before it: the page counts documents cluster by cluster
     headline: str
     label: str
     size: int
@@ -110,17 +109,14 @@ def stories_of(run: Run, overviews: Sequence[Overview]) -> tuple[StoryCard, ...]
 
 @dataclass(frozen=True)
 class StorySection:
-    """The cards of one part of the list: of a section (or topic), or all where there are none, without a label.
-
-    `leading` are the first, `further` those that are folded. `n_clusters` counts those without a card too.
-    """
+    """The cards of one part of the list: of a section (or topic), or all where there are none, without a label."""
 
     number: int
     label: str
     size: int
-    n_clusters: int
-    leading: tuple[StoryCard, ...]
-    further: tuple[StoryCard, ...] = ()
+    n_clusters: int  # with those that have no card
+    leading: tuple[StoryCard, ...]  # the first
+    further: tuple[StoryCard, ...] = ()  # those that are folded
 
 
 def sections_of(run: Run, stories: Sequence[StoryCard]) -> tuple[StorySection, ...]:

@@ -42,29 +42,24 @@ Names = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelLevel(ShortRepr):
-    """What places new documents on a level beside that of the clusters.
-
-    `parents`: of a coarser level the cluster of it that each cluster of the run is part of; of a finer one what each of
-    its clusters is part of on the level above it. `centroids`: of a finer level, csr or dense, unit rows.
-    """
+    """What places new documents on a level beside that of the clusters."""
 
     name: str
     labels: tuple[str, ...]
+    # of a coarser level the cluster of it that each cluster of the run is part of; of a finer one what each of its
+    # clusters is part of on the level above it
     parents: Integers
-    centroids: Matrix | None = None
+    centroids: Matrix | None = None  # of a finer level, csr or dense, unit rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model(ShortRepr):
-    """The part of a fit that is kept.
-
-    `terms`, `display_terms`: object arrays of shape (n_terms,), or None.
-    """
+    """The part of a fit that is kept."""
 
     centroids: Matrix  # csr or dense array of shape (k, n_terms), unit rows
     labels: tuple[str, ...]  # the short label of each cluster
     vectorizer: TfidfVectorizer | None  # none when the fit began from a matrix
-    terms: Names | None
+    terms: Names | None  # object array of shape (n_terms,), as the next
     display_terms: Names | None
     # how documents were read and counted (`reader`, `vectorizer`, ...), for treating new ones alike
     settings: dict[str, Any]

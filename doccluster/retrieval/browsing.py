@@ -48,16 +48,13 @@ N_PASSES = 2
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """One cluster as it is shown: its number from 1, its documents, a label, and the titles of central documents.
+    """One cluster as it is shown; the last may be Other, the documents that fit no cluster, without titles."""
 
-    The last may be Other, the documents that fit no cluster, without titles. `node` is the cluster of a run that it is.
-    """
-
-    number: int
+    number: int  # from 1
     members: Integers
     label: str
-    titles: tuple[str, ...]
-    node: Node | None = None
+    titles: tuple[str, ...]  # of central documents
+    node: Node | None = None  # the cluster of a run that it is
 
     @property
     def size(self) -> int:
