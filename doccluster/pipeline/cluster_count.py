@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Integers
-from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
@@ -185,8 +184,6 @@ def reason_for_subtopics(documents: DocumentTable) -> str | None:
     """
     if not is_dated(documents):
         return None
-    outlets = outlets_of(documents)
-    names = {outlets.values[code] for code in np.unique(outlets.codes)} if isinstance(outlets, CodedColumn) else outlets
-    n_outlets = len(set(filter(None, names)))
+    n_outlets = len(set(filter(None, outlets_of(documents))))
     origin = f" and come from {n_outlets:,} outlets" if n_outlets > 1 else ""
     return f"because the documents are dated{origin}"

@@ -98,7 +98,9 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
             members = members[~run.is_other[members]]
         cluster_days = days[members]
         cluster_days = cluster_days[cluster_days > 0]  # 0 stands for no date
-        counts = _counts(outlets, members)
+        # a column with codes is one without any outlet
+        named = () if isinstance(outlets, CodedColumn) else (outlets[row] for row in members.tolist())
+        counts = Counter(filter(None, named))
         headline, is_beginning = (cluster.name, False) if cluster.name else _headline(run, cluster, shared, endings)
         overviews.append(
             Overview(
@@ -119,17 +121,6 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
     return tuple(overviews)
 
 
-def _counts(outlets: Sequence[str], members: Integers) -> Counter[str]:
-    """Return how many of some documents each outlet has."""
-    if not isinstance(outlets, CodedColumn):
-        return Counter(filter(None, (outlets[row] for row in members.tolist())))
-    counts: Counter[str] = Counter()
-    for code, count in zip(*np.unique(outlets.codes[members], return_counts=True), strict=True):
-        if outlets.values[int(code)]:
-            counts[outlets.values[int(code)]] += int(count)
-    return counts
-
-
 def days_of(dates: Sequence[str]) -> Integers:
     """Return the ordinal of the day of each date, 0 where there is none or it cannot be right.
 
@@ -143,7 +134,10 @@ def days_of(dates: Sequence[str]) -> Integers:
 
 
 def outlets_of(documents: DocumentTable) -> Sequence[str]:
-    """Return who published each document; empty where the source is only the file that it was read from."""
+    """Return who published each document; empty where the source is only the file that it was read from.
+
+    Where that is so of all, it is a column with codes.
+    """
     sources = documents.sources
     if isinstance(sources, CodedColumn) and not any(text and _FILE.search(text) is None for text in sources.values):
         return CodedColumn(("",), np.zeros(len(sources), np.int8))
