@@ -283,12 +283,14 @@ def _explanation(record: Measure) -> list[str]:
     better = {"higher": "higher is better", "lower": "lower is better", "none": "neither way is better"}
     kind = f"variant of {record.variant_of}" if record.variant_of else f"alias of {record.alias_of}"
     relatives = [each.name for each in list_measures() if record.name in (each.variant_of, each.alias_of)]
+    kinds = {metric: kind for metric, kind in record.evidence_by_metric.items() if kind != record.cost}
+    exceptions = "".join(f"; metric {metric}: {COST_IN_WORDS[kind]}" for metric, kind in kinds.items())
     rows = {
         "formula": record.formula,
         "source": record.source,
         "direction": better[record.direction],
         "range": record.range,
-        "cost": _cost_in_words(record),
+        "cost": COST_IN_WORDS[record.cost] + exceptions,
         "metrics": ", ".join(record.metrics),
         "means": record.meaning,
         "edges": record.edges,
@@ -300,12 +302,6 @@ def _explanation(record: Measure) -> list[str]:
     head = [f"{record.name}: {record.title}" + ("" if record.is_counted else f" ({kind})")]
     # rows of nothing, such as parts of a measure that has none, are left out
     return head + [line for name, text in rows.items() if text for line in _wrapped(name, plain(text))]
-
-
-def _cost_in_words(record: Measure) -> str:
-    kinds = {metric: kind for metric, kind in record.evidence_by_metric.items() if kind != record.cost}
-    exceptions = "".join(f"; metric {metric}: {COST_IN_WORDS[kind]}" for metric, kind in kinds.items())
-    return COST_IN_WORDS[record.cost] + exceptions
 
 
 def _wrapped(name: str, text: str) -> list[str]:

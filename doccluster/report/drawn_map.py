@@ -181,12 +181,6 @@ class DrawnMap:
                 self.axes, text, x, y, colour, size=SIZE_OF_SECTIONS, ha="center", fontweight="bold", path_effects=halo
             )
 
-    def write_caption(self, text: str) -> None:
-        """Write a few words in the lower left corner."""
-        lines = textwrap.fill(text, 44)
-        middle = self.height - MARGIN - LINE * SIZE * (lines.count("\n") + 1) / 2
-        write_lines(self.axes, lines, MARGIN, middle, self.ground.muted, ha="left")
-
 
 def points_of(figure: Figure, axes: Axes) -> tuple[float, float]:
     """Make the units of axes points from their upper left corner, and return their width and height."""
@@ -263,7 +257,9 @@ def draw_map(picture: DrawnMap, run: Run, groups: Groups | None, *, has_caption:
     if has_caption:
         how_many = "" if n_named == run.n_clusters else f", the {n_named} largest named"
         in_clusters = f"{counted(run.n_documents, 'document')} in {counted(run.n_clusters, 'cluster')}{how_many}"
-        picture.write_caption(f"{in_clusters}. Alike documents lie close together; the axes mean nothing.")
+        lines = textwrap.fill(f"{in_clusters}. Alike documents lie close together; the axes mean nothing.", 44)
+        middle = picture.height - MARGIN - LINE * SIZE * (lines.count("\n") + 1) / 2
+        write_lines(picture.axes, lines, MARGIN, middle, ground.muted, ha="left")
 
 
 def hues_of_clusters(run: Run) -> tuple[list[float], list[int]]:
