@@ -195,7 +195,7 @@ def smoothed_rows(
         )
     place, blocks = place or Place(), row_blocks(n_rows, BLOCK_ROWS)
     with place.for_a_while() as inner:
-        degrees = np.concatenate([np.empty(0), *inner.map(sums_of_rows, blocks, graph)])
+        degrees = graph.sum(axis=1).astype(np.float64)
         scale = inner.keep(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0))
         original = moved = inner.table(unit_block, blocks, width, np.float64, rows)
         for step in range(n_steps):
@@ -271,11 +271,6 @@ def turned_block(block: slice, table: Floats, turn: Floats) -> Floats:
 def turned_unit_block(block: slice, table: Floats, turn: Floats) -> Floats:
     """Return the same rows, normalised."""
     return unit(turned_block(block, table, turn))
-
-
-def sums_of_rows(block: slice, graph: CsrArray) -> Floats:
-    """Return the sums of some rows."""
-    return np.asarray(graph[block].sum(axis=1)).ravel()
 
 
 def unit_block(block: slice, rows: Matrix) -> Floats:
