@@ -102,7 +102,8 @@ def latent_semantic_space(
         wide = row_blocks(n_rows, SUMMED_ROWS)
         used_terms = np.flatnonzero(inner.add(entries_of_columns, wide, rows))
         # a term's entries times a column of length one sum to at most this
-        largest_sum = max(inner.map(largest_value, wide, rows)) * np.sqrt(n_rows)
+        largest_value = max(float(rows.data.max(initial=0)), -float(rows.data.min(initial=0)))
+        largest_sum = largest_value * np.sqrt(n_rows)
         steps = WHOLE_BITS - int(np.frexp(largest_sum)[1]) if len(wide) > 1 else None
         rank = np.zeros(n_columns, np.int32)
         rank[used_terms] = np.arange(used_terms.size, dtype=np.int32)
@@ -165,7 +166,7 @@ def principal_rows(table: Matrix, n_components: int, place: Place) -> Matrix:
 
 
 def smoothed_rows(
-    rows: Matrix, graph: object, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None
+    rows: Matrix, graph: Matrix, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None
 ) -> CsrArray:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
@@ -237,12 +238,6 @@ def entries_of_columns(block: slice, matrix: CsrArray) -> Integers:
 def products_of_rows(block: slice, matrix: Matrix, rank: object, table: Floats) -> Floats:
     """Return some rows times a table; `rank` says which row of the table each column of the matrix has."""
     return np.asarray(rows_times_table(_block_of(matrix, block, rank), table))
-
-
-def largest_value(block: slice, matrix: CsrArray) -> float:
-    """Return the largest value of some rows, by its size."""
-    values = matrix.data[matrix.indptr[block.start] : matrix.indptr[block.stop]]
-    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
 
 
 def products_of_terms(
