@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer as TheirVectorizer
 from sklearn.metrics import normalized_mutual_info_score
 
 from doccluster import DocumentClustering, assign, compare, load_run, rerun, run, vectorize
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.errors import InputError, MemoryLimitError
 from doccluster.selection import choose_k
 from doccluster.vectors.letters import FULL_UP_TO, FULL_WEIGHT, NONE_FROM, Letters, letters_of, usual_weight
@@ -175,9 +175,9 @@ def test_memory_for_letters_is_planned(varied):
     vectors = vectorize(varied[0], language="none")
     rows = vectors.documents.unit
     words_alone = DocumentParameters(n_clusters=4, max_memory="14M", random_state=0)
-    cluster_documents(rows, vectors.counts, words_alone)
+    DocumentWork(rows, vectors.counts, words_alone).run()
     with pytest.raises(MemoryLimitError, match="is too little to smooth the rows"):
-        cluster_documents(rows, vectors.counts, words_alone, letters=Letters(vectors.letters.rows))
+        DocumentWork(rows, vectors.counts, words_alone, letters=Letters(vectors.letters.rows)).run()
 
 
 def test_what_goes_another_way_refuses_letters(varied):

@@ -12,7 +12,7 @@ from doccluster.base.arrays import Integers
 from doccluster.base.place import Place
 from doccluster.base.progress import Progress
 from doccluster.clustering.algorithms import QUALITIES
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.task import SmoothedRows
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, MemoryLimitError
@@ -118,7 +118,7 @@ def recommended(
     if rows.shape[0] <= min(MAX_DOCUMENTS, max_documents or MAX_DOCUMENTS):
         common: dict[str, Any] = {"random_state": seed, "n_threads": n_threads, "progress": progress}
         parameters = DocumentParameters(n_clusters=1, **common, **(smoothing or {}))
-        smoothed = smooth_documents(
+        smoothed = DocumentWork(
             rows,
             counts,
             parameters,
@@ -126,7 +126,7 @@ def recommended(
             letters=vectors.letters,
             term_factors=vectors.term_factors,
             place=place,
-        )
+        ).smooth()
     choice = choose_k(
         vectors.documents,
         counts=counts,

@@ -103,7 +103,7 @@ def criteria_over_k(
     Raises
     ------
     InputError
-        If a k is out of range, a name is not known, or the penalty is missing.
+        If a k is out of range, a name is not known, the penalty is missing, or the gap has no reference data.
 
     Examples
     --------
@@ -120,7 +120,10 @@ def criteria_over_k(
     matrix = documents.unit if is_cosine else documents.matrix
     sizes = check_ks(ks, matrix.shape[0])
     rng = as_generator(random_state)
-    n_null = n_null if {"gap", "gap-rss"} & set(names) else 0
+    has_gap = bool({"gap", "gap-rss"} & set(names))
+    if has_gap and n_null < 1:
+        raise InputError(argument="n_null", received=n_null, expected="at least 1 for the gap")
+    n_null = n_null if has_gap else 0
     seeds = [int(seed) for seed in rng.integers(2**31, size=n_null + 1)]
 
     def fit_all(number: int) -> tuple[dict[int, Labels], dict[int, dict[str, float]]]:

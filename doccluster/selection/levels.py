@@ -255,7 +255,7 @@ def find_both(
     """
     size = rows.shape[0]
     points = rows if smoothed is None else smoothed.moved_once
-    assert points is not None  # `smooth_documents` makes them
+    assert points is not None  # `DocumentWork` makes them
     few = draw_rows(size, MAX_FOR_TOPICS, rng)
     settings: dict[str, Any] = {"rng": rng, "n_threads": n_threads, "progress": progress}
     near = neighbour_edges(points[few], n_threads=n_threads)

@@ -15,7 +15,7 @@ from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
 from doccluster.base.validation import RandomState, as_generator, check_matrix, check_positive_int
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.task import SmoothedRows
 from doccluster.errors import Argument, InputError
 from doccluster.geometry import as_documents
@@ -256,9 +256,9 @@ def choose_k(
     smoothed = sample.smoothed
     if smoothed is None:
         parameters = DocumentParameters(n_clusters=1, random_state=rng, n_threads=n_threads, progress=progress)
-        smoothed = smooth_documents(
+        smoothed = DocumentWork(
             sample.rows, sample.counts, parameters, meaning=sample.meaning, letters=sample.letters
-        )
+        ).smooth()
     # whether there is anything to find by the words, else whether there is by the meaning
     few = draw_rows(sample.rows.shape[0], MAX_FOR_TOPICS, rng)
     structure = find_structure(sample.rows[few], rng, n_threads=n_threads)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.clustering import DocumentClustering, SphericalKMeans
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.vectors.meaning import meaning_of
 from experiments.benchmarks.harness import Session, read_results, row, start_clock
 from experiments.benchmarks.matrices import CACHE, CORPORA, made_counts
@@ -73,10 +73,10 @@ def timed_clusters(kind: str, n: int, embeddings: Any) -> dict[str, float]:
     meaning = None if embeddings is None else meaning_of(embeddings[: rows.shape[0]])
     parameters = DocumentParameters(n_clusters=N_TOPICS if kind == "generated" else 20, random_state=0, n_threads=1)
     few = np.arange(1_000)
-    cluster_documents(rows[few], counts[few], parameters, meaning=None if meaning is None else meaning.take(few))
+    DocumentWork(rows[few], counts[few], parameters, meaning=None if meaning is None else meaning.take(few)).run()
     start_clock()
     started = time.process_time()
-    cluster_documents(rows, counts, parameters, meaning=meaning)
+    DocumentWork(rows, counts, parameters, meaning=meaning).run()
     return {"processor_seconds": time.process_time() - started}
 
 

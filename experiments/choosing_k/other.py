@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.labeling import place_documents
 from doccluster.labeling.placement import is_nearer_to_another
 from doccluster.pipeline._fitting import centroids_of, largest_first
@@ -66,11 +66,11 @@ def measured(
         matrix, counts, truth = matrix[rows], None if counts is None else counts[rows], truth[rows]
         letters = None if letters is None else letters.take(rows)
     asked: dict[str, Any] = {"random_state": 0, "n_threads": 1}
-    smoothed = smooth_documents(matrix, counts, DocumentParameters(n_clusters=1, **asked), letters=letters)
+    smoothed = DocumentWork(matrix, counts, DocumentParameters(n_clusters=1, **asked), letters=letters).smooth()
     why = "because the documents are dated" if is_dated else None
     choice = choose_k(matrix, counts=counts, subtopics_because=why, smoothed=smoothed, **asked)
     parameters = DocumentParameters(n_clusters=choice.k or 1, **asked)
-    fit = cluster_documents(matrix, counts, parameters, smoothed_rows=smoothed, start=choice.labels)
+    fit = DocumentWork(matrix, counts, parameters, smoothed_rows=smoothed, start=choice.labels).run()
     partition = largest_first(fit.labels)[0]
     placed = place_documents(matrix, partition, centroids_of(matrix, partition))
     goes = is_nearer_to_another(partition.labels, placed)

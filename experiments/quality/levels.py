@@ -40,7 +40,7 @@ from doccluster.clustering.nesting import (
     nested_labels,
     products_of_sums,
 )
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from experiments.quality.corpora import count_terms, newsgroups, reuters, weigh
 from experiments.resumable import run_cases
 
@@ -96,13 +96,13 @@ def measure(folder: str, corpus: str, seed: int) -> Iterator[dict[str, object]]:
     counts, unit = counts[rows], weigh(counts)[rows]
     classes = {"fine": [fine[row] for row in rows], "coarse": [coarse[row] for row in rows]}
     k, n_coarse = (len(set(classes[level])) for level in ("fine", "coarse"))
-    smoothed = smooth_documents(unit, counts, DocumentParameters(n_clusters=1, random_state=seed))
+    smoothed = DocumentWork(unit, counts, DocumentParameters(n_clusters=1, random_state=seed)).smooth()
     assert smoothed is not None
     points = smoothed.points
 
     def free(n_clusters: int) -> Any:
         parameters = DocumentParameters(n_clusters=n_clusters, random_state=seed)
-        labels = cluster_documents(unit, counts, parameters, smoothed_rows=smoothed).labels
+        labels = DocumentWork(unit, counts, parameters, smoothed_rows=smoothed).run().labels
         return np.unique(labels, return_inverse=True)[1]
 
     shown, broad = free(k), free(n_coarse)

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import doccluster
 from doccluster.clustering import DocumentClustering, SphericalKMeans
 from doccluster.clustering.smoothed import document_clusters, document_spaces
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.geometry import nearest_neighbours, smoothed_rows
@@ -95,7 +95,7 @@ def test_many_dense_rows_are_smoothed_over_neighbours_from_cells(monkeypatch, ha
     unit_rows = unit(rows).astype(np.float32)
     parameters = DocumentParameters(n_clusters=4, random_state=0)
     meaning = meaning_of(rows, weight=4.0) if has_words else None
-    found = cluster_documents(words if has_words else unit_rows, None, parameters, meaning=meaning)
+    found = DocumentWork(words if has_words else unit_rows, None, parameters, meaning=meaning).run()
     assert searched == [(400, 12)]
     assert adjusted_rand_score(truth, found.labels) > 0.95
 

@@ -70,9 +70,11 @@ def test_all_criteria_name_the_number_of_clear_topics(topics):
     assert result.curve("krzanowski_lai")[3] == pytest.approx(abs(falls[3] / falls[4]))
 
 
-def test_a_penalty_is_needed_for_the_penalised_sum(topics):
+def test_what_a_criterion_lacks_is_named(topics):
     assert "penalised-rss" not in criteria_over_k(topics, ks=[2, 3], n_null=1, n_init=1, n_resamples=2).choices
     with pytest.raises(InputError, match="penalty"):
         criteria_over_k(topics, ks=[2, 3], criteria="penalised-rss")
+    with pytest.raises(InputError, match="n_null=0 is not at least 1"):
+        criteria_over_k(topics, ks=[2, 3], criteria="gap", n_null=0)
     with pytest.raises(InputError, match="silhouette"):
         criteria_over_k(topics, ks=[2, 3], criteria="elbow")

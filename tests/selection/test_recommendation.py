@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, smooth_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.errors import InputError
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
@@ -108,7 +108,7 @@ def test_the_answer_and_its_figures_do_not_depend_on_the_number_of_threads(ten):
 
 
 def test_rows_smoothed_before_give_an_answer_too(ten):
-    smoothed = smooth_documents(ten, None, DocumentParameters(n_clusters=1, random_state=0))
+    smoothed = DocumentWork(ten, None, DocumentParameters(n_clusters=1, random_state=0)).smooth()
     assert smoothed is not None
     assert choose_k(ten, smoothed=smoothed, random_state=0).k == 10
 

@@ -23,7 +23,7 @@ from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
 from doccluster.clustering.centroid_estimator import MatrixEstimator, sum_directions
 from doccluster.clustering.guidance import grow_clusters, guides_of
 from doccluster.clustering.k_means.assign import assign_to_centroids
-from doccluster.clustering.smoothed.document_clusters import DocumentParameters, cluster_documents
+from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.smoothed.document_spaces import WeighedRows, holds_counts, shared_term_rows, weighted_rows
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.vectors.letters import Letters
@@ -119,7 +119,7 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
         rows, self._factors = weighed.rows, weighed.factors
         values = {name: getattr(self, name) for name in parameters_of(DocumentParameters)}
         parameters = DocumentParameters(**values)
-        fit = cluster_documents(rows, counts, parameters, letters=_checked_letters(letters, rows.shape[0]))
+        fit = DocumentWork(rows, counts, parameters, letters=_checked_letters(letters, rows.shape[0])).run()
         self.labels_, self.mixture_, self.n_iter_ = fit.labels, fit.mixture, fit.n_iter
         self.topics_ = np.full(self.n_clusters, -1)
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))

@@ -57,7 +57,7 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
         **settings,
     )
     is_free = settings.keys().isdisjoint(("init", "n_init"))  # how to begin is left to us
-    return cluster_documents(
+    return DocumentWork(
         task.rows,
         task.counts,
         parameters,
@@ -68,7 +68,7 @@ def find_documents(task: ClusteringTask, quality: str) -> ClusteringResult:
         term_factors=task.term_factors,
         place=task.place,
         fit_spherical=task.fit_spherical,
-    )
+    ).run()
 
 
 Labels = Integers
@@ -132,30 +132,6 @@ class DocumentFit(ClusteringResult):
     n_iter: int = 1  # iterations of the best start of spherical k-means
 
 
-def smooth_documents(
-    rows: Matrix, counts: CsrArray | None, parameters: DocumentParameters, **others: Any
-) -> SmoothedRows | None:
-    """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values.
-
-    `others` are further fields of `DocumentWork`.
-    """
-    work = DocumentWork(rows, counts, parameters, **others)
-    return None if work.no_graph() else work.smoothed(for_counting=True)
-
-
-def cluster_documents(
-    rows: Matrix, counts: CsrArray | None, parameters: DocumentParameters, **others: Any
-) -> DocumentFit:
-    """Return clusters of documents, smoothed and settled as far as the documents allow.
-
-    Raises InputError if a parameter cannot be used, or there are fewer documents than clusters. Raises MemoryLimitError
-    if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was stopped before there
-    was anything to keep. `others` are further fields of `DocumentWork`.
-    """
-    parameters.check(rows.shape[0])
-    return DocumentWork(rows, counts, parameters, **others).run()
-
-
 @dataclass(eq=False)
 class DocumentWork:
     """One fit: what it works on, where, and what is to be reported of it.
@@ -170,7 +146,7 @@ class DocumentWork:
     _: KW_ONLY
     meaning: Meaning | None = None
     letters: Letters | None = None
-    smoothed_rows: SmoothedRows | None = None  # those of `smooth_documents`, where they were made already
+    smoothed_rows: SmoothedRows | None = None  # those of `smooth`, where they were made already
     # clusters 0..n_clusters-1, -1 for a document of none: at their means spherical k-means begins, once
     start: Labels | None = None
     term_factors: Floats | None = None  # that rows and counts hold already, see `DocumentVectors.weighed_down`
@@ -188,8 +164,18 @@ class DocumentWork:
         self.interrupted = False
         self.n_iter = 1
 
+    def smooth(self) -> SmoothedRows | None:
+        """Return the rows that clustering would smooth; None where they cannot be: sparse ones with negative values."""
+        return None if self.no_graph() else self.smoothed(for_counting=True)
+
     def run(self) -> DocumentFit:
-        """Return the labels, settled."""
+        """Return clusters of the documents, smoothed and settled as far as the documents allow.
+
+        Raises InputError if a parameter cannot be used, or there are fewer documents than clusters. Raises
+        MemoryLimitError if the rows cannot be smoothed within `max_memory`. Raises KeyboardInterrupt if the work was
+        stopped before there was anything to keep.
+        """
+        self.parameters.check(self.rows.shape[0])
         refused = None if self.parameters.quality == "fast" else self.no_graph()
         if refused:
             self.left_out.append(f"Neighbours were left aside: {refused}.")
