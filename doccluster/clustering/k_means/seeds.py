@@ -93,14 +93,7 @@ def draw_starts(
         elif init == "subsample":
             yield _sample_means(source, n_clusters, generator)
         else:
-            if seed_documents >= source.n_documents:
-                documents = source.whole()
-            else:
-                sample = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
-                documents = source.take(np.sort(sample))
-            _, trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)
-            rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
-            yield documents.take(rows).matrix
+            yield _seeds(source, n_clusters, generator, seed_documents, index=index, progress=progress)
 
 
 def check_init(init: Init) -> None:
@@ -132,6 +125,26 @@ def given_means(
             expected=f"shape {(n_clusters, n_terms)}: one row for each cluster, one column for each term",
         )
     return unit_rows_of(rows)
+
+
+def _seeds(
+    source: SeedSource,
+    n_clusters: int,
+    generator: np.random.Generator,
+    seed_documents: int,
+    *,
+    index: Index | None,
+    progress: Progress,
+) -> sparse.csr_array:
+    """Return the seeds of k-means++, drawn from all documents or a random sample; a start begins without these."""
+    if seed_documents >= source.n_documents:
+        documents = source.whole()
+    else:
+        sample = generator.permutation(source.usable)[: max(seed_documents, n_clusters)]
+        documents = source.take(np.sort(sample))
+    trials = affordable_seeding(source.frequencies, source.n_documents, n_clusters)[1]
+    rows = kmeans_plus_plus(documents, n_clusters, generator, index=index, n_trials=trials, progress=progress)
+    return documents.take(rows).matrix
 
 
 def _sample_means(source: SeedSource, n_clusters: int, generator: np.random.Generator) -> sparse.csr_array:
