@@ -17,7 +17,7 @@ from doccluster.base.text_table import html_table, latex_table
 from doccluster.base.validation import RandomState, as_generator, check_matrix, check_positive_int
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
 from doccluster.clustering.task import SmoothedRows
-from doccluster.errors import Argument, InputError
+from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.geometry import as_documents
 from doccluster.selection.levels import (
     HEAP,
@@ -234,6 +234,8 @@ def choose_k(
     ------
     InputError
         If there are fewer than 4 documents, or a name or number cannot be used.
+    NothingUsable
+        If no row has a non-zero value.
 
     Examples
     --------
@@ -252,6 +254,8 @@ def choose_k(
         )
     rng = as_generator(random_state)
     sample = _sample_of(matrix, counts, meaning, letters, smoothed, max_documents, rng)
+    if not np.count_nonzero(sample.rows.data if sparse.issparse(sample.rows) else sample.rows):
+        raise NothingUsable("there is no row with a non-zero value", remedy="there is nothing to cluster")
     requested = () if ks is None else tuple(check_ks(ks, sample.n_documents))
     smoothed = sample.smoothed
     if smoothed is None:

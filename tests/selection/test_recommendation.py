@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
-from doccluster.errors import InputError
+from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.vectorizing import vectorize_texts
 from doccluster.selection import choose_k, recommendation
 from doccluster.selection._null_models import sample_null
@@ -201,3 +201,9 @@ def test_weak_words_are_said(monkeypatch):
     assert told.k == 3
     assert "few and broad, since the words hold little; an encoder (--encoder) would help most" in told.sentence
     assert "words hold little" not in choose_k(matrix, granularity="topics", random_state=0).sentence
+
+
+def test_rows_without_values_are_refused():
+    for rows in (sparse.csr_array((18, 12)), np.zeros((18, 12))):
+        with pytest.raises(NothingUsable, match="no row with a non-zero value"):
+            choose_k(rows, random_state=0)
