@@ -146,10 +146,7 @@ def within_range(matrix: Matrix) -> Any:
     """Return a checked matrix, rows whose squares would overflow or vanish scaled by powers of two to about one."""
     if matrix.dtype != np.float64:
         return matrix
-    highest, lowest = matrix.max(axis=1), matrix.min(axis=1)
-    if is_sparse(matrix):
-        highest, lowest = highest.toarray().ravel(), lowest.toarray().ravel()
-    exponents = np.frexp(np.maximum(highest, -lowest))[1]
+    exponents = np.frexp(_largest_values(matrix))[1]
     if np.all(np.abs(exponents) <= EXPONENTS):
         return matrix
     shifts = np.where(np.abs(exponents) <= EXPONENTS, 0, -exponents)
@@ -157,6 +154,20 @@ def within_range(matrix: Matrix) -> Any:
         return np.ldexp(matrix, shifts[:, None])
     data = np.ldexp(matrix.data, np.repeat(shifts, np.diff(matrix.indptr)))
     return with_values(matrix, data)
+
+
+def _largest_values(matrix: Matrix) -> Floats:
+    """Return the largest absolute value of each row; scipy's own would sum repeated columns in place."""
+    largest = np.zeros(matrix.shape[0])
+    if not is_sparse(matrix):
+        np.maximum(matrix.max(axis=1), -matrix.min(axis=1), out=largest)
+        return largest
+    filled = np.flatnonzero(np.diff(matrix.indptr))
+    if filled.size:
+        starts = matrix.indptr[filled]
+        highest, lowest = np.maximum.reduceat(matrix.data, starts), np.minimum.reduceat(matrix.data, starts)
+        largest[filled] = np.maximum(highest, -lowest)
+    return largest
 
 
 def unit_rows(matrix: Matrix, *, warn: bool = True) -> Any:

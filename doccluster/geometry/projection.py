@@ -102,8 +102,7 @@ def latent_semantic_space(
         wide = row_blocks(n_rows, SUMMED_ROWS)
         used_terms = np.flatnonzero(inner.add(entries_of_columns, wide, rows))
         # a term's entries times a column of length one sum to at most this
-        largest_value = max(float(rows.data.max(initial=0)), -float(rows.data.min(initial=0)))
-        largest_sum = largest_value * np.sqrt(n_rows)
+        largest_sum = max(inner.map(largest_value, wide, rows)) * np.sqrt(n_rows)
         steps = WHOLE_BITS - int(np.frexp(largest_sum)[1]) if len(wide) > 1 else None
         rank = np.zeros(n_columns, np.int32)
         rank[used_terms] = np.arange(used_terms.size, dtype=np.int32)
@@ -166,7 +165,7 @@ def principal_rows(table: Matrix, n_components: int, place: Place) -> Matrix:
 
 
 def smoothed_rows(
-    rows: Matrix, graph: Matrix, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None
+    rows: Matrix, graph: object, *, mixing: float = 0.7, n_steps: int = 3, place: Place | None = None
 ) -> CsrArray:
     """Return unit rows moved towards their neighbours in a graph, and those of these, and so on.
 
@@ -196,7 +195,7 @@ def smoothed_rows(
         )
     place, blocks = place or Place(), row_blocks(n_rows, BLOCK_ROWS)
     with place.for_a_while() as inner:
-        degrees = graph.sum(axis=1).astype(np.float64)
+        degrees = np.concatenate([np.empty(0), *inner.map(sums_of_rows, row_blocks(n_rows, SUMMED_ROWS), graph)])
         scale = inner.keep(np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0))
         original = moved = inner.table(unit_block, blocks, width, np.float64, rows)
         for step in range(n_steps):
@@ -240,6 +239,12 @@ def products_of_rows(block: slice, matrix: Matrix, rank: object, table: Floats) 
     return np.asarray(rows_times_table(_block_of(matrix, block, rank), table))
 
 
+def largest_value(block: slice, matrix: CsrArray) -> float:
+    """Return the largest value of some rows, by its size."""
+    values = matrix.data[matrix.indptr[block.start] : matrix.indptr[block.stop]]
+    return max(float(values.max(initial=0)), -float(values.min(initial=0)))
+
+
 def products_of_terms(
     part: tuple[slice, slice], matrix: Matrix, rank: object, table: Floats, n_terms: int, steps: int | None
 ) -> Any:
@@ -266,6 +271,11 @@ def turned_block(block: slice, table: Floats, turn: Floats) -> Floats:
 def turned_unit_block(block: slice, table: Floats, turn: Floats) -> Floats:
     """Return the same rows, normalised."""
     return unit(turned_block(block, table, turn))
+
+
+def sums_of_rows(block: slice, graph: CsrArray) -> Floats:
+    """Return the sums of some rows."""
+    return np.asarray(graph[block].sum(axis=1)).ravel()
 
 
 def unit_block(block: slice, rows: Matrix) -> Floats:
