@@ -71,8 +71,7 @@ def checked_csr(matrix: CsrArray, *, name: str = "X") -> tuple[sparse.csr_array,
 def _looked_at(matrix: CsrArray) -> CsrArray:
     """Return a csr, csc or coo array over the arrays of a matrix, of which scipy has looked at every index.
 
-    scipy does so with the parts of a new array, and trusts those of one that is there. Raises ValueError if they do not
-    fit.
+    It does so when a coo array is made, and of others in `check_format`. Raises ValueError if the parts do not fit.
     """
     if matrix.format in ("csr", "csc", "bsr"):
         starts = _whole(matrix.indptr)

@@ -113,9 +113,8 @@ class GrownClusters:
 
     labels: Labels  # of shape (n_documents,): clusters 0..k-1; a number may be that of no document
     mixture: Multinomials | None  # what settled them; None without counts
-    topics: (
-        Labels  # of shape (k,): the topic that each cluster is, as its own cluster or a part of it; -1 for a free one
-    )
+    # of shape (k,): the topic that each cluster belongs to, as its own cluster or a part of it; -1 for a free one
+    topics: Labels
     # these of shape (n_topics,): mean cosine of the words of a topic; below MIN_COHERENCE they do not pull; nan for a
     # topic without two words
     coherence: Floats

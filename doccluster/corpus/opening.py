@@ -12,7 +12,7 @@ import re
 import selectors
 import stat
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import format_size
@@ -26,6 +26,14 @@ MAX_BYTES = 256 * 1024**2  # of a pipe or device, which may never end; a file en
 PATIENCE = 10.0  # seconds that a pipe which the user names may stay without its first byte
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # a file that only streams, as /proc has them, says that it has nothing yet
 _PROCESS_FILES = ("/proc/", "/dev/")  # where the shell puts the pipe of a process substitution
+
+
+class FoundFile(NamedTuple):
+    """A file behind an address: the address as a path, where it lies below what the user named, its size if known."""
+
+    path: Path
+    place: PurePosixPath
+    n_bytes: int | None
 
 
 def address_of(path: Path) -> str | None:
@@ -50,11 +58,8 @@ def on_this_machine(path: Path) -> Path:
     return path if match is None or match[1].lower() != _THIS_MACHINE else Path(f"/{match[2]}")
 
 
-def find_files(address: str) -> list[tuple[Path, PurePosixPath, int | None]]:
-    """Return the files that an address names: one, those below a folder, or those that fit a pattern, by name.
-
-    Of each its address as a path, where it lies below what the user named, and its size if that is known.
-    """
+def find_files(address: str) -> list[FoundFile]:
+    """Return the files that an address names: one, those below a folder, or those that fit a pattern, by name."""
     system, path = _system(address)
     scheme = address.partition("://")[0]
     try:
@@ -72,7 +77,7 @@ def find_files(address: str) -> list[tuple[Path, PurePosixPath, int | None]]:
     files = []
     for name, facts in sorted(facts_by_name.items()):
         place = PurePosixPath(PurePosixPath(name).name if top is None else name.removeprefix(top).lstrip("/"))
-        files.append((Path(f"{scheme}://{name.lstrip('/')}"), place, facts.get("size")))
+        files.append(FoundFile(Path(f"{scheme}://{name.lstrip('/')}"), place, facts.get("size")))
     return files
 
 

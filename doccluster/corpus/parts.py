@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,10 +36,20 @@ class Part:
     items: tuple[ListedFile | Skipped, ...]
 
 
-# the documents of a part, where their texts lie, and remarks on the files
-PartRead = tuple[list[ReadRows], list[TextBlock], Remarks]
-# documents of one block of texts, each with its title and its outlet
-OutletRows = tuple[TextRows, Sequence[str], Sequence[str]]
+class PartRead(NamedTuple):
+    """The documents of a part, where their texts lie, and remarks on the files."""
+
+    rows: list[ReadRows]
+    blocks: list[TextBlock]
+    remarks: Remarks
+
+
+class OutletRows(NamedTuple):
+    """Documents of one block of texts, each with its title and its outlet."""
+
+    rows: TextRows
+    titles: Sequence[str]
+    outlets: Sequence[str]
 
 
 def read_part(part: Part, options: ReadOptions, folder: str) -> PartRead:
@@ -51,7 +61,7 @@ def read_part(part: Part, options: ReadOptions, folder: str) -> PartRead:
         reading.read_items(walked)
     writer.flush()
     reading.builder.end_rows()
-    return reading.builder.rows, writer.blocks, reading.remarks
+    return PartRead(reading.builder.rows, writer.blocks, reading.remarks)
 
 
 def as_parts(items: Sequence[ListedFile | Skipped]) -> list[Part]:
@@ -72,9 +82,8 @@ def write_without_repeated(
     documents: OutletRows, repeated: Mapping[str, dict[str, Repeated]], folder: str
 ) -> list[TextBlock]:
     """Write the texts of a block again, without what their outlets repeat."""
-    rows, titles, outlets = documents
-    writer = TextWriter(Path(folder), f"from-{rows.first}")
-    for text, title, outlet in zip(rows.texts, titles, outlets, strict=True):
+    writer = TextWriter(Path(folder), f"from-{documents.rows.first}")
+    for text, title, outlet in zip(documents.rows.texts, documents.titles, documents.outlets, strict=True):
         lines = repeated.get(outlet)
         writer.add(without_repeated(text, lines, title=str(title)) if lines else text)
     writer.flush()
@@ -95,9 +104,9 @@ class FilesInParts:
         if any(isinstance(item, ListedFile) and item.is_stdin for item in listed):
             raise InputError("standard input has no parts", remedy="write it to files first, and give these")
         parts: Iterator[PartRead] = self._map_files(read_part, as_parts(listed), reading.options, str(self._folder))
-        for rows, blocks, remarks in parts:
-            reading.builder.add_rows(rows, blocks)
-            reading.remarks.add(remarks)
+        for part in parts:
+            reading.builder.add_rows(part.rows, part.blocks)
+            reading.remarks.add(part.remarks)
             reading.progress("read", len(reading.builder))
 
     def without_repeated(
@@ -109,7 +118,7 @@ class FilesInParts:
     ) -> StoredTexts:
         """Return the texts without what each outlet repeats; those that were read leave the disk."""
         blocks = [
-            (rows, *(column[rows.first : rows.first + len(rows.rows)] for column in (titles, outlets)))
+            OutletRows(rows, *(column[rows.first : rows.first + len(rows.rows)] for column in (titles, outlets)))
             for rows in texts.blocks
         ]
         cleaned = self._folder.with_name(f"{self._folder.name}-without-repeated")

@@ -247,7 +247,7 @@ class Walk:
     def _addressed(self, address: str, *, is_only: bool) -> Iterator[ListedFile | Skipped]:
         """Return the files behind an address, each once."""
         files = find_files(address)
-        is_one = len(files) == 1 and len(files[0][1].parts) == 1
+        is_one = len(files) == 1 and len(files[0].place.parts) == 1
         for path, place, n_bytes in files:
             if any(is_junk(PurePosixPath(part)) for part in place.parts):
                 yield Skipped(str(place), "hidden", "hidden files and folders are not read")

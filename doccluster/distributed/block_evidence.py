@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,13 @@ BLOCK_ROWS = 2**13
 GROUPS_OF_A_TASK = 16
 
 
-Group = tuple[Integers, Integers, Floats, Floats]  # rows that are read together; their labels, scales, squared norms
+class RowGroup(NamedTuple):
+    """Rows that are read together."""
+
+    places: Integers
+    labels: Integers
+    scale: Floats
+    squared_norms: Floats
 
 
 class BlockEvidence(ClusterEvidence):
@@ -85,7 +91,7 @@ class BlockEvidence(ClusterEvidence):
 
     def _readings(self, groups: list[Integers], norms: ClusterNorms, *, with_tables: bool) -> Iterator[Readings]:
         rows = self.rows
-        parts = [(at, self.labels[at], rows.scale[at], rows.squared_norms[at]) for at in groups]
+        parts = [RowGroup(at, self.labels[at], rows.scale[at], rows.squared_norms[at]) for at in groups]
         tasks = [parts[first : first + GROUPS_OF_A_TASK] for first in range(0, len(parts), GROUPS_OF_A_TASK)]
         shared = self.documents.matrix, self.cluster_sums, norms, self.metric, with_tables
         return (reading for task in self._place.map(read_groups, tasks, *shared) for reading in task)
@@ -115,13 +121,14 @@ def close_in_block(
 
 
 def read_groups(
-    groups: Sequence[Group], matrix: CsrArray, sums: ClusterSums, norms: ClusterNorms, metric: str, with_tables: bool
+    groups: Sequence[RowGroup], matrix: CsrArray, sums: ClusterSums, norms: ClusterNorms, metric: str, with_tables: bool
 ) -> list[Readings]:
     """Return the readings of groups of rows."""
     readings = []
-    for places, labels, scale, squared_norms in groups:
-        rows, every = Rows(matrix[places], scale, squared_norms, True), np.arange(places.size)
-        readings.append(read_group(every, rows, labels, sums, norms, metric=metric, with_tables=with_tables))
+    for group in groups:
+        rows = Rows(matrix[group.places], group.scale, group.squared_norms, True)
+        every = np.arange(group.places.size)
+        readings.append(read_group(every, rows, group.labels, sums, norms, metric=metric, with_tables=with_tables))
     return readings
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -327,16 +328,20 @@ def kept_bytes(block: MatrixBlock) -> int:
     return 8 * block.n_entries + 128 * block.n_rows
 
 
-class _KeptBlocks:
-    """The blocks whose rows and bounds this process keeps, and the last table of each fit.
+class _KeptBlock(NamedTuple):
+    """A block whose rows and bounds are kept, in one thread at a time."""
 
-    With a block, which is in one thread at a time, come the version of the table that it was labelled by last, and
-    about how many bytes it takes.
-    """
+    nearest: NearestCentroids
+    number: int  # of the version of the table that it was labelled by last
+    n_bytes: int  # that it takes, about
+
+
+class _KeptBlocks:
+    """The blocks that this process keeps, and the last table of each fit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._blocks: OrderedDict[tuple[MatrixBlock, str], tuple[NearestCentroids, int, int]] = OrderedDict()
+        self._blocks: OrderedDict[tuple[MatrixBlock, str], _KeptBlock] = OrderedDict()
         self._tables: dict[str, tuple[int, SparseMeans]] = {}
 
     def assign(self, block: MatrixBlock, version: TableVersion, keep_bytes: int) -> Labels:
@@ -344,13 +349,14 @@ class _KeptBlocks:
         key, centroids = (block, version.folder), self._table(version)
         size = kept_bytes(block)
         with self._lock:
-            nearest, number, _ = self._blocks.pop(key, (None, -1, 0))  # taken out while it is worked on
-        stays = nearest is not None or self._has_room(size, keep_bytes)
-        nearest = nearest or NearestCentroids(unit_documents(block.documents)[0], centroids.places)
-        nearest.search(centroids, version.movements if 0 <= number == version.number - 1 else None)
+            kept = self._blocks.pop(key, None)  # taken out while it is worked on
+        stays = kept is not None or self._has_room(size, keep_bytes)
+        nearest = kept.nearest if kept else NearestCentroids(unit_documents(block.documents)[0], centroids.places)
+        follows = kept is not None and kept.number == version.number - 1
+        nearest.search(centroids, version.movements if follows else None)
         if stays:
             with self._lock:
-                self._blocks[key] = nearest, version.number, size
+                self._blocks[key] = _KeptBlock(nearest, version.number, size)
         return nearest.labels.copy()
 
     def _table(self, version: TableVersion) -> SparseMeans:
@@ -367,10 +373,10 @@ class _KeptBlocks:
     def forget(self, block: MatrixBlock, version: TableVersion, rows: Integers, labels: Labels) -> None:
         """Take over labels that were changed from outside for these rows."""
         with self._lock:
-            nearest, *_ = self._blocks.get((block, version.folder), (None,))
-        if nearest is not None:
-            nearest.labels[rows] = labels[rows]
-            nearest.forget(rows)
+            kept = self._blocks.get((block, version.folder))
+        if kept is not None:
+            kept.nearest.labels[rows] = labels[rows]
+            kept.nearest.forget(rows)
 
     def release(self, folder: str) -> None:
         """Let go what is kept of fits in a folder."""
@@ -381,7 +387,7 @@ class _KeptBlocks:
         """Return whether another block fits, after what is kept of fits that are over was let go."""
         with self._lock:
             self._keep_only(lambda fit: Path(fit).is_dir())
-            return sum(n_bytes for *_, n_bytes in self._blocks.values()) + size <= keep_bytes
+            return sum(kept.n_bytes for kept in self._blocks.values()) + size <= keep_bytes
 
     def _keep_only(self, stays: Callable[[str], bool]) -> None:
         for key in [key for key in self._blocks if not stays(key[1])]:

@@ -12,7 +12,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -271,6 +271,14 @@ MIN_OUTLETS = 3
 DATED_SHARE = 0.5  # of the documents, for a collection that is dated
 
 
+class News(NamedTuple):
+    """Dated articles of several outlets."""
+
+    rows: Integers  # the documents that are dated
+    articles: NewsArticles
+    n_outlets: int
+
+
 @dataclass(frozen=True, eq=False)
 class StoryFit:
     """Stories of two articles or more as clusters; `is_alone` says which documents are in none of them."""
@@ -295,8 +303,8 @@ def is_dated(documents: DocumentTable) -> bool:
     return bool((days > 0).sum() >= DATED_SHARE * len(documents) and np.unique(days[days > 0]).size > 1)
 
 
-def news_among(documents: DocumentTable, corpus: Corpus | None) -> tuple[Integers, NewsArticles, int] | None:
-    """Return the rows that are dated, as articles, and the number of outlets; None for no news of three or more."""
+def news_among(documents: DocumentTable, corpus: Corpus | None) -> News | None:
+    """Return the dated documents as articles, None where they are no news of three outlets or more."""
     outlets = [outlet_of(name) for name in outlets_of(documents)]
     n_outlets = len(set(filter(None, outlets)))
     if corpus is None or n_outlets < MIN_OUTLETS or not is_dated(documents):
@@ -310,7 +318,7 @@ def news_among(documents: DocumentTable, corpus: Corpus | None) -> tuple[Integer
         [outlets[row] for row in rows.tolist()],
         np.array([moments[row] for row in rows.tolist()], dtype=np.int64),
     )
-    return rows, articles, n_outlets
+    return News(rows, articles, n_outlets)
 
 
 class _Bodies(MadeItems[str]):
@@ -347,19 +355,18 @@ def stories_of_run(
     news = news_among(documents, corpus)
     if news is None:
         return None
-    rows, articles, n_outlets = news
     labels = np.full(len(documents), -1)
-    labels[rows] = find_stories(
-        articles,
+    labels[news.rows] = find_stories(
+        news.articles,
         n_threads=settings.n_threads,
         progress=lambda n_read, n_all: progress("cluster", n_read, n_all),
     )
-    several = np.bincount(labels[rows]) > 1
+    several = np.bincount(labels[news.rows]) > 1
     is_alone = (labels < 0) | ~several[labels]
     if is_alone.all():
         return None
     fit = fit_of_labels(vectors, labels, is_alone)
-    return StoryFit(replace(fit, from_start=False), is_alone, n_outlets)
+    return StoryFit(replace(fit, from_start=False), is_alone, news.n_outlets)
 
 
 def _counted(number: int, one: str, several: str) -> str:

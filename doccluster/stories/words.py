@@ -13,7 +13,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -174,28 +174,35 @@ def outlet_of(source: str) -> str:
     return parts[-1] if parts else name
 
 
+class _Repeatable(NamedTuple):
+    """What one article had that later ones may repeat."""
+
+    runs: frozenset[int]
+    title_end: str
+    text: int
+
+
 @dataclass(slots=True)
 class _Outlet:
     """The last articles of an outlet, and how many of them had each run, each end of a title and each text."""
 
-    # of each its runs, the end of its title and its text
-    articles: deque[tuple[frozenset[int], str, int]] = field(default_factory=deque)
+    articles: deque[_Repeatable] = field(default_factory=deque)
     n_with_run: Counter[int] = field(default_factory=Counter)
     n_with_end: Counter[str] = field(default_factory=Counter)
     titles_of_text: dict[int, list[frozenset[str]]] = field(default_factory=dict)
 
-    def add(self, runs: frozenset[int], title_end: str, text: int, title: frozenset[str]) -> None:
-        self.articles.append((runs, title_end, text))
-        self.n_with_run.update(runs)
-        self.n_with_end[title_end] += 1
-        self.titles_of_text.setdefault(text, []).append(title)
+    def add(self, article: _Repeatable, title: frozenset[str]) -> None:
+        self.articles.append(article)
+        self.n_with_run.update(article.runs)
+        self.n_with_end[article.title_end] += 1
+        self.titles_of_text.setdefault(article.text, []).append(title)
         if len(self.articles) > REMEMBERED:
-            runs, title_end, text = self.articles.popleft()
-            _count_down(self.n_with_run, runs)
-            _count_down(self.n_with_end, (title_end,))
-            self.titles_of_text[text].pop(0)
-            if not self.titles_of_text[text]:
-                del self.titles_of_text[text]
+            oldest = self.articles.popleft()
+            _count_down(self.n_with_run, oldest.runs)
+            _count_down(self.n_with_end, (oldest.title_end,))
+            self.titles_of_text[oldest.text].pop(0)
+            if not self.titles_of_text[oldest.text]:
+                del self.titles_of_text[oldest.text]
 
     def is_wall(self, text: int, title: frozenset[str]) -> bool:
         """Return whether an earlier article of another title had the same text."""
@@ -240,7 +247,7 @@ class Cleaner:
         whole, title_words = hash(tuple(words)), frozenset(title.casefold().split())
         is_wall = bool(words) and past.is_wall(whole, title_words)
         repeated = [place for place, run in enumerate(runs) if past.n_with_run.get(run, 0) >= TIMES]
-        past.add(frozenset(runs), title_end, whole, title_words)
+        past.add(_Repeatable(frozenset(runs), title_end, whole), title_words)
         if is_wall:
             return title, ""
         return title, _without(text, [(spans[place][0], spans[place + size - 1][1]) for place in repeated])

@@ -248,7 +248,7 @@ class TfidfVectorizer(TfidfParameters):
         SchemaError
             If the arrays are damaged, or written by a newer version.
         """
-        schema, again = settings.get("schema"), "save the model again"
+        schema = settings.get("schema")
         if schema not in _READABLE:
             problem = f"the vectorizer was saved with schema {schema!r}, this version reads {VECTORIZER_SCHEMA}"
             raise SchemaError(problem, remedy="install a newer doccluster")
@@ -271,7 +271,7 @@ class TfidfVectorizer(TfidfParameters):
             vectorizer.mean_length_ = settings["mean_length"]
             vectorizer.stop_words_removed_ = tuple(settings["stop_words_removed"])
         except (KeyError, TypeError) as error:
-            raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy=again) from error
+            raise SchemaError(f"the saved vectorizer is incomplete ({error})", remedy="save the model again") from error
         # a model may have been edited or cut off: what does not fit together is refused
         lengths = {len(terms), vectorizer.display_terms_.size, vectorizer.document_frequency_.size}
         if len(lengths) != 1 or getattr(vectorizer, "idf_", vectorizer.document_frequency_).size != len(terms):
