@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ from scipy import sparse
 
 from doccluster.base.validation import unit_rows
 from doccluster.clustering.k_means.assign import SparseMeans
+from doccluster.clustering.k_means.seeds import draw_starts
 from doccluster.clustering.k_means.spherical import FitInterrupted, SphericalParameters, spherical_k_means
 from doccluster.clustering.k_means.sweep import NearestCentroids
 from doccluster.clustering.k_means.term_places import TermPlaces
 from doccluster.clustering.k_means.unit_documents import unit_documents
-from doccluster.distributed import FilePlace, cluster_blocks, write_block
-from doccluster.distributed.block_steps import TableVersion, kept_bytes
+from doccluster.distributed import FilePlace, block_steps, cluster_blocks, write_block
+from doccluster.distributed.block_clustering import BlockRows
+from doccluster.distributed.block_steps import TableVersion, blocks_of_table, kept_bytes
 from doccluster.errors import InputError, NothingUsable
 
 N, TERMS = 700, 300
@@ -39,6 +42,35 @@ def divided(matrix, edges, folder):
         write_block(folder / f"block-{first}", sparse.csr_array(matrix[first:last]), first=first)
         for first, last in itertools.pairwise(edges)
     ]
+
+
+@pytest.mark.parametrize(("least", "most", "n_blocks"), [(1, 10**9, 3), (10**9, 10**9, 1), (1, 1000, 11)])
+def test_rows_in_files_are_divided_by_entries_among_the_workers(matrix, tmp_path, monkeypatch, least, most, n_blocks):
+    monkeypatch.setattr(block_steps, "MIN_ENTRIES", least)
+    monkeypatch.setattr(block_steps, "MAX_ENTRIES", most)
+    blocks = blocks_of_table(FilePlace(tmp_path, n_threads=3), matrix)
+    assert len(blocks) == n_blocks
+    assert abs(sparse.vstack([block.matrix for block in blocks]) - matrix).sum() == 0
+    longest = np.diff(matrix.indptr).max()
+    even = matrix.nnz / n_blocks if most > 1000 else most
+    assert all(abs(block.n_entries - even) <= longest for block in blocks[:-1])
+
+
+def test_a_start_begins_without_the_documents_that_its_seeds_were_drawn_from(matrix, tmp_path, monkeypatch):
+    drawn_from, whole = [], BlockRows.whole
+
+    def remembered(rows):
+        documents = whole(rows)
+        drawn_from.append(weakref.ref(documents))
+        return documents
+
+    monkeypatch.setattr(BlockRows, "whole", remembered)
+    rows = BlockRows(FilePlace(tmp_path), divided(matrix, [0, 350, N], tmp_path))
+    starts = draw_starts(rows, 5, "k-means++", 2, np.random.default_rng(0), seed_documents=N)
+    assert next(starts).shape == (5, TERMS)
+    gc.collect()
+    assert len(drawn_from) == 1
+    assert drawn_from[0]() is None
 
 
 def assert_same(found, expected):
