@@ -209,7 +209,7 @@ def other_note(is_other: Flags | None) -> str | None:
     if n_other == 0:
         return None
     subject = "1 document fits" if n_other == 1 else f"{n_other:,} documents fit"
-    return f"{subject} no cluster (Other). --no-other puts each into its nearest one."
+    return f"{subject} no cluster (Other). `--no-other` puts each into its nearest one."
 
 
 COLUMN = "given"  # the column of labels in which the documents keep them
