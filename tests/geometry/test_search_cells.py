@@ -107,10 +107,12 @@ import numpy as np
 from scipy import sparse
 from doccluster.clustering.smoothed.document_spaces import search_cells
 from doccluster.geometry import nearest_neighbours
+from experiments.quality.peak_memory import PeakMemory
 
 rng = np.random.default_rng(5)
 rows = sparse.random_array((6000, 3000), density=0.004, rng=rng, format="csr", dtype=np.float32)
-cells = search_cells(rows, random_state=0)  # loads its machine code, which would count too
+cells = search_cells(rows, random_state=0)  # this and the next line load machine code, which would count too
+nearest_neighbours(rows[:500], 10, cells=search_cells(rows[:500], random_state=0))
 for work in (lambda: search_cells(rows, random_state=0), lambda: nearest_neighbours(rows, 10, cells=cells)):
     with PeakMemory() as memory:
         work()
