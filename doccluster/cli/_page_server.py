@@ -26,7 +26,7 @@ from doccluster.cli._output import write_error
 from doccluster.errors import DocclusterError, InputError
 from doccluster.report.page import POLICY, render_front_page, rendered
 from doccluster.streams.page.front_page import feed_of, front_page
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import reading
 from doccluster.streams.store.tables import stories_with, story_told
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from doccluster.cli._console import print_json, say, say_fact
 from doccluster.cli._verb import store_verb, write_whole
 from doccluster.errors import InputError
 from doccluster.report.wording import counted
-from doccluster.streams.store.database import check_is_there, reading
+from doccluster.streams.store.access import check_is_there, reading
 from doccluster.streams.store.tables import stories_of, stories_with, story_told
 
 WIDTH = 70

@@ -18,6 +18,7 @@ from doccluster.corpus import Skipped
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.article import ArticlesInOrder, Moment, Replayed, batches_of, by_commit, dated_corpus
 from doccluster.streams.settings import DAY, HOUR, StreamSettings
+from doccluster.streams.store.access import MEMORY, Finding, back_up, check_store, close, described, open_to_write
 from doccluster.streams.store.batches import (
     agreed_settings,
     edited_articles,
@@ -30,7 +31,6 @@ from doccluster.streams.store.batches import (
     write_batch,
     write_meta,
 )
-from doccluster.streams.store.check import Finding, check_store
 from doccluster.streams.store.clusterer import BatchResult
 from doccluster.streams.store.corrections import (
     Correction,
@@ -41,7 +41,7 @@ from doccluster.streams.store.corrections import (
     keep,
     last_correction,
 )
-from doccluster.streams.store.database import MEMORY, back_up, close, described, open_to_write, transaction
+from doccluster.streams.store.database import transaction
 from doccluster.streams.store.diff import compare_sides, side_of
 from doccluster.streams.store.intake import take_in
 from doccluster.streams.store.tables import StreamTables, events_after, read_tables

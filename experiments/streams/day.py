@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from doccluster.streams.settings import HOUR
-from doccluster.streams.store.check import check_store
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import check_store, reading
 from doccluster.streams.store.tables import FILES, Exported, write_export
 from experiments.streams.following import CLOCK, FEEDS, STORES, FileClock
 from experiments.streams.labelled import ROOT

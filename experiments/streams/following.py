@@ -25,7 +25,7 @@ from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.polling.poller import Clock, PollOptions
 from doccluster.streams.settings import HOUR
-from doccluster.streams.store.database import open_to_write
+from doccluster.streams.store.access import open_to_write
 from experiments.streams.certificates import AUTHORITY
 from experiments.streams.misbehaving import BEGINS, ENDLESS, INSIDE, UNKNOWN
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from doccluster.streams import StoryStream
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import reading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 N_ARTICLES = 20_000

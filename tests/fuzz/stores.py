@@ -25,8 +25,7 @@ from doccluster.streams.page.front_page import front_page
 from doccluster.streams.polling._fetching import Reachable
 from doccluster.streams.polling.poller import PollOptions
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.store.check import check_store
-from doccluster.streams.store.database import back_up, changing, reading
+from doccluster.streams.store.access import back_up, changing, check_store, reading
 from doccluster.streams.store.diff import compare_sides, read_sides
 from doccluster.streams.store.tables import records
 from doccluster.streams.store.upkeep import prune

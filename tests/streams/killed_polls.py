@@ -14,6 +14,7 @@ import signal
 import sys
 
 import doccluster.streams.polling.parsing as parsing
+import doccluster.streams.store.access as access
 import doccluster.streams.store.batches as store
 import doccluster.streams.store.database as database
 import doccluster.streams.stream as streaming
@@ -75,7 +76,7 @@ def poll(path, feeds, clock, parser, *, kill=0):
 def main():
     """Make all passes."""
     folder, moments = pathlib.Path(sys.argv[1]), map(float, sys.argv[2:])
-    for module in (database, store, streaming):
+    for module in (access, database, store, streaming):
         module.transaction = Dying
     feeds = (folder / FEEDS).read_text(encoding="utf-8").split()
     clock, parser, before = FileClock(folder / CLOCK), SharedParser(), None

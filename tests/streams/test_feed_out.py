@@ -11,7 +11,7 @@ from doccluster.streams import StoryStream
 from doccluster.streams.article import as_text
 from doccluster.streams.page.front_page import feed_of
 from doccluster.streams.settings import DAY, HOUR
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import reading
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.test_corrections import BANK, BEGIN, FERRY, articles, living, partition, replayed
 from tests.streams.test_replay import NOW, QUICK, made_rows, written

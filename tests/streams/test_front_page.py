@@ -17,7 +17,8 @@ from doccluster.streams.page import _story_words as story_pieces
 from doccluster.streams.page import front_page as front_page_module
 from doccluster.streams.page.front_page import feed_of, front_page
 from doccluster.streams.settings import DAY
-from doccluster.streams.store.database import open_to_write, transaction
+from doccluster.streams.store.access import open_to_write
+from doccluster.streams.store.database import transaction
 from doccluster.streams.store.intake import take_in
 from doccluster.streams.stream import StoryStream
 from tests.axe import axe_script, violations

@@ -6,7 +6,7 @@ import pytest
 
 from doccluster.corpus.dates import as_moment
 from doccluster.streams.article import article, as_text, document_key, is_believable, normal_link, story_id
-from doccluster.streams.store.database import open_to_write
+from doccluster.streams.store.access import open_to_write
 from doccluster.streams.store.intake import take_in
 
 BASE = {

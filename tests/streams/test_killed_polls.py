@@ -10,8 +10,7 @@ from contextlib import closing
 
 from doccluster.corpus.dates import as_moment
 from doccluster.streams.settings import DAY
-from doccluster.streams.store.check import check_store
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import check_store, reading
 from experiments.news_stream import make_news_stream
 from experiments.streams.following import CLOCK, FEEDS, FileClock
 from experiments.streams.misbehaving import BEGINS, rss

@@ -12,7 +12,7 @@ import pytest
 
 from doccluster.stories import likeness
 from doccluster.streams import StoryStream
-from doccluster.streams.store.database import changing, reading
+from doccluster.streams.store.access import changing, reading
 from doccluster.streams.store.upkeep import rebuilt
 from experiments.streams.labelled import newsroom
 from experiments.streams.replaying import judge

@@ -16,8 +16,8 @@ from doccluster.errors import DocclusterWarning, InputError, SchemaError
 from doccluster.streams import StoryStream, StreamSettings
 from doccluster.streams.polling.parsing import entries_of
 from doccluster.streams.settings import DAY, HOUR, parse_duration
-from doccluster.streams.store.check import check_store
-from doccluster.streams.store.database import back_up, described, open_to_read, read_texts, reading
+from doccluster.streams.store.access import back_up, check_store, described, open_to_read, reading
+from doccluster.streams.store.database import read_texts
 from experiments.news_stream import make_news_stream
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -10,7 +10,8 @@ import pytest
 from doccluster.errors import DocclusterWarning, SchemaError
 from doccluster.streams import StoryStream
 from doccluster.streams.store import batches as store
-from doccluster.streams.store.database import OLDEST, VERSION, open_to_read
+from doccluster.streams.store.access import open_to_read
+from doccluster.streams.store.database import OLDEST, VERSION
 
 
 @pytest.mark.parametrize(("version", "age"), [(VERSION + 1, "a newer"), (OLDEST - 1, "an older")])

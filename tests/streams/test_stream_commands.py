@@ -13,7 +13,7 @@ import pytest
 
 from doccluster.base.text_table import csv_text, write_csv_rows
 from doccluster.cli._console import print_json_lists
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import reading
 from doccluster.streams.store.tables import DOCUMENT_COLUMNS, read_tables, rows_of
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.conftest import FEEDS

@@ -14,9 +14,9 @@ import pytest
 
 from doccluster.errors import InputError, SchemaError
 from doccluster.streams import StoryStream
-from doccluster.streams.store import database
-from doccluster.streams.store.check import check_store
-from doccluster.streams.store.database import back_up, open_to_read, read_texts, reading
+from doccluster.streams.store import access
+from doccluster.streams.store.access import back_up, check_store, open_to_read, reading
+from doccluster.streams.store.database import read_texts
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
 from tests.streams.test_replay import NOW, QUICK, ROOT, dump, made_rows, written
 
@@ -171,8 +171,8 @@ def test_where_nothing_can_be_written_a_copy_of_the_store_is_read(store, journal
     with reading(store) as connection:
         before = texts_of(connection)
     files = kill_a_writer_of(store, journal)
-    connect = database._connect
-    monkeypatch.setattr(database, "_connect", lambda name: (not_opened if "mode=" in name else connect)(name))
+    connect = access._connect
+    monkeypatch.setattr(access, "_connect", lambda name: (not_opened if "mode=" in name else connect)(name))
     with reading(store) as connection:
         assert texts_of(connection) == before
         assert check_store(connection) == []
@@ -180,8 +180,8 @@ def test_where_nothing_can_be_written_a_copy_of_the_store_is_read(store, journal
 
 
 def test_a_store_that_cannot_be_copied_either_is_refused_with_what_to_do(store, monkeypatch):
-    monkeypatch.setattr(database, "_connect", not_opened)
-    monkeypatch.setattr(database.tempfile, "tempdir", str(store.parent / "missing"))
+    monkeypatch.setattr(access, "_connect", not_opened)
+    monkeypatch.setattr(access.tempfile, "tempdir", str(store.parent / "missing"))
     with pytest.raises(InputError, match=r"not copied either .*; run a verb that writes to it once") as caught:
         open_to_read(store)
     assert str(store) in str(caught.value)

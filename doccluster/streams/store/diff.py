@@ -18,7 +18,7 @@ from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.results.record import Run
-from doccluster.streams.store.database import reading
+from doccluster.streams.store.access import reading
 from doccluster.streams.store.tables import StoryNames, batch_at
 
 SURVIVE, PART = 0.5, 0.25

@@ -25,6 +25,7 @@ from doccluster.stories.looking_again import KEPT
 from doccluster.stories.words import outlet_of
 from doccluster.streams.article import BEGINNING, Article, Moment, story_id, text_hash
 from doccluster.streams.settings import DAY, StreamSettings
+from doccluster.streams.store.access import back_up, changing, check_is_there, copied, described
 from doccluster.streams.store.batches import (
     ARTICLE,
     clock_of,
@@ -39,19 +40,7 @@ from doccluster.streams.store.batches import (
 )
 from doccluster.streams.store.clusterer import BatchResult, Clusterer
 from doccluster.streams.store.corrections import ALL_BATCHES, Correction, apply, bonds_of, keep
-from doccluster.streams.store.database import (
-    OLDEST,
-    VERSION,
-    WORDS_SINCE,
-    back_up,
-    changing,
-    check_is_there,
-    copied,
-    described,
-    remake_tables,
-    transaction,
-    version_of,
-)
+from doccluster.streams.store.database import OLDEST, VERSION, WORDS_SINCE, remake_tables, transaction, version_of
 
 # what clustering has made of the documents, in an order in which it can go
 _CLUSTERING = ("correction", "membership", "lineage", "story_lead", "story", "term", "batch")

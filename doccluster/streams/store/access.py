@@ -1,15 +1,229 @@
-"""Is a store sound? SQLite looks at its file, tables and references; the rest is what only this program knows."""
+"""A store opened safely, to read or to change it, and checked: SQLite looks at its file, tables and references.
+
+There is one writer, and nothing in a store is trusted more than it must be; the rest of the check is what only this
+program knows.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
+from doccluster.base.paths import locked, usable_path
+from doccluster.errors import DocclusterError, InputError, SchemaError
 from doccluster.streams.article import BEGINNING, document_key, story_id, text_hash
-from doccluster.streams.store.database import VERSION, make_tables, shape_of
+from doccluster.streams.store.batches import read_meta, restored
+from doccluster.streams.store.database import VERSION, make_tables, read_texts, shape_of, transaction, version_of
+
+BUSY_SECONDS = 30
+# before it, two connections to one file could lose a write-ahead log that was being reset (sqlite.org/wal.html)
+SAFE_LOG = (3, 51, 3)
+MEMORY = ":memory:"
+# no database at all, or what is wrong is the disk, the folder, or another process
+_NOT_THE_STORE = frozenset(
+    (
+        sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM,
+    )
+)  # fmt: skip
+_NOT_WRITTEN = frozenset(
+    (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR_WRITE)
+)
+
+# a reader may not undo what is half done, or not write beside the store
+_NOTHING_WRITTEN = frozenset((sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR))
+
+
+def open_to_write(path: Path | None, *, oldest: int = VERSION) -> tuple[sqlite3.Connection, int | None]:
+    """Return a connection to a store, made if it is not there, and the lock that this process holds on it."""
+    if path is None:
+        connection = _connect(MEMORY)
+        _prepare(connection, MEMORY)
+        return connection, None
+    lock = _locked(path)
+    try:
+        with described(path):
+            connection = _connect(f"{path.resolve().as_uri()}?mode=rwc")
+            _prepare(connection, str(path), oldest)
+    except BaseException:
+        _unlock(lock)
+        raise
+    return connection, lock
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection that can change nothing; the store may be one that a stranger gave."""
+    check_is_there(path)
+    with described(path):
+        connection = _connect_to_read(path)
+        connection.execute("PRAGMA query_only = ON")
+        version = version_of(connection, str(path))
+    if version == 0:
+        raise InputError(f"{path} is empty; fill it with `doccluster stream poll` or `stream replay`.")
+    return connection
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a store to read one state of it; what goes wrong inside because it is damaged comes out as a sentence."""
+    connection = open_to_read(path)
+    with closing(connection), described(path, connection):
+        connection.execute("BEGIN")  # all that is read is of one moment, whatever is written meanwhile
+        yield connection
+
+
+@contextmanager
+def changing(path: Path, *, oldest: int = VERSION) -> Iterator[sqlite3.Connection]:
+    """Open a store that is there, of version `oldest` at least, to write to it; errors come out as in `reading`."""
+    check_is_there(path)
+    connection, lock = open_to_write(path, oldest=oldest)
+    try:
+        with described(path, connection):
+            yield connection
+    finally:
+        close(connection, lock)
+
+
+def check_is_there(path: Path) -> None:
+    """Raise InputError if there is no store."""
+    if not path.is_file():
+        raise InputError(f"there is no store {path}; make one with `doccluster stream poll` or `stream replay`.")
+
+
+def close(connection: sqlite3.Connection, lock: int | None) -> None:
+    """Close a store and release its lock."""
+    connection.close()
+    _unlock(lock)
+
+
+def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a copy of a store as it is at this moment, in a file of SQLite's own, which is gone when it is closed."""
+    copy = _connect("")
+    connection.backup(copy)
+    return copy
+
+
+def back_up(connection: sqlite3.Connection, path: Path) -> None:
+    """Write a copy of a store as it is at this moment, also while another process writes to it."""
+    try:
+        with closing(sqlite3.connect(path)) as copy:
+            connection.backup(copy)
+            # so that it can be read where nothing can be written beside it
+            copy.execute("PRAGMA journal_mode = DELETE")
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) not in _NOT_WRITTEN:
+            raise
+        raise InputError(
+            f"the copy {path.name} cannot be written: {error}", remedy="free some space, or choose another place"
+        ) from error
+
+
+def _connect(name: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(name, uri=name.startswith("file:"), isolation_level=None, timeout=BUSY_SECONDS)
+    read_texts(connection)
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection to the last whole state; what a killed writer left is undone, there or in a copy."""
+    try:
+        with ExitStack() as stack:
+            # where CHECKs are to be looked at too, not read-only, which it is all the same where it has to be
+            connection = stack.enter_context(closing(_connect(f"{path.resolve().as_uri()}?mode=rw")))
+            connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()  # the first look undoes it
+            stack.pop_all()
+            return connection
+    except sqlite3.OperationalError as error:
+        problem = error
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOTHING_WRITTEN:
+            raise
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for end in ("", "-journal", "-wal"):
+                if Path(f"{path}{end}").exists():
+                    shutil.copyfile(f"{path}{end}", Path(folder, f"store{end}"))
+            with closing(_connect(str(Path(folder, "store")))) as mended:
+                return copied(mended)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read as it is ({problem}), and not copied either ({error.strerror}); run a verb that"
+            " writes to it once, such as `doccluster stream upgrade`, as one who may change it."
+        ) from error
+
+
+def _prepare(connection: sqlite3.Connection, name: str, oldest: int = VERSION) -> None:
+    version = version_of(connection, name, oldest=oldest)
+    if name != MEMORY:
+        connection.execute("PRAGMA synchronous = FULL")
+        log = "WAL" if sqlite3.sqlite_version_info >= SAFE_LOG else "TRUNCATE"
+        connection.execute(f"PRAGMA journal_mode = {log}")
+    if version == 0:
+        with transaction(connection):
+            make_tables(connection)
+
+
+@contextmanager
+def described(path: Path, connection: sqlite3.Connection | None = None) -> Iterator[None]:
+    """Let what goes wrong inside because of a store come out as an error that says what to do.
+
+    Errors other than SQLite's are blamed on the store only where a check of `connection` finds it damaged.
+    """
+    try:
+        yield
+    except DocclusterError:
+        raise
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _NOT_THE_STORE:
+            remedy = "free some space and try again" if code == sqlite3.SQLITE_FULL else "choose another file"
+            raise InputError(f"{path} cannot be used as a store: {error}; {remedy}.") from error
+        raise _damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:  # of a name in the schema, which SQLite repeats in a message
+        raise _damaged(path, "it holds text that is not UTF-8") from error
+    except Exception as error:
+        findings = [] if connection is None else check_store(connection)
+        if not findings:
+            raise
+        raise _damaged(path, f"{findings[0].check}, {findings[0].detail}") from error
+
+
+def _damaged(path: Path, problem: str) -> SchemaError:
+    sentence = " ".join(problem.split())
+    return SchemaError(
+        f"{path} is damaged: {sentence:.300}; `doccluster stream check` lists what is wrong, and a copy that"
+        " `doccluster stream backup` made can take its place."
+    )
+
+
+def _locked(path: Path) -> int | None:
+    """Return a lock on the store that lives as long as this process, or until it is released."""
+    usable_path(path)
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}; choose another store.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; choose another store, the name of a file.")
+    try:
+        return locked(Path(f"{path}.lock"))
+    except BlockingIOError as error:
+        raise InputError(f"another process writes to {path}; wait until it has ended.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}; choose another store.") from error
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None:
+        with suppress(OSError):
+            os.close(lock)
+
 
 # a query of what is wrong, or what yields it
 Look = str | Callable[[sqlite3.Connection], Iterator[str]]
@@ -153,8 +367,6 @@ def _text_faults(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _memory_faults(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield what a batch cannot go on from; where it cannot be read, the error says why."""
-    from doccluster.streams.store.batches import read_meta, restored
-
     for key in sorted(read_meta(connection).keys() - _META):
         yield f"{key!r} is nothing that is kept"
     n_placed = restored(connection).next_number - 1
