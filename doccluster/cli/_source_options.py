@@ -30,7 +30,7 @@ from doccluster.cli._verb import (
 )
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import InputError
-from doccluster.text.tfidf_parameters import TfidfParameters
+from doccluster.text.analysis import TfidfParameters
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.pipeline.known_topics import Topic, n_guides
-from doccluster.text.tfidf_parameters import TfidfParameters
+from doccluster.text.analysis import TfidfParameters
 from doccluster.text.tokens import check_safe_pattern
 
 GRANULARITIES = ("sections", "topics", "subtopics", "stories")

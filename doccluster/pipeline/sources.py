@@ -28,8 +28,8 @@ from doccluster.pipeline.vectorizing import Vectorization, adopt_vectors, vector
 from doccluster.results.document_table import NO_TERMS, DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.run_model import Model
+from doccluster.text.analysis import TfidfParameters
 from doccluster.text.boilerplate import Repeated, find_repeated, without_repeated
-from doccluster.text.tfidf_parameters import TfidfParameters
 from doccluster.vectors import DocumentVectors, read_matrix, vectorize
 from doccluster.vectors.meaning import Meaning, trusted_weight
 

@@ -29,7 +29,7 @@ from doccluster.results.storage import (
     write_arrays,
     write_json,
 )
-from doccluster.text.tfidf_parameters import TfidfParameters
+from doccluster.text.analysis import TfidfParameters
 from doccluster.text.tokens import check_safe_pattern
 from doccluster.vectors.meaning import Meaning
 

@@ -13,8 +13,7 @@ from doccluster.base.arrays import AnyArray, Array, CsrArray, Flags
 from doccluster.base.packed_strings import pack_strings, unpack_strings
 from doccluster.base.parameter_fields import described_by
 from doccluster.errors import Argument, InputError, NothingUsable, SchemaError
-from doccluster.text.analysis import Analysis, analysis_of
-from doccluster.text.tfidf_parameters import TfidfParameters
+from doccluster.text.analysis import Analysis, TfidfParameters, analysis_of
 from doccluster.vectors.term_counts import (
     TermCounts,
     TermStatistics,

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,7 @@ from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.sparse_structure import checked_csr
 from doccluster.base.validation import check_float_type, check_positive_int
 from doccluster.errors import Argument, DocclusterWarning, InputError, NothingUsable, Words, words_of
-
-if TYPE_CHECKING:
-    from doccluster.vectors.vectorizer import TfidfVectorizer
+from doccluster.text.analysis import TfidfParameters
 
 TermPart = Literal["n", "l", "a", "b", "L", "bm25"]
 CollectionPart = Literal["n", "t", "p", "plus-one", "plus-one-smooth", "bm25"]
@@ -186,18 +184,18 @@ def tell(messages: Iterable[Words]) -> None:
         warnings.warn(DocclusterWarning(*words_of(message)), stacklevel=5)
 
 
-def dtype_of(vectorizer: TfidfVectorizer) -> DType:
+def dtype_of(vectorizer: TfidfParameters) -> DType:
     """Return the type of the weights, or raise InputError if it is not float32 or float64."""
     return check_float_type(vectorizer.dtype)
 
 
-def max_features_of(vectorizer: TfidfVectorizer) -> int | None:
+def max_features_of(vectorizer: TfidfParameters) -> int | None:
     """Return `max_features` as an int >= 1 or None."""
     limit = vectorizer.max_features
     return None if limit is None else check_positive_int(limit, "max_features")
 
 
-def weighting_of(vectorizer: TfidfVectorizer) -> Weighting:
+def weighting_of(vectorizer: TfidfParameters) -> Weighting:
     """Return the weighting of `vectorizer`: its `weighting` code, or scikit-learn's switches."""
     norm: Any = vectorizer.norm
     if norm not in ("l1", "l2", None):
