@@ -30,7 +30,7 @@ from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure, counted_stream, guarded
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import Argument, InputError
+from doccluster.errors import InputError
 
 _RECORDS = (
     TEXT,
@@ -148,7 +148,7 @@ def read_apart(file: InputFile, options: ReadOptions) -> Iterator[Found]:
     task = {"format": file.format, "name": file.name, "place": str(file.place), "encoding": file.encoding}
     task |= {"local": None if file.local is None else str(file.local.absolute())}
     try:
-        yield from _found_apart("read_piece", task, body, size, options)
+        yield from found_apart(f"{__name__}:read_piece", task, body, size, options)
     except TooCostly as error:
         remedy = f"--max-expanded-size {doubled(options.expanded_size)} allows twice as much"
         raise ReadFailure("too-costly", f"it {error}; {remedy}") from error
@@ -156,25 +156,14 @@ def read_apart(file: InputFile, options: ReadOptions) -> Iterator[Found]:
         raise ReadFailure("broken-file", f"it {error}") from error
 
 
-def query_apart(kind: str, path: Path, query: str, options: ReadOptions) -> Iterator[Found]:
-    """Yield the rows that a query finds. Raises InputError where it needs more than it may."""
-    task = {"query": [kind, str(path.absolute()), query]}
-    try:
-        yield from _found_apart("query_piece", task, b"", path.stat().st_size, options)
-    except WorkFailure as error:
-        allowance = Argument("max_expanded_size", doubled(options.expanded_size))
-        remedy = "check the query, or allow twice as much with ", allowance
-        raise InputError(f"{path.name} cannot be queried: it {error}", remedy=remedy) from error
-
-
-def _found_apart(function: str, task: dict[str, Any], body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:
-    """Yield the documents that a function of this module reads in the process, within bounds set by a size in bytes."""
+def found_apart(function: str, task: dict[str, Any], body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:
+    """Yield the documents that a function (``module:name``) reads in a process, bounded by a size in bytes."""
     allowance = options.allowance
     task |= {"options": asdict(replace(options, labels_file=None))}
     allowed = replace(allowance, memory=allowance.memory + size)
     characters, most_rows = allowance.memory + TIMES_EXPANDED * size, max(allowance.n_items, 8 * size)
     failure: list[str] = []
-    for rows, _ in pieces_of_work(f"{__name__}:{function}", task, body, allowance=allowed):
+    for rows, _ in pieces_of_work(function, task, body, allowance=allowed):
         # the process bounds its own memory; what it hands over may still be far more than the file holds
         most_rows -= len(rows)
         characters -= sum(len(row["text"]) + sum(map(len, row["extra"].values())) for row in rows if "text" in row)
@@ -200,22 +189,15 @@ def read_piece(task: dict[str, Any], body: bytes) -> Iterator[Piece]:
         place, stream = PurePosixPath(task["place"]), counted_stream(source)
         file = InputFile(task["name"], place, stream, local=local, encoding=task["encoding"], format=task["format"])
         try:
-            yield from _some_at_a_time(guarded(FORMATS[file.format].read(file, options), "broken-file"))
+            yield from some_at_a_time(guarded(FORMATS[file.format].read(file, options), "broken-file"))
         except ReadFailure as failure:
             if isinstance(failure.__cause__, MemoryError | TooCostly):
                 raise failure.__cause__ from failure
             yield [{"failure": [failure.reason, failure.detail]}], b""
 
 
-def query_piece(task: dict[str, Any], _: bytes) -> Iterator[Piece]:
-    """Yield the rows that a query finds, some at a time, in the process that asks."""
-    from doccluster.corpus.frames import rows_of_query
-
-    kind, path, query = task["query"]
-    yield from _some_at_a_time(rows_of_query(kind, Path(path), query, ReadOptions(**task["options"])))
-
-
-def _some_at_a_time(items: Iterator[Found]) -> Iterator[Piece]:
+def some_at_a_time(items: Iterator[Found]) -> Iterator[Piece]:
+    """Yield documents as pieces of JSON, many in each."""
     while batch := list(islice(items, DOCUMENTS_AT_A_TIME)):
         yield [{field.name: _as_json(getattr(item, field.name)) for field in fields(item)} for item in batch], b""
 

@@ -12,15 +12,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from doccluster.base.limited_process import Piece, WorkFailure, doubled
 from doccluster.base.paths import usable_path
 from doccluster.base.validation import is_missing
 from doccluster.corpus.columns import SAMPLED_ROWS, Columns, cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import decode
-from doccluster.corpus.formats import query_apart
-from doccluster.corpus.reader import Draft, ReadFailure, record
+from doccluster.corpus.formats import found_apart, some_at_a_time
+from doccluster.corpus.reader import Draft, Found, ReadFailure, record
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import DocclusterError, InputError, importing
+from doccluster.errors import Argument, DocclusterError, InputError, importing
 
 _BATCH = 4096  # rows held as Python objects at a time
 _QUERY = re.compile(r"(sqlite|duckdb):/{1,3}(.*?)\?(.*)", re.IGNORECASE | re.DOTALL)
@@ -51,7 +52,7 @@ def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Ski
     """Return the documents of a table, or texts. Raises InputError if the source is neither."""
     query = query_in(source)
     if query is not None:
-        return query_apart(*_checked(*query), options)
+        return _query_apart(*_checked(*query), options)
     table = _table(source)
     if table is not None:
         return _read_table(table, options)
@@ -116,7 +117,24 @@ def _checked(kind: str, path: Path, query: str) -> tuple[str, Path, str]:
     return kind, path, query
 
 
-def rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> Iterator[Draft | Skipped]:
+def _query_apart(kind: str, path: Path, query: str, options: ReadOptions) -> Iterator[Found]:
+    """Yield the rows that a query finds. Raises InputError where it needs more than it may."""
+    task = {"query": [kind, str(path.absolute()), query]}
+    try:
+        yield from found_apart(f"{__name__}:query_piece", task, b"", path.stat().st_size, options)
+    except WorkFailure as error:
+        allowance = Argument("max_expanded_size", doubled(options.expanded_size))
+        remedy = "check the query, or allow twice as much with ", allowance
+        raise InputError(f"{path.name} cannot be queried: it {error}", remedy=remedy) from error
+
+
+def query_piece(task: dict[str, Any], _: bytes) -> Iterator[Piece]:
+    """Yield the rows that a query finds, some at a time, in the process that asks."""
+    kind, path, query = task["query"]
+    yield from some_at_a_time(_rows_of_query(kind, Path(path), query, ReadOptions(**task["options"])))
+
+
+def _rows_of_query(kind: str, path: Path, query: str, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Yield the rows that a query finds in a database, which it cannot change."""
     if kind != "sqlite":
         with importing(f"{path.name} needs", "duckdb", install="duckdb"):
