@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import shutil
 import sys
@@ -23,7 +22,7 @@ import click
 from doccluster.base.plain_values import CONTROLS, DIRECTIONS, LATER_CONTROLS, MARKS, jsonable
 from doccluster.base.progress import CLOCK, LOOPS, Progress, silent
 from doccluster.base.text_table import Column, shortened, table_lines
-from doccluster.cli._output import ABOVE, STAND_INS, is_unicode, write_error, write_out
+from doccluster.cli._output import ABOVE, STAND_INS, is_unicode, table_room, write_error, write_out
 from doccluster.cli._verb import QUIET, TIMINGS, Whole, spelling_of
 from doccluster.errors import DocclusterWarning, worded
 
@@ -33,7 +32,6 @@ _ACTING = re.compile(f"[{CONTROLS}\t\n\f\r{LATER_CONTROLS}{DIRECTIONS}{MARKS}]+"
 
 
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-WIDTH_OF_A_FILE = 120  # characters of a line where no terminal says how many
 
 
 def print_table(
@@ -44,15 +42,6 @@ def print_table(
     lines = {row: _printable(heading) for row, heading in (headings or {}).items()}
     for line in table_lines(shown, headings=lines, **table_room(has_rule=has_rule, indent=indent)):
         say(f"{' ' * indent}{line}" if line else "")
-
-
-def table_room(*, has_rule: bool = True, indent: int = 0) -> dict[str, Any]:
-    """Return the facts on standard output that `table_lines` needs: its width, and what rules and marks are made of."""
-    is_wide = is_unicode(sys.stdout)
-    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
-    width = shutil.get_terminal_size((WIDTH_OF_A_FILE, 24)).columns if has_width else WIDTH_OF_A_FILE
-    rule = ("─" if is_wide else "-") if has_rule else ""
-    return {"width": width - indent, "rule": rule, "mark": "…" if is_wide else "..."}
 
 
 def _printable(cell: str) -> str:
@@ -168,18 +157,6 @@ def _of_command(name: str) -> Any:
     """Return the value that --quiet or --timings left for the command that runs, None without it."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(name)
-
-
-def print_timings(seconds: Mapping[str, float], *, began: float | None) -> None:
-    """Print on standard error how long each stage took, and the program, if it is known when it began."""
-    sys.stdout.flush()
-    stages = dict(seconds)
-    if began is not None:
-        total = time.perf_counter() - began
-        stages |= {"start and end": total - sum(seconds.values()), "total": total}
-    times = [f"{spent:,.1f}" for spent in stages.values()]
-    for line in table_lines([Column("stage", list(stages), "left"), Column("seconds", times)], **table_room(indent=2)):
-        write_error(f"  {line}")
 
 
 @contextmanager

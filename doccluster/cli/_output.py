@@ -6,13 +6,15 @@ import codecs
 import errno
 import io
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 STAND_INS = "doccluster.stand_ins"  # the name of the error handler below
+WIDTH_OF_A_FILE = 120  # characters of a line where no terminal says how many
 CLOSED = 141  # 128 + SIGPIPE: what a shell reports of any program whose reader has gone
 # a closed pipe (Windows: EINVAL), a full disk or quota, a file at its limit, a device that fails; where a file
 # is written, these have become an InputError that names it
@@ -121,3 +123,12 @@ def drop(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def table_room(*, has_rule: bool = True, indent: int = 0) -> dict[str, Any]:
+    """Return the facts on standard output that `table_lines` needs: its width, and what rules and marks are made of."""
+    is_wide = is_unicode(sys.stdout)
+    has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size((WIDTH_OF_A_FILE, 24)).columns if has_width else WIDTH_OF_A_FILE
+    rule = ("─" if is_wide else "-") if has_rule else ""
+    return {"width": width - indent, "rule": rule, "mark": "…" if is_wide else "..."}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import click
 
 from doccluster.base.paths import new_file
+from doccluster.cli._output import table_room, write_error
 from doccluster.errors import Argument, DocclusterError, InputError, Spelling, shown, worded
 
 # arguments that no command has, and whose value alone is said
@@ -128,9 +131,21 @@ class Verb(click.Command):
         finally:
             timings = ctx.meta.pop(TIMINGS, None)
             if timings is not None:
-                from doccluster.cli._console import print_timings
+                _print_timings(timings, began=ctx.find_root().obj)
 
-                print_timings(timings, began=ctx.find_root().obj)
+
+def _print_timings(seconds: Mapping[str, float], *, began: float | None) -> None:
+    """Print on standard error how long each stage took, and the program, if it is known when it began."""
+    from doccluster.base.text_table import Column, table_lines  # brings in numpy, which help does not need
+
+    sys.stdout.flush()
+    stages = dict(seconds)
+    if began is not None:
+        total = time.perf_counter() - began
+        stages |= {"start and end": total - sum(seconds.values()), "total": total}
+    times = [f"{spent:,.1f}" for spent in stages.values()]
+    for line in table_lines([Column("stage", list(stages), "left"), Column("seconds", times)], **table_room(indent=2)):
+        write_error(f"  {line}")
 
 
 def _state_of(place: Path) -> list[tuple[str, int, int]]:

@@ -16,8 +16,8 @@ from doccluster.cli._console import (
     print_table,
     progress_shown,
     say,
-    table_room,
 )
+from doccluster.cli._output import table_room
 from doccluster.cli._source_options import (
     OptionSpec,
     made_options,

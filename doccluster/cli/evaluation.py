@@ -20,16 +20,15 @@ from doccluster.cli._console import (
     say,
     say_fact,
     stage_shown,
-    table_room,
     threads_option,
 )
-from doccluster.cli._output import write_error, write_out
+from doccluster.cli._output import table_room, write_error, write_out
 from doccluster.cli._verb import Verb, Whole, measure_names, only, some_text
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     from doccluster.measures import Measure
-    from doccluster.results.prevalence import Prevalence
+    from doccluster.results.answers import Prevalence
 
 COST_IN_WORDS = {
     "contingency": "contingency: from the counts of documents by cluster and class, O(n)",

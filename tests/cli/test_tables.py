@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from doccluster.base.text_table import Column, table_lines, text_width
-from doccluster.cli._console import WIDTH_OF_A_FILE
+from doccluster.cli._output import WIDTH_OF_A_FILE
 
 WIDTHS = (60, 80, 100, WIDTH_OF_A_FILE)
 WIDE = 400  # columns that no table here needs
