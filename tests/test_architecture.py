@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import graphlib
 import json
 import pathlib
 import re
@@ -58,6 +59,28 @@ def test_a_file_with_an_underscore_is_imported_within_its_folder_alone():
         if not ".".join(path.relative_to(ROOT).parts).startswith(node.module.partition("._")[0] + ".")
     ]
     assert wrong == []
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_files_import_each_other_in_a_circle():
+    """Imports inside functions and for types count too; only what is loaded by its name may lie above."""
+    names = {module_name(path) for path in MODULES}
+    graph = {
+        module_name(path): {
+            target if (target := f"{node.module}.{alias.name}") in names else node.module
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.module in names
+            for alias in node.names
+        }
+        for path in MODULES
+    }
+    assert sum(map(len, graph.values())) > 1000
+    order = list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError where there is a circle
+    assert order.index("doccluster.results.record") < order.index("doccluster.report.html")
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -13,6 +13,12 @@ from typing import Any
 __version__ = "1.0.0"
 
 
+def load(place: str) -> Any:
+    """Return what ``module:name`` names, importing the module only now."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def offer(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose names live in modules (``module:name`` for another)."""
 

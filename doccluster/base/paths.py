@@ -331,3 +331,20 @@ def _put_in_place(partial: Path, final: Path, old: Path) -> None:
     except OSError:
         old.rename(final)
         raise
+
+
+def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
+    """Write a page and return its path; `what` names it in the error.
+
+    Raises InputError if the file cannot be written.
+    """
+    target = usable_path(path)
+    try:
+        with finished_file(target) as unfinished:
+            unfinished.write_text(page, encoding="utf-8", newline="\n")
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(
+            f"the {what} cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
+        ) from error
+    return target

@@ -5,12 +5,12 @@ A new algorithm is a row here, its code in a file of this folder, and its refere
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from doccluster.base.package import load
 from doccluster.base.parameter_fields import Parameter, parameter, parameters_of
 from doccluster.base.plain_values import SPHERICAL as SPHERICAL
 from doccluster.base.plain_values import spelled
@@ -96,9 +96,7 @@ class Algorithm:
 
 
 def _loaded(place: str) -> Any:
-    module, _, name = place.partition(":")
-    path = module if module.startswith("sklearn") else f"doccluster.clustering.{module}"
-    return getattr(importlib.import_module(path), name)
+    return load(place if place.startswith("sklearn") else f"doccluster.clustering.{place}")
 
 
 def get_algorithm(name: str) -> Algorithm:

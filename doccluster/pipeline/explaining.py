@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from html import escape
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from doccluster.base.arrays import Matrix
-from doccluster.base.plain_values import cut
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
 from doccluster.labeling.placement import similarity_without
+from doccluster.results.answers import Explanation
 from doccluster.results.overview import overview
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run
@@ -27,31 +26,6 @@ N_NEAREST = 3  # documents, by meaning
 TOGETHER = "words that hold it together (share of its similarity; documents with the word)"
 TYPICAL = "most typical documents (similarity to the cluster)"
 BY_COUNTS, BY_ROWS = "how often its words occur", "more than its similarity"
-
-
-@dataclass(frozen=True, repr=False)
-class Explanation:
-    """What is said of a cluster, a document or two clusters; ``print(explanation)`` shows it.
-
-    Attributes
-    ----------
-    content : mapping
-        As ``doccluster explain --json`` prints it.
-    lines : tuple of str
-        The same for people.
-    """
-
-    content: Mapping[str, Any]
-    lines: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-    def __repr__(self) -> str:
-        return cut(f"Explanation({self.lines[0]}; print() shows {len(self.lines)} lines)")
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def explain(

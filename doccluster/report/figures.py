@@ -42,7 +42,7 @@ from doccluster.report.svg import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.results.prevalence import Prevalence
+    from doccluster.results.answers import Prevalence
     from doccluster.results.record import Run
     from doccluster.results.tree import TreeLevel
 

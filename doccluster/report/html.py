@@ -8,8 +8,6 @@ import string
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +15,18 @@ import numpy as np
 from markupsafe import Markup
 
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.base.paths import write_page
 from doccluster.errors import InputError
 from doccluster.measures.registry import ARROWS
 from doccluster.report.explore import explore_data, group_tables, packed_gaps, page_order, shown_columns
 from doccluster.report.figures import bar_chart, dendrogram_of, heat_map, leaves_of, line_chart, silhouette_plot
-from doccluster.report.page import as_json, page_script, page_style, rendered, write_page
+from doccluster.report.page import as_json, page_script, page_style, rendered
 from doccluster.report.plane import MAX_WITH_MAP, MIN_DOCUMENTS, N_NEIGHBOURS, plane_of
 from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
 from doccluster.report.summary import BETTER, Summary, gauge, summarize
 from doccluster.report.wording import one_line
+from doccluster.results.answers import InlineReport
 from doccluster.results.record import Run
 
 # in the order in which they name what the later ones use
@@ -34,47 +34,6 @@ SCRIPTS = (
     "tabs", "search", "stories", "tables", "data", "choice", "map_labels", "map", "panels", "compare", "take_away",
     "explore", "start",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, repr=False)
-class InlineReport:
-    """The report of a run as a value: a notebook shows it inline, in a frame that can reach nothing around it.
-
-    Attributes
-    ----------
-    page : str
-        The whole page, as `write_report` writes it.
-    height : int
-        Of the frame, in pixels.
-    """
-
-    page: str
-    height: int = 720
-
-    @classmethod
-    def of(cls, run: Run) -> InlineReport:
-        """Return the report of a run."""
-        return cls(render_report(run))
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file and return its path.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
-        """
-        return write_page(self.page, path, what="report")
-
-    def __repr__(self) -> str:
-        return f"InlineReport({len(self.page):,} characters)"
-
-    def _repr_html_(self) -> str:
-        # without allow-same-origin the page has no access to the notebook, whatever a document has put into it
-        return (
-            '<iframe title="doccluster report" sandbox="allow-scripts allow-popups allow-downloads" '
-            f'srcdoc="{escape(self.page)}" style="width:100%;height:{self.height}px;border:1px solid #ccc"></iframe>'
-        )
 
 
 @at_the_door
@@ -101,6 +60,11 @@ def write_report(
         fewer than four documents.
     """
     return write_page(render_report(run, with_map=with_map, texts=texts), path, what="report")
+
+
+def inline_report(run: Run) -> InlineReport:
+    """Return the report of a run as a value."""
+    return InlineReport(render_report(run))
 
 
 def render_report(run: Run, *, with_map: bool | None = None, texts: Sequence[str] | None = None) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from doccluster.base.package import __version__
-from doccluster.base.paths import finished_file, usable_path
 from doccluster.base.plain_values import format_size
 from doccluster.base.text_table import visible
-from doccluster.errors import InputError
 from doccluster.report.wording import Pieces, counted, decimal, duration, one_line, safe_link, with_code
 
 # of the page of browsing: nothing is loaded, and forms go back to where the page came from
@@ -75,23 +71,6 @@ def page_script(names: Sequence[str]) -> Markup:
     """Return scripts of the package as one, which leaves no name behind in the page."""
     parts = "\n".join(page_part(f"scripts/{name}.js") for name in names)
     return Markup(f'(() => {{\n"use strict";\n{parts}}})();\n')
-
-
-def write_page(page: str, path: str | os.PathLike[str], *, what: str) -> Path:
-    """Write a page and return its path; `what` names it in the error.
-
-    Raises InputError if the file cannot be written.
-    """
-    target = usable_path(path)
-    try:
-        with finished_file(target) as unfinished:
-            unfinished.write_text(page, encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(
-            f"the {what} cannot be written to {target}: {reason}", remedy="name a file in a folder that exists"
-        ) from error
-    return target
 
 
 def render_changes(difference: Any) -> str:

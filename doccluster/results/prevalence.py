@@ -14,16 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from doccluster.base.arrays import Floats, Integers
-from doccluster.base.plain_values import ShortRepr
-from doccluster.base.text_table import latex_escaped, latex_table
 from doccluster.base.validation import RandomState, as_generator
 from doccluster.corpus.columns import kept_name, type_of
 from doccluster.errors import InputError
 from doccluster.measures.chance import holm
+from doccluster.results.answers import Prevalence
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from doccluster.results.record import Run
 
 PERIODS = {"year": 4, "month": 7, "day": 10}  # and how many characters of an ISO date say it
@@ -32,53 +29,6 @@ MAX_GROUPS = 200
 MAX_NUMBERS = 10  # different numbers of a column whose values are groups; of more, quarters are
 N_BOOTSTRAP = 1_000
 NORMAL_QUANTILE = 1.959964  # of 97.5 %
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Prevalence(ShortRepr):
-    """The share of each cluster in each group of documents.
-
-    Attributes
-    ----------
-    by : str
-        The column whose values are the groups, or "year", "month" or "day".
-    group_sizes : mapping of group to the number of its documents
-    table : DataFrame, one row for each cluster and group
-        cluster, label, group, n (documents in both), share (of the group, 0 to 1), low and high (95 % interval by
-        Wilson), bootstrap_low and bootstrap_high (95 %, over documents), lift (share divided by the share in all
-        groups), p (two-sided, hypergeometric: does the group have more or fewer than the others), p_holm (corrected
-        for the number of rows).
-    notes : tuple of str
-        Which documents or groups were left out, and why.
-    """
-
-    by: str
-    group_sizes: dict[str, int]
-    table: pd.DataFrame
-    notes: tuple[str, ...] = ()
-
-    def shares(self) -> pd.DataFrame:
-        """Return the shares with a row for each cluster and a column for each group."""
-        return self._grid("share")
-
-    def _grid(self, column: str) -> pd.DataFrame:
-        return self.table.pivot(index="cluster", columns="group", values=column)[list(self.group_sizes)]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return `table`."""
-        return self.table
-
-    def to_latex(self) -> str:
-        """Return a LaTeX table (package booktabs) of the shares in percent; a star marks p_holm below 0.05."""
-        groups = list(self.group_sizes)
-        shares, p_values = (self._grid(column).to_numpy() for column in ("share", "p_holm"))
-        labels = self.table["label"].iloc[:: len(groups)].tolist()
-        rows = [
-            [str(cluster), latex_escaped(label)]
-            + [f"{100 * share:.1f}" + ("$^*$" if p < 0.05 else "") for share, p in zip(*cells, strict=True)]
-            for cluster, (label, *cells) in enumerate(zip(labels, shares, p_values, strict=True))
-        ]
-        return latex_table(("cluster", "label", *groups), rows, alignment="rl" + "r" * len(groups))
 
 
 def prevalence(run: Run, by: str, *, random_state: RandomState = 0) -> Prevalence:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from doccluster.base.arrays import CsrArray, Flags, Floats, Integers, Matrix
+from doccluster.base.package import load
 from doccluster.base.plain_values import ShortRepr, cut
 from doccluster.base.text_table import html_table, latex_escaped, latex_table
 from doccluster.base.validation import RandomState, unit_rows
@@ -25,6 +26,7 @@ from doccluster.corpus.document import Corpus, Skipped
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
+from doccluster.results.answers import Explanation, InlineReport, Prevalence
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.tree import Levels, Node, TreeLevel, tree_of
 from doccluster.vectors.document_vectors import DocumentVectors
@@ -34,12 +36,10 @@ if TYPE_CHECKING:
 
     from doccluster.labeling import NamingRequest, Placement
     from doccluster.measures import Evaluation
-    from doccluster.pipeline.explaining import Explanation
-    from doccluster.report.html import InlineReport
-    from doccluster.results.prevalence import Prevalence
     from doccluster.vectors import TfidfVectorizer
     from doccluster.vectors.meaning import Meaning
 
+PIPELINE = "doccluster.pipeline"  # above the run: what its methods need of it they load by name
 MAX_CLUSTERS_SHOWN = 30  # in a notebook; the report has all
 
 
@@ -151,30 +151,27 @@ class Run:
 
         Raises InputError if they cannot be, or have changed.
         """
-        from doccluster.pipeline.repeating import corpus_of_run  # the imports here go up: see pyproject.toml
-
-        return corpus_of_run(self) if self._corpus is None else self._corpus
+        corpus: Corpus = self._corpus if self._corpus is not None else load(f"{PIPELINE}.repeating:corpus_of_run")(self)
+        return corpus
 
     def explain(self, cluster: int | str | None = None, other: int | None = None) -> Explanation:
         """Say what a cluster (its number) or a document (its id) is about, as `doccluster.explain` does."""
-        from doccluster.pipeline.explaining import explain
-
-        return explain(self, cluster, other)
+        explanation: Explanation = load(f"{PIPELINE}.explaining:explain")(self, cluster, other)
+        return explanation
 
     def prevalence(self, by: str, *, random_state: RandomState = 0) -> Prevalence:
         """Return how common each cluster is by party, source, month or any column: shares, intervals, lifts, tests.
 
-        See `doccluster.results.prevalence.Prevalence`; "year", "month" and "day" are those of the date.
+        See `doccluster.results.answers.Prevalence`; "year", "month" and "day" are those of the date.
         """
-        from doccluster.results.prevalence import prevalence
-
-        return prevalence(self, by, random_state=random_state)
+        table: Prevalence = load("doccluster.results.prevalence:prevalence")(self, by, random_state=random_state)
+        return table
 
     def words_over_time(self, cluster: int, by: str = "month", *, n_words: int = 5) -> dict[str, list[str]]:
         """Return the words that set each month (year, day, or value of a column) of a cluster apart from the others."""
-        from doccluster.results.prevalence import words_over_time
-
-        return words_over_time(self, cluster, by, n_words=n_words)
+        function = load("doccluster.results.prevalence:words_over_time")
+        words: dict[str, list[str]] = function(self, cluster, by, n_words=n_words)
+        return words
 
     def topic_coherence(
         self, measure: Any = "c_v", *, n_terms: int = 10, window: int | None = None, reference: Any = None
@@ -212,9 +209,8 @@ class Run:
 
     def rename(self, cluster: int | Mapping[int, str], name: str | None = None) -> Run:
         """Return the run with another name for a cluster, as `doccluster.label` does; this one stays as it is."""
-        from doccluster.pipeline.editing import label_cluster
-
-        return label_cluster(self, cluster, name)
+        renamed: Run = load(f"{PIPELINE}.editing:label_cluster")(self, cluster, name)
+        return renamed
 
     def rename_with(self, namer: Callable[[NamingRequest], str]) -> Run:
         """Return the run with names that a function chooses, on all levels, parents first; this one stays as it is.
@@ -224,15 +220,13 @@ class Run:
 
         Raises InputError if not one cluster gets a name.
         """
-        from doccluster.pipeline.editing import label_cluster
-
-        return label_cluster(self, namer)
+        renamed: Run = load(f"{PIPELINE}.editing:label_cluster")(self, namer)
+        return renamed
 
     def merge(self, *clusters: object) -> Run:
         """Return the run with clusters made one, as `doccluster.merge` does; this one stays as it is."""
-        from doccluster.pipeline.editing import merge_clusters
-
-        return merge_clusters(self, *clusters)
+        merged: Run = load(f"{PIPELINE}.editing:merge_clusters")(self, *clusters)
+        return merged
 
     @property
     def n_documents(self) -> int:
@@ -423,9 +417,8 @@ class Run:
         -------
         doccluster.report.InlineReport
         """
-        from doccluster.report.html import InlineReport  # the one import that goes up; see pyproject.toml
-
-        return InlineReport.of(self)
+        report: InlineReport = load("doccluster.report.html:inline_report")(self)
+        return report
 
     def _repr_html_(self) -> str:
         size = f"{self.n_documents:,} documents in {self.n_clusters:,} clusters, {self.vectors.n_terms:,} terms"

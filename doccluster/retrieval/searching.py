@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from doccluster.base.arrays import Flags, Floats, Integers
 from doccluster.base.parameter_fields import described_by
+from doccluster.base.paths import write_page
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
@@ -22,7 +23,7 @@ from doccluster.errors import InputError, NothingUsable
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import meaning_of_queries
 from doccluster.pipeline.sources import read_source
-from doccluster.report.page import page_part, rendered, write_page
+from doccluster.report.page import page_part, rendered
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
