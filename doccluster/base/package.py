@@ -14,7 +14,7 @@ __version__ = "1.0.0"
 
 
 def load(place: str) -> Any:
-    """Return what ``module:name`` names, importing the module only now."""
+    """Return the object that ``module:name`` names, importing its module only now."""
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
 
