@@ -14,13 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from doccluster.base.arrays import Floats, Integers, MatrixLike
+from doccluster.base.arrays import CsrArray, Floats, Integers, MatrixLike
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
-from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, Steps, run_start
+from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snapshot, Steps, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
 from doccluster.clustering.k_means.memory_plan import FitSize, MemoryPlan, plan_memory
 from doccluster.clustering.k_means.seeds import Init, affordable_seeding, check_init, default_trials, draw_starts
@@ -117,18 +117,15 @@ class SphericalParameters(SeededParameters):
         return plan_memory(size, None if self.max_memory is None else parse_size(self.max_memory), affordable)
 
 
-@dataclass(frozen=True, eq=False)
-class SphericalFit:
-    """The result of a fit."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SphericalFit(ClusteringResult):
+    """The best of the starts; of the others `starts` has as many labels as 4 MiB hold."""
 
-    labels: npt.NDArray[np.int32]  # of shape (n_documents,)
-    centroids: sparse.csr_array  # of shape (n_clusters, n_terms)
+    labels: Labels
+    centroids: CsrArray
     objective: float  # sum of weights times cosine to the own centroid
     inertia: float  # sum of weights times (1 - cosine) over the documents that have terms
     n_iter: int  # iterations of the best start
-    # of shape (n_documents,): labels of the other starts, of as many as 4 MiB hold: how stable the clusters are
-    other_labels: tuple[npt.NDArray[np.int32], ...]
-    notes: tuple[str, ...]  # what the caller should know: one sentence each
 
 
 class FitInterrupted(KeyboardInterrupt):
@@ -233,18 +230,25 @@ def best_fit(
     `weight` is that of the documents that have terms. Centroids are unit, so inertia is that less the objective.
     """
 
-    def finish(start: Snapshot) -> SphericalFit:
-        n_found = start.means.shape[0]
-        fewer = f"fewer distinct rows than the {n_clusters} clusters asked for; {n_found} are returned."
-        told = (*notes, fewer) if n_found < n_clusters else tuple(notes)
-        inertia = weight - start.objective
-        return SphericalFit(start.labels, start.means, start.objective, inertia, start.n_iter, best.other_labels, told)
+    def finish(start: Snapshot, *, interrupted: bool = False) -> SphericalFit:
+        n_filled = start.means.shape[0]
+        fewer = f"fewer distinct rows than the {n_clusters} clusters asked for; {n_filled} are returned."
+        return SphericalFit(
+            labels=start.labels,
+            centroids=start.means,
+            starts=(start.labels, *best.other_labels),
+            notes=(*notes, fewer) if n_filled < n_clusters else tuple(notes),
+            interrupted=interrupted,
+            objective=start.objective,
+            inertia=weight - start.objective,
+            n_iter=start.n_iter,
+        )
 
     try:
         return finish(best.run(starts, **how))
     except KeyboardInterrupt as stopped:
         so_far = best.so_far()
-        raise FitInterrupted(None if so_far is None else finish(so_far)) from stopped
+        raise FitInterrupted(None if so_far is None else finish(so_far, interrupted=True)) from stopped
 
 
 def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floats:
@@ -274,18 +278,16 @@ def check_weights(sample_weight: npt.ArrayLike | None, n_documents: int) -> Floa
     return weights
 
 
-def find_spherical(task: ClusteringTask) -> ClusteringResult:
+def find_spherical(task: ClusteringTask) -> SphericalFit:
     """Return the best of the starts; on Ctrl-C the best so far, where there is one."""
     settings = {name: value for name, value in task.options.items() if value is not None}
     parameters = SphericalParameters(
         task.n_clusters, random_state=task.seed, n_threads=task.n_threads, progress=task.progress, **settings
     )
-    interrupted = False
     try:
-        fit = (task.fit_spherical or spherical_k_means)(task.documents, parameters)
+        fit: SphericalFit = (task.fit_spherical or spherical_k_means)(task.documents, parameters)
     except FitInterrupted as stopped:
         if stopped.so_far is None:
             raise
-        fit, interrupted = stopped.so_far, True
-    starts = (fit.labels, *fit.other_labels)
-    return ClusteringResult(fit.labels, fit.centroids, starts=starts, notes=fit.notes, interrupted=interrupted)
+        return stopped.so_far
+    return fit

@@ -181,15 +181,14 @@ class DocumentWork:
             self.left_out.append(f"Neighbours were left aside: {refused}.")
         points = self._points(refused)
         fit = self._spherical(points, init=self._means_to_start_from(points))
-        labels, starts = fit.labels.astype(np.int64), (fit.labels, *fit.other_labels)
-        labels, mixture = self._settled(labels)
+        labels, mixture = self._settled(fit.labels.astype(np.int64))
         if self.counts is None and self.is_sparse:  # dense rows never hold any
             self.left_out.append(NOT_SETTLED)
         self._count_clusters(labels)
         return DocumentFit(
             labels,
             rule=None if mixture is None else mixture.rule,
-            starts=starts,
+            starts=fit.starts,
             left_out=tuple(self.left_out),
             notes=tuple(self.notes),
             interrupted=self.interrupted,
