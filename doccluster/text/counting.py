@@ -104,11 +104,57 @@ def find_words(text, lowers, is_word, words, edges):
 
 
 @jit(inner=True)
-def same_bytes(arena, start, text, place, size):
-    """Return whether a token of the arena is `text[place:place + size]`; the first 16 bytes are known to agree."""
+def count_characters(words, begin, end):
+    """Return how many characters a word has: bytes that continue one do not count."""
+    n_characters = 0
+    for place in range(begin, end):
+        n_characters += (words[place] & np.uint8(0xC0)) != np.uint8(0x80)
+    return n_characters
+
+
+@jit(inner=True)
+def hash_word(words, begin, end, low, high):
+    """Return the hash of a word whose first 16 bytes are `low` and `high`."""
+    code = low * _MIX_LOW ^ high * _MIX_HIGH
+    for place in range(begin + 16, end):
+        code = (code ^ np.uint64(words[place])) * _MIX_TAIL
+    return (code ^ (code >> np.uint64(32))) * _MIX_LOW >> np.uint64(16)
+
+
+@jit(inner=True)
+def same_rest(arena, start, end, words, begin, size):
+    """Return whether `arena[start:end]`, a token, is the word of `size` bytes; their first 16 bytes agree."""
+    if end - start != size:
+        return False
     for offset in range(16, size):  # noqa: SIM110 - numba compiles the loop, not a generator
-        if arena[start + offset] != text[place + offset]:
+        if arena[start + offset] != words[begin + offset]:
             return False
+    return True
+
+
+@jit(inner=True)
+def fill_slots(tokens, first, n_tokens):
+    """Put the tokens from `first` on into empty slots."""
+    slots, entries, _, _ = tokens
+    mask = np.uint64(slots.size - 1)
+    for token in range(first, n_tokens):
+        slot = entries[token, HASH] & mask
+        while slots[slot] >= 0:
+            slot = (slot + _ONE) & mask
+        slots[slot] = token
+
+
+@jit(inner=True)
+def write_token(tokens, token, words, begin, size):
+    """Write the bytes of a new token, the last one, into the arena; returns whether there was room."""
+    _, entries, starts, arena = tokens
+    start = starts[token]
+    if token == entries.shape[0] or start + size >= arena.size:
+        return False
+    for offset in range(size):
+        arena[start + offset] = words[begin + offset]
+    arena[start + size] = 10
+    starts[token + 1] = start + size + 1
     return True
 
 
@@ -127,39 +173,24 @@ def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
     # Places go on from one text to the next, so that those of earlier texts are below all of this one.
     counted = state[COUNTED]
     mask = np.uint64(slots.size - 1)
-    for token in range(state[N_PLACED], n_tokens):
-        slot = entries[token, HASH] & mask
-        while slots[slot] >= 0:
-            slot = (slot + _ONE) & mask
-        slots[slot] = token
+    fill_slots(tokens, state[N_PLACED], n_tokens)
     for edge in range(state[EDGE], edges.size, 2):
         begin, end = np.int64(edges[edge]), np.int64(edges[edge + 1])
         size = end - begin
         low = eight_bytes(words, begin) & _FIRST_BYTES[min(size, 8)]
         high = eight_bytes(words, begin + 8) & _FIRST_BYTES[min(max(size - 8, 0), 8)]
-        characters = size
-        if ((low | high) & _TOP_BITS != 0 or size > 16) and size < 4 * shortest:
-            for place in range(begin, end):  # bytes that continue a character do not count
-                characters -= (words[place] & np.uint8(0xC0)) == np.uint8(0x80)
-        if characters < shortest:
+        is_ascii = (low | high) & _TOP_BITS == 0 and size <= 16
+        n_characters = size if is_ascii or size >= 4 * shortest else count_characters(words, begin, end)
+        if n_characters < shortest:
             continue
-        code = low * _MIX_LOW ^ high * _MIX_HIGH
-        for place in range(begin + 16, end):
-            code = (code ^ np.uint64(words[place])) * _MIX_TAIL
-        code = (code ^ (code >> np.uint64(32))) * _MIX_LOW >> np.uint64(16)
+        code = hash_word(words, begin, end, low, high)
         slot = code & mask
         token = np.int64(slots[slot])
         # a token of fewer than 16 bytes is all in its key, and no token holds a zero byte
         while token >= 0 and not (
             entries[token, LOW] == low
             and entries[token, HIGH] == high
-            and (
-                size < 16
-                or (
-                    starts[token + 1] - starts[token] == size + 1
-                    and same_bytes(arena, starts[token], words, begin, size)
-                )
-            )
+            and (size < 16 or same_rest(arena, starts[token], starts[token + 1] - 1, words, begin, size))
         ):
             slot = (slot + _ONE) & mask
             token = np.int64(slots[slot])
@@ -168,19 +199,14 @@ def count_words(words, edges, ends, shortest, tokens, counted_tokens, state):
             first = n_entries
             document += 1
         if token < 0:
-            token, used_bytes = n_tokens, starts[n_tokens]
-            if token == entries.shape[0] or used_bytes + size >= arena.size:
+            token = n_tokens
+            if not write_token(tokens, token, words, begin, size):
                 state[EDGE], state[DOCUMENT], state[KEPT], state[FIRST] = edge, document, n_entries, first
                 state[N_TOKENS] = state[N_PLACED] = n_tokens
                 return False
-            n_tokens += 1
             slots[slot] = token
-            entries[token, LOW], entries[token, HIGH], entries[token, HASH] = low, high, code
-            entries[token, SEEN] = 0
-            for offset in range(size):
-                arena[used_bytes + offset] = words[begin + offset]
-            arena[used_bytes + size] = 10
-            starts[token + 1] = used_bytes + size + 1
+            entries[token, LOW], entries[token, HIGH], entries[token, HASH], entries[token, SEEN] = low, high, code, 0
+            n_tokens += 1
         # Whether the document had the token before cannot be foreseen either, so there is no branch on it.
         last_place = np.int64(entries[token, SEEN]) - counted
         is_new = last_place < first
