@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from doccluster.errors import Argument, InputError
 from doccluster.pipeline.editing import read_edits
 from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.pipeline.main_line import make_run
-from doccluster.pipeline.run_settings import encoder_from, recorded_run, recorded_sources
+from doccluster.pipeline.run_settings import RecordedRun, RunSettings, encoder_from, recorded_run, recorded_sources
 from doccluster.pipeline.source_meaning import column_named, read_documents
 from doccluster.results.record import Run
 from doccluster.results.run_folder import RunRecord, labels_checksum, load_run
@@ -82,25 +83,9 @@ def repeat_run(
     path = path if keep_corrections else _as_made(path)
     then = read_record(path, RunRecord)
     recorded = recorded_run(then.parameters, path)
-    settings = replace(recorded.settings, random_state=then.provenance.seed, n_threads=n_threads)
-    # files may have moved together with the record
-    if settings.embeddings is not None:
-        place = str(recorded.found(settings.embeddings))
-        settings = settings if column_named(place) else replace(settings, embeddings=place)
-    elif settings.encoder is not None:
-        settings = replace(settings, encoder=encoder_from(recorded.directory, settings.encoder))
-    if settings.labels is not None:
-        settings = replace(settings, labels=str(recorded.found(settings.labels)))
     resolved = then.parameters.get("resolved") or {}
-    for what, is_lost in (
-        ("embeddings", settings.embeddings is settings.encoder is None and resolved.get("meaning")),
-        ("labels", settings.labels is None and resolved.get("labels_from")),
-    ):
-        if is_lost:
-            raise InputError(
-                f"{path} is of a run on {what} in memory, which cannot be read again",
-                remedy="call doccluster.run again",
-            )
+    settings = _with_files_found(recorded, path, resolved)
+    settings = replace(settings, random_state=then.provenance.seed, n_threads=n_threads)
     corrections: dict[Topic, frozenset[str]] = {}
     if keep_corrections:
         ids = None if source is None else read_documents(source, settings, silent, wants_texts=False).documents.ids
@@ -133,6 +118,31 @@ def _as_made(record: Path) -> Path:
     """Return the run.json of a run before an editor merged its clusters."""
     before = record.parent / BEFORE_EDITS / "run.json"
     return before if before.is_file() else record
+
+
+def _with_files_found(recorded: RecordedRun, path: Path, resolved: Mapping[str, Any]) -> RunSettings:
+    """Return the settings of a record with its files where they are now: they may have moved together with it.
+
+    Raises InputError if embeddings or labels were in memory.
+    """
+    settings = recorded.settings
+    for what, is_lost in (
+        ("embeddings", settings.embeddings is settings.encoder is None and resolved.get("meaning")),
+        ("labels", settings.labels is None and resolved.get("labels_from")),
+    ):
+        if is_lost:
+            raise InputError(
+                f"{path} is of a run on {what} in memory, which cannot be read again",
+                remedy="call doccluster.run again",
+            )
+    if settings.embeddings is not None:
+        place = str(recorded.found(settings.embeddings))
+        settings = settings if column_named(place) else replace(settings, embeddings=place)
+    elif settings.encoder is not None:
+        settings = replace(settings, encoder=encoder_from(recorded.directory, settings.encoder))
+    if settings.labels is not None:
+        settings = replace(settings, labels=str(recorded.found(settings.labels)))
+    return settings
 
 
 def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> dict[Topic, frozenset[str]]:
