@@ -28,7 +28,7 @@ from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     from doccluster.measures import Measure
-    from doccluster.results.answers import Prevalence
+    from doccluster.results.views import Prevalence
 
 COST_IN_WORDS = {
     "contingency": "contingency: from the counts of documents by cluster and class, O(n)",

@@ -14,12 +14,12 @@ from doccluster.base.arrays import Matrix
 from doccluster.errors import InputError
 from doccluster.labeling import ClusterDescription, Placement, Term, contrast_clusters, explain_membership
 from doccluster.labeling.placement import similarity_without
-from doccluster.results.answers import Explanation
 from doccluster.results.overview import overview
 from doccluster.results.record import Run
 from doccluster.results.run_folder import load_run
 from doccluster.results.run_tables import LEADING_MEASURES, per_cluster_values
 from doccluster.results.tree import Node, place_of_cluster
+from doccluster.results.views import Explanation
 
 N_REASONS = 5
 N_NEAREST = 3  # documents, by meaning

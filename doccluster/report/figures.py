@@ -42,9 +42,9 @@ from doccluster.report.svg import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from doccluster.results.answers import Prevalence
     from doccluster.results.record import Run
     from doccluster.results.tree import TreeLevel
+    from doccluster.results.views import Prevalence
 
 MAX_BARS, MAX_GROUPS = 6, 24  # groups side by side, and groups in all
 MAX_LETTERS = 14  # of the label of a cluster below its bars

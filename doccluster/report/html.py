@@ -26,8 +26,8 @@ from doccluster.report.still_map import still_map, tiles_of
 from doccluster.report.story_cards import explored_sizes, listed_sizes
 from doccluster.report.summary import BETTER, Summary, gauge, summarize
 from doccluster.report.wording import one_line
-from doccluster.results.answers import InlineReport
 from doccluster.results.record import Run
+from doccluster.results.views import InlineReport
 
 # in the order in which they name what the later ones use
 SCRIPTS = (

@@ -18,7 +18,7 @@ from doccluster.base.validation import RandomState, as_generator
 from doccluster.corpus.columns import kept_name, type_of
 from doccluster.errors import InputError
 from doccluster.measures.chance import holm
-from doccluster.results.answers import Prevalence
+from doccluster.results.views import Prevalence
 
 if TYPE_CHECKING:
     from doccluster.results.record import Run

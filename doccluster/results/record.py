@@ -26,9 +26,9 @@ from doccluster.corpus.document import Corpus, Skipped
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
-from doccluster.results.answers import Explanation, InlineReport, Prevalence
 from doccluster.results.document_table import DocumentTable
 from doccluster.results.tree import Levels, Node, TreeLevel, tree_of
+from doccluster.results.views import Explanation, InlineReport, Prevalence
 from doccluster.vectors.document_vectors import DocumentVectors
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Run:
     def prevalence(self, by: str, *, random_state: RandomState = 0) -> Prevalence:
         """Return how common each cluster is by party, source, month or any column: shares, intervals, lifts, tests.
 
-        See `doccluster.results.answers.Prevalence`; "year", "month" and "day" are those of the date.
+        See `doccluster.results.views.Prevalence`; "year", "month" and "day" are those of the date.
         """
         table: Prevalence = load("doccluster.results.prevalence:prevalence")(self, by, random_state=random_state)
         return table

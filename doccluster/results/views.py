@@ -1,4 +1,4 @@
-"""What methods of a run return: values that print themselves, show in a notebook, and know nothing of the run."""
+"""Views of a run that its methods return: they print themselves, show in a notebook, and know nothing of the run."""
 
 from __future__ import annotations
 
