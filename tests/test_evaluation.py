@@ -625,3 +625,8 @@ def test_tables_of_all_pairs_of_very_many_clusters_are_left_out_unless_asked_for
         monkeypatch.setattr(made_of, table, property(lambda _: pytest.fail("a table of all pairs of clusters")))
     monkeypatch.setattr("doccluster.geometry.evidence.TABLES_UP_TO", 2)
     assert evaluate(labels, vectors=rows)["silhouette"].value > 0
+
+
+def test_a_list_inside_the_labels_of_a_document_is_refused():
+    with pytest.raises(InputError, match=r"\[\[1\], 2\] holds a label that is neither text nor a number"):
+        evaluate([0, 1, 0], truth=[[[1], 2], [2], [3]])

@@ -308,6 +308,8 @@ def report_command(
         raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")
     if labels is not None and with_texts:
         raise click.UsageError("--labels and --with-texts go together in `doccluster run`.")
+    if labels is None and not Path(sources[0]).exists():
+        load_run(sources[0])  # which says that there is none
     drawings = _drawings(**pictures)
     # without a run there is no folder to write into: the page lies where the command is typed
     path = Path(output or ("report.html" if labels else Path(sources[0]) / "report.html"))

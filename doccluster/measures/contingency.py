@@ -97,14 +97,16 @@ class LabelSets:
     @classmethod
     def of_documents(cls, labels: Iterable[Sequence[object]], clusters: Integers, n_clusters: int) -> LabelSets:
         """Return the sets of documents with any number of different labels; those without one are left out."""
-        sets = [frozenset(labels_of_document) for labels_of_document in labels]
-        every = [label for labels_of_document in sets for label in labels_of_document]
+        documents = list(labels)
+        every = [label for labels_of_document in documents for label in labels_of_document]
         columns = {label: number for number, label in enumerate(Partition.from_labels(every, name="truth").names)}
-        numbers = {labels: number for number, labels in enumerate(dict.fromkeys(filter(None, sets)))}
-        members = [(number, columns[label]) for labels, number in numbers.items() for label in labels]
+        # sets of numbers, whose order is the same in every process
+        sets = [frozenset(columns[label] for label in labels_of_document) for labels_of_document in documents]
+        numbers = {members: number for number, members in enumerate(dict.fromkeys(filter(None, sets)))}
+        members = [(number, column) for labels_of_set, number in numbers.items() for column in labels_of_set]
         at = np.array(members, np.int64).reshape(-1, 2)
         table = sparse.coo_array((np.ones(len(members)), at.T), shape=(len(numbers), len(columns)))
-        rows = np.flatnonzero([bool(labels_of_document) for labels_of_document in sets])
+        rows = np.flatnonzero(list(map(bool, sets)))
         cells = clusters[rows], np.array([numbers[sets[row]] for row in rows], np.int64)
         counts = sparse.coo_array((np.ones(rows.size, np.int64), cells), shape=(n_clusters, len(numbers)))
         return cls(sparse.csr_array(table), sparse.csr_array(counts))

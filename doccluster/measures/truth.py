@@ -17,7 +17,7 @@ import numpy as np
 from doccluster.base.arrays import Array, Flags, Integers, Reals
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import is_missing
-from doccluster.errors import DocclusterWarning, InputError
+from doccluster.errors import DocclusterWarning, InputError, shown
 from doccluster.geometry.partition import Partition, label_list
 from doccluster.measures.contingency import ContingencyTable, LabelSets
 from doccluster.measures.registry import Measure
@@ -176,7 +176,12 @@ def _several_labels(values: Array) -> list[tuple[object, ...]] | None:
     result = []
     for value, is_container in zip(values, containers, strict=True):
         labels = value if is_container else (value,)
-        result.append(tuple(dict.fromkeys(label for label in labels if not _says_nothing(label))))
+        try:
+            result.append(tuple(dict.fromkeys(label for label in labels if not _says_nothing(label))))
+        except TypeError as error:
+            raise InputError(
+                f"{shown(value)} holds a label that is neither text nor a number", remedy="give each label by itself"
+            ) from error
     return result
 
 

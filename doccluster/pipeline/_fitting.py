@@ -231,7 +231,10 @@ def with_labels(source: SourceDocuments, labels: Any) -> SourceDocuments:
         raise InputError(f"{name} gives documents several labels", remedy="each needs one cluster")
     after = () if source.corpus is None else source.corpus.skipped_after
     cells_by_id = Embeddings(cells, None if ids is None else tuple(ids))
-    names = rows_of_documents(cells_by_id, source.documents.ids, source.skipped, after, name=name)[:, 0].tolist()
+    remedy = "give a label for each id, -1 for a document that is in no cluster"
+    names = rows_of_documents(cells_by_id, source.documents.ids, source.skipped, after, name=name, remedy=remedy)[
+        :, 0
+    ].tolist()
     column = tuple((label,) if label else () for label in names)
     return replace(source, documents=replace(source.documents, labels={**source.documents.labels, COLUMN: column}))
 

@@ -254,7 +254,7 @@ def _check(edit: Edit, run: Run) -> None:
     if edit.verb == "merge":
         if len(edit.clusters) < 2 or len(set(edit.clusters)) < len(edit.clusters):
             raise InputError(
-                f"clusters {', '.join(map(str, edit.clusters))} cannot be merged", remedy="give two or more, each once"
+                f"{', '.join(map(str, edit.clusters))} cannot be merged", remedy="give two or more clusters, each once"
             )
         return
     label = edit.label or ""

@@ -234,7 +234,7 @@ class RunSettings:
         if self.topics is None:
             if self.only_topics:
                 raise InputError(
-                    ("there are no topics to which ", Argument("only_topics"), " could keep"),
+                    ("there are no topics for ", Argument("only_topics")),
                     remedy=("give ", Argument("topics")),
                 )
             return

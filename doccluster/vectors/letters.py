@@ -89,9 +89,9 @@ def letters_note(letters: Letters | None, n_words: float) -> str | None:
     """Return in a sentence that letters counted; None where they did not.
 
     >>> letters_note(Letters(None), 6.2)
-    'Parts of words counted beside words (6 known words in a document on average); --no-letters leaves them out.'
+    'Parts of words counted beside words (6 known words in a document on average); `--no-letters` leaves them out.'
     """
     if letters is None:
         return None
     known = f"{n_words:.0f} known words in a document on average"
-    return f"Parts of words counted beside words ({known}); --no-letters leaves them out."
+    return f"Parts of words counted beside words ({known}); `--no-letters` leaves them out."

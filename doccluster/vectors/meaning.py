@@ -236,6 +236,7 @@ def rows_of_documents(
     skipped_after: Sequence[int] = (),
     *,
     name: str = "embeddings",
+    remedy: str = "give a row for each id, of zeros where there is none, or leave out the ids",
 ) -> Array:
     """Return the row of each document: by its id, else by its place, without rows of what was skipped."""
     rows = np.asarray(embeddings.rows)
@@ -249,7 +250,7 @@ def rows_of_documents(
         if missing:
             raise InputError(
                 f"{len(missing):,} of the {len(ids):,} documents have no row in {name}, the first is {missing[0]!r}",
-                remedy="give a row for each id, of zeros where there is none, or leave out the ids",
+                remedy=remedy,
             )
         return np.asarray(rows[[place[document_id] for document_id in ids]])
     if len(rows) == len(ids):

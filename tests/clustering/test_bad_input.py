@@ -141,7 +141,7 @@ def test_read_only_and_memory_mapped_arrays_are_read_as_they_are(documents, expe
 
 def test_more_clusters_than_distinct_rows_gives_fewer_and_says_so():
     rows = sparse.csr_array(np.eye(6)[[0, 1, 2, 0, 1, 2, 0, 1]])
-    with pytest.warns(DocclusterWarning, match="fewer distinct rows than the 5 clusters asked for; 3 are returned"):
+    with pytest.warns(DocclusterWarning, match="fewer distinct rows than the 5 clusters asked for; the result has 3"):
         model = SphericalKMeans(5, random_state=0).fit(rows)
     assert model.centroids_.shape == (3, 6)
     assert sorted(set(model.labels_)) == [0, 1, 2]
@@ -152,7 +152,7 @@ def test_more_clusters_than_distinct_rows_gives_fewer_and_says_so():
 @pytest.mark.parametrize("init", ["k-means++", "random", "subsample"])
 def test_identical_documents_make_one_cluster(init):
     rows = sparse.csr_array(np.tile([[0.6, 0.8, 0.0]], (9, 1)))
-    with pytest.warns(DocclusterWarning, match="3 clusters asked for; 1 are returned"):
+    with pytest.warns(DocclusterWarning, match="3 clusters asked for; the result has 1"):
         model = SphericalKMeans(3, init=init, random_state=0).fit(rows)
     assert set(model.labels_) == {0}
     assert model.inertia_ == pytest.approx(0, abs=1e-6)

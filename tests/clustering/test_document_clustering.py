@@ -181,7 +181,7 @@ def test_fewer_clusters_are_returned_only_for_a_reason_that_is_true(quality):
             model = DocumentClustering(k, quality=quality, n_init=2, random_state=0).fit(counts)
         found, can_be = np.unique(model.labels_).size, n_directions(counts) >= k
         told = [str(one.message) for one in caught]
-        few = f"fewer distinct rows than the {k} clusters asked for; {found} are returned."
+        few = f"fewer distinct rows than the {k} clusters asked for; the result has {found}."
         assert told == ([few] if found < k and not can_be else []), counts
         assert any("came out empty" in note for note in model.notes_) == (found < k and can_be), counts
         seen.add((found < k, can_be))

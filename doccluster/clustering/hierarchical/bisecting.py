@@ -169,7 +169,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
             labels = refine_by_moves(self.criterion, sparse.csr_array(rows), labels, n_found, rng=rng)
         if n_found < n_clusters:
             warnings.warn(
-                f"n_clusters={n_clusters} is above the number of distinct rows; {n_found} clusters are returned.",
+                f"n_clusters={n_clusters} is above the number of distinct rows; the result has {n_found}.",
                 DocclusterWarning,
                 stacklevel=3,
             )

@@ -232,7 +232,7 @@ def best_fit(
 
     def finish(start: Snapshot, *, interrupted: bool = False) -> SphericalFit:
         n_filled = start.means.shape[0]
-        fewer = f"fewer distinct rows than the {n_clusters} clusters asked for; {n_filled} are returned."
+        fewer = f"fewer distinct rows than the {n_clusters} clusters asked for; the result has {n_filled}."
         return SphericalFit(
             labels=start.labels,
             centroids=start.means,

@@ -208,7 +208,7 @@ class DocumentWork:
                 f"By the counts of terms, {n_asked - n_found:,} of the {n_asked:,} clusters came out empty."
             )
         else:
-            self.notes.append(f"fewer distinct rows than the {n_asked} clusters asked for; {n_found} are returned.")
+            self.notes.append(f"fewer distinct rows than the {n_asked} clusters asked for; the result has {n_found}.")
 
     def no_graph(self) -> str | None:
         """Return why the rows cannot be smoothed, None if they can."""
