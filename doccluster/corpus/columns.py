@@ -366,6 +366,7 @@ def kept_name(name: str) -> str:
     >>> kept_name("party"), kept_name("file")
     ('party', 'source.file')
     """
+    name = name.encode("utf-8", "backslashreplace").decode()  # half a character, as JSON can name it, no file holds
     return f"source.{name}" if name in OWN_COLUMNS else name
 
 

@@ -128,7 +128,7 @@ class Corpus:
 
     def column(self, name: str) -> Sequence[Any]:
         """Return a column of the metadata, empty strings if there is none of that name."""
-        return self._columns[name] if name in self._columns else ("",) * len(self)
+        return self._columns.get(str(name), ("",) * len(self))
 
     @property
     def kept_columns(self) -> list[str]:

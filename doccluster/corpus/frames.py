@@ -79,7 +79,7 @@ def _table(source: Any) -> Records | None:
         )
     if hasattr(source, "iter_rows"):  # polars
         return Records(source.columns, lambda needed: source.select(needed).iter_rows(named=True))
-    if hasattr(source, "to_batches"):  # a table or a data set of pyarrow
+    if hasattr(source, "schema") and (hasattr(source, "to_batches") or hasattr(source, "to_pylist")):  # of pyarrow
         return Records(source.schema.names, lambda needed: _batched(source, needed))
     if isinstance(getattr(source, "column_names", None), list):  # a data set of Hugging Face
         return Records(source.column_names, lambda needed: source.select_columns(needed))
@@ -103,7 +103,12 @@ def _of_frame(frame: Any) -> Records:
 
 
 def _batched(source: Any, needed: list[str]) -> Rows:
-    batches = source.select(needed).to_batches() if hasattr(source, "column_names") else source.to_batches(needed)
+    """Return the rows of a table, a batch or a data set of pyarrow; of columns with equal names the first counts."""
+    if hasattr(source, "column_names"):
+        source = source.select([source.column_names.index(name) for name in needed])
+        batches = source.to_batches() if hasattr(source, "to_batches") else [source]
+    else:
+        batches = source.to_batches(needed)
     parts = (batch.slice(start, _BATCH) for batch in batches for start in range(0, batch.num_rows, _BATCH))
     return (row for part in parts for row in part.to_pylist())
 
@@ -172,8 +177,11 @@ def _of_mapping(source: Mapping[str, Any]) -> Records | None:
     if {"data", "target"} <= source.keys():
         if hasattr(source["data"], "iloc"):
             return _table(source["data"])
-        names = source.get("target_names")
-        target = source["target"] if names is None else [names[number] for number in source["target"]]
+        target, names = source["target"], source.get("target_names")
+        try:
+            target = target if names is None else [names[number] for number in target]
+        except (IndexError, TypeError) as error:
+            raise InputError("a target of the source is not the number of a name in target_names") from error
         source = {"text": source["data"], "class": target}
     columns = {str(name): column for name, column in source.items()}
     if not columns or any(

@@ -103,3 +103,9 @@ def test_an_iterated_corpus_is_vectorized_like_its_texts(corpus):
     from doccluster import vectorize
 
     assert vectorize(corpus).ids == vectorize(corpus[:]).ids == corpus.ids
+
+
+def test_a_column_is_found_by_its_name_whatever_type_that_has():
+    corpus = Corpus(ids=["a", "b"], texts=["rain", "sun"], metadata={5: [1.0, 2.0]})
+    assert corpus.column(5) == corpus.column("5") == (1.0, 2.0)
+    assert corpus.column("desk") == ("", "")

@@ -76,6 +76,7 @@ def tables():
     yield "polars", lambda: pytest.importorskip("polars").DataFrame(COLUMNS)
     yield "lazy polars", lambda: pytest.importorskip("polars").LazyFrame(COLUMNS)
     yield "pyarrow", lambda: pytest.importorskip("pyarrow").table(COLUMNS)
+    yield "batch of pyarrow", lambda: pytest.importorskip("pyarrow").table(COLUMNS).to_batches()[0]
     yield (
         "pyarrow data set",
         lambda: pytest.importorskip("pyarrow.dataset").dataset(pytest.importorskip("pyarrow").table(COLUMNS)),
@@ -87,6 +88,22 @@ def tables():
 @pytest.mark.parametrize(("name", "made"), list(tables()), ids=[name for name, _ in tables()])
 def test_a_table_of_any_library_is_read_by_its_columns(expected, name, made):
     assert_same(read_corpus(made()), expected)
+
+
+def test_of_columns_with_equal_names_the_first_is_read():
+    pyarrow = pytest.importorskip("pyarrow")
+    corpus = read_corpus(pyarrow.table([["oil prices"], ["market"]], names=["text", "text"]))
+    assert list(corpus.texts) == ["oil prices"]
+
+
+def test_a_target_that_has_no_name_is_refused():
+    with pytest.raises(InputError, match="a target of the source is not the number of a name in target_names"):
+        read_corpus({"data": ["oil prices"], "target": [3], "target_names": ["news"]})
+
+
+def test_a_column_named_by_half_a_character_is_kept_with_its_escape():
+    corpus = read_corpus([{"text": "oil prices", "\ud800": "x"}])
+    assert corpus.to_pandas()["\\ud800"].tolist() == ["x"]
 
 
 @pytest.fixture
