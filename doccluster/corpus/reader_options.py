@@ -148,7 +148,7 @@ class ReadOptions:
     @cached_property
     def stripped(self) -> frozenset[str]:
         """What to leave out of newsgroup messages."""
-        parts = frozenset([self.strip] if isinstance(self.strip, str) else self.strip)
+        parts = frozenset(as_names(self.strip, "strip"))
         if parts == {"all"}:
             return frozenset(STRIPPABLE)
         unknown = sorted(str(part) for part in parts.difference(STRIPPABLE))
