@@ -298,7 +298,7 @@ def report_command(
     clusters that another program found, and needs no run; `run --labels` has more options, and keeps the run.
     The options for pictures (.svg, .png or .pdf) write these instead; with --output the report too.
     """
-    from doccluster.base.paths import check_file, new_file
+    from doccluster.base.paths import check_file, new_file, usable_path
     from doccluster.pipeline.main_line import run_pipeline
     from doccluster.pipeline.repeating import texts_of_run
     from doccluster.report import write_report
@@ -308,7 +308,7 @@ def report_command(
         raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")
     if labels is not None and with_texts:
         raise click.UsageError("--labels and --with-texts go together in `doccluster run`.")
-    if labels is None and not Path(sources[0]).exists():
+    if labels is None and not usable_path(sources[0]).exists():
         load_run(sources[0])  # which says that there is none
     drawings = _drawings(**pictures)
     # without a run there is no folder to write into: the page lies where the command is typed
