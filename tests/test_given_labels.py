@@ -108,3 +108,11 @@ def test_labels_that_do_not_fit_are_refused(source, labels, told):
 def test_labels_and_a_number_of_clusters_are_one_too_many(source):
     with pytest.raises(InputError, match="say what the clusters are; leave out n_clusters"):
         doccluster.run(source[1], labels=[0] * 36, n_clusters=3)
+
+
+def test_labels_that_lack_a_document_ask_for_one(tmp_path):
+    documents, labels = tmp_path / "documents.csv", tmp_path / "labels.csv"
+    documents.write_text("id,text\na,oil prices rise\nb,wheat harvest\n", encoding="utf-8")
+    labels.write_text("id,label\na,0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="the first is 'b'; give a label for each id, -1 for a document that is in no"):
+        doccluster.run(documents, labels=labels)

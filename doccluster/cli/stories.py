@@ -32,7 +32,7 @@ from doccluster.cli._verb import checked, store_verb, write_whole
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.streams.polling.addresses import parse_networks
 from doccluster.streams.settings import DAY, parse_duration
-from doccluster.streams.store.access import back_up, changing, reading
+from doccluster.streams.store.access import back_up, changing, check_store, reading
 from doccluster.streams.store.tables import changes, check_export, records, write_export
 
 if TYPE_CHECKING:
@@ -296,7 +296,6 @@ def check_command(store: str, as_json: bool) -> None:
 
     Exit code 0 if it is, 1 if not.
     """
-    from doccluster.streams.store.access import check_store
     from doccluster.streams.store.database import VERSION
 
     with stage_shown("check", quiet=as_json), reading(Path(store)) as connection:

@@ -232,10 +232,8 @@ def with_labels(source: SourceDocuments, labels: Any) -> SourceDocuments:
     after = () if source.corpus is None else source.corpus.skipped_after
     cells_by_id = Embeddings(cells, None if ids is None else tuple(ids))
     remedy = "give a label for each id, -1 for a document that is in no cluster"
-    names = rows_of_documents(cells_by_id, source.documents.ids, source.skipped, after, name=name, remedy=remedy)[
-        :, 0
-    ].tolist()
-    column = tuple((label,) if label else () for label in names)
+    rows = rows_of_documents(cells_by_id, source.documents.ids, source.skipped, after, name=name, remedy=remedy)
+    column = tuple((label,) if label else () for label in rows[:, 0].tolist())
     return replace(source, documents=replace(source.documents, labels={**source.documents.labels, COLUMN: column}))
 
 

@@ -171,6 +171,11 @@ def test_a_missing_file(doccluster, tmp_path):
     one_sentence(done, 2, "nowhere.csv")
 
 
+def test_a_report_of_a_folder_that_is_not_there_blames_the_run(doccluster, tmp_path):
+    done = doccluster("report", tmp_path / "nowhere")
+    one_sentence(done, 2, "nowhere is not there; give the folder of a finished run")
+
+
 def test_a_broken_archive(doccluster, tmp_path):
     (tmp_path / "texts.zip").write_bytes(b"PK\x03\x04 and then nothing that makes sense")
     done = doccluster("run", tmp_path / "texts.zip", "-o", tmp_path / "out", "-k", 2)
