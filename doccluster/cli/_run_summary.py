@@ -12,7 +12,7 @@ import numpy as np
 
 from doccluster.base.progress import COMPILING
 from doccluster.base.text_table import Column
-from doccluster.cli._console import plain, print_table, say, say_fact, say_items
+from doccluster.cli._console import plain, print_table, say, say_below, say_fact, say_items
 from doccluster.clustering.algorithms import SPHERICAL, STARTS, get_algorithm
 from doccluster.report.wording import counted, month_words, span_words
 from doccluster.results.document_table import NO_TERMS
@@ -78,7 +78,7 @@ def print_largest(run: Run, overviews: Sequence[Overview], output: Path | None) 
     if k > n_shown:
         where = "" if output is None else f"; all are in {output / 'clusters.csv'}"
         of_each = f", at most {each} of a {top.name}" if headings else ""
-        say(f"  the {n_shown} largest of {k:,} clusters{of_each}{where}")
+        say_below(f"the {n_shown} largest of {k:,} clusters{of_each}{where}", 2)
 
 
 def _lines(cluster: Overview) -> str:
