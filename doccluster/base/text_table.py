@@ -194,6 +194,7 @@ def shortened(text: str, width: int, mark: str = "…") -> str:
 
 
 _UNSEEN = re.compile(f"[{CONTROLS}\f\r{LATER_CONTROLS}{DIRECTIONS}\ufeff]")
+_NOT_IN_A_LINE = re.compile(f"[{CONTROLS}\t-\r{LATER_CONTROLS}\u2028\u2029{DIRECTIONS}\ufeff]")
 _SURROGATE = re.compile(f"[{SURROGATES}]")
 _LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -209,6 +210,15 @@ def visible(text: str) -> str:
     'abcgpj.exe'
     """
     return _SURROGATE.sub("\ufffd", _UNSEEN.sub("", text))
+
+
+def in_one_line(name: str) -> str:
+    r"""Return the name of a column with single blanks for line ends, tabs and controls; other names as they are.
+
+    >>> in_one_line("\r=1+1"), in_one_line("party\n(2026)"), in_one_line("two  blanks")
+    ('=1+1', 'party (2026)', 'two  blanks')
+    """
+    return " ".join(_NOT_IN_A_LINE.sub(" ", name).split()) if _NOT_IN_A_LINE.search(name) else name
 
 
 def latex_escaped(text: str) -> str:
@@ -260,16 +270,18 @@ def _escaped(text: str) -> str:
     return html.escape(visible(text))
 
 
-# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"): tab, return and the full-width signs
-# of East Asian keyboards included.
-_FORMULA_SIGNS = frozenset("=+-@\t\r＝＋－＠")
+# What a spreadsheet takes for the beginning of a formula (OWASP, "CSV injection"): tab, the ends of lines and the
+# full-width signs of East Asian keyboards included.
+_FORMULA_SIGNS = frozenset("=+-@\t\n＝＋－＠")
 _UNPRINTABLE = re.compile(f"[{CONTROLS}\f]")
+_RETURNS = re.compile("\r\n?")
 _NUMBER = re.compile(r"[+-][0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def safe_cell(value: object) -> object:
     """Return a text without control characters, and with ``'`` before it where a spreadsheet would run it.
 
+    A return becomes a line feed: the csv module quotes no lone one, and what follows it would be a row of its own.
     A number with a sign stays as it is, such as -1, the topic of documents without one.
 
     >>> safe_cell("=HYPERLINK(1)"), safe_cell("- a dash"), safe_cell("plain"), safe_cell(-1.5)
@@ -281,7 +293,7 @@ def safe_cell(value: object) -> object:
     """
     if not isinstance(value, str):
         return value
-    cleaned = value if value.isprintable() else _UNPRINTABLE.sub("", storable(value))
+    cleaned = value if value.isprintable() else _UNPRINTABLE.sub("", _RETURNS.sub("\n", storable(value)))
     runs = cleaned[:1] in _FORMULA_SIGNS and not _NUMBER.fullmatch(cleaned)
     return f"'{cleaned}" if runs else cleaned
 
@@ -299,15 +311,19 @@ def csv_text(table: Mapping[str, Sequence[object]] | pd.DataFrame) -> str:
     >>> csv_text({"@class": ["oil"]})
     "'@class\noil\n"
     """
-    columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
     text = io.StringIO()
-    _write(tuple(columns), zip(*columns.values(), strict=True), text)
+    _write(*_names_and_rows(table), text)
     return text.getvalue()
+
+
+def _names_and_rows(table: Mapping[str, Sequence[object]] | pd.DataFrame) -> tuple[list[str], Iterator[Sequence[object]]]:
+    columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
+    return [*columns], zip(*columns.values(), strict=True)
 
 
 def _write(names: Sequence[str], rows: Iterable[Sequence[object]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
-    for row in itertools.chain([names], rows):
+    for row in itertools.chain([map(in_one_line, names)], rows):
         writer.writerow([safe_cell(value) if isinstance(value, str) or not is_missing(value) else "" for value in row])
 
 
@@ -318,10 +334,9 @@ def write_csv(table: Mapping[str, Sequence[object]] | pd.DataFrame, path: Path) 
 
 def write_csv_parts(tables: Iterable[Mapping[str, Sequence[object]] | pd.DataFrame], path: Path) -> None:
     """Write tables of the same columns one below the other to a csv file; only one of them is held at a time."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        for number, table in enumerate(tables):
-            text = csv_text(table)
-            file.write(text if number == 0 else text[text.index("\n") + 1 :])
+    parts = map(_names_and_rows, tables)
+    names, rows = next(parts)
+    write_csv_rows(names, itertools.chain(rows, itertools.chain.from_iterable(rows for _, rows in parts)), path)
 
 
 def write_csv_rows(names: Sequence[str], rows: Iterable[Sequence[object]], path: Path) -> None:

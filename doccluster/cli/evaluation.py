@@ -86,6 +86,7 @@ def evaluate_command(
     semicolons, tabs or blanks; JSON records, such as the documents themselves; or one label per line. Files with ids
     are joined by id, others by order, and a warning says so where one has ids and the other has none.
     """
+    from doccluster.base.text_table import csv_text
     from doccluster.measures import evaluate
     from doccluster.measures.label_files import read_labels
     from doccluster.measures.scores import text_table
@@ -114,7 +115,7 @@ def evaluate_command(
     elif latex:
         write_out(evaluation.to_latex())
     elif as_csv:
-        write_out(evaluation.to_pandas().to_csv(index=False, lineterminator="\n"))
+        write_out(csv_text(evaluation.to_pandas()))
     else:
         for line in text_table(evaluation, **table_room()).splitlines():
             say(line)

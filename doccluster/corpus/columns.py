@@ -11,9 +11,12 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+from doccluster.base.text_table import in_one_line
 from doccluster.base.validation import is_missing
+from doccluster.corpus.assembly import UniqueNames
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader import Draft, ReadFailure, UnknownColumn
@@ -252,6 +255,16 @@ class Columns:
         single = (self.id, self.title, self.date, self.link, self.source)
         return list(dict.fromkeys([*self.text, *(name for name in single if name), *self.labels, *self.keep]))
 
+    @cached_property
+    def kept_names(self) -> dict[str, str]:
+        """What each column to keep is called in the corpus."""
+        return kept_names(self.keep)
+
+    @cached_property
+    def renamed(self) -> tuple[str, ...]:
+        """The new names of those that could not stay in one line."""
+        return tuple(new for name, new in self.kept_names.items() if in_one_line(name) != name)
+
 
 def choose_columns(
     names: Sequence[str],
@@ -355,8 +368,9 @@ def row_draft(row: Mapping[str, object], columns: Columns, options: ReadOptions,
         link=_cell(row, columns.link),
         source=_cell(row, columns.source),
         labels={name: cell_labels(value_at(row, name), options.label_separator) for name in columns.labels},
-        extra={kept_name(name): _cell(row, name) for name in columns.keep},
+        extra={new: _cell(row, name) for name, new in columns.kept_names.items()},
         text_columns=columns.text,
+        renamed_columns=columns.renamed,
     )
 
 
@@ -366,8 +380,20 @@ def kept_name(name: str) -> str:
     >>> kept_name("party"), kept_name("file")
     ('party', 'source.file')
     """
-    name = name.encode("utf-8", "backslashreplace").decode()  # half a character, as JSON can name it, no file holds
+    # half a character, as JSON can name it, no file holds; a line end would be a row of a table
+    name = in_one_line(name.encode("utf-8", "backslashreplace").decode())
     return f"source.{name}" if name in OWN_COLUMNS else name
+
+
+def kept_names(names: Iterable[str]) -> dict[str, str]:
+    r"""Return `kept_name` of each of several columns, none of them twice.
+
+    >>> kept_names(["a\nb", "a b"])
+    {'a\nb': 'a b.2', 'a b': 'a b'}
+    """
+    taken = UniqueNames(".")
+    chosen = {name: taken.take(kept_name(name)) for name in sorted(names, key=lambda name: kept_name(name) != name)}
+    return {name: chosen[name] for name in names}
 
 
 def _cell(row: Mapping[str, object], name: str | None) -> str:

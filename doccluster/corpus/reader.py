@@ -46,7 +46,8 @@ class Draft:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     extra: dict[str, str] = field(default_factory=dict)
     is_whole_file: bool = False  # the file is the document, so that its folder can be its class
-    text_columns: tuple[str, ...] = ()  # of a table: where the text stands
+    text_columns: tuple[str, ...] = ()  # of a table: where the text stands,
+    renamed_columns: tuple[str, ...] = ()  # and the columns kept under another name, since theirs had line ends
 
 
 Found = Draft | Skipped  # what a reader may hand over

@@ -158,6 +158,7 @@ class Remarks:
     nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
     splits: set[str] = field(default_factory=set)
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
+    renamed_columns: dict[str, None] = field(default_factory=dict)  # and which columns had line ends in their names
     unknown_column: UnknownColumn | None = None
 
     def add(self, remarks: Remarks) -> None:
@@ -168,6 +169,7 @@ class Remarks:
         self.nuls += remarks.nuls
         self.splits |= remarks.splits
         self.text_columns |= remarks.text_columns
+        self.renamed_columns |= remarks.renamed_columns
         self.unknown_column = self.unknown_column or remarks.unknown_column
 
     def warnings(self) -> Iterator[DocclusterWarning]:
@@ -186,6 +188,7 @@ class Remarks:
             ("texts", self.stripped, markup),
             ("character references", self.unescaped, references),
             ("NULs", list(self.nuls), nuls),
+            ("line ends and tabs in names of columns", [*map(repr, self.renamed_columns)], (" are read as blanks.",)),
         )
         for what, names, words in kinds:
             if names:
@@ -297,6 +300,7 @@ class Reading:
                 self.builder.leave_out()
                 return
         self.remarks.text_columns |= dict.fromkeys(item.text_columns)
+        self.remarks.renamed_columns |= dict.fromkeys(item.renamed_columns)
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))

@@ -72,7 +72,7 @@ def read_labels(
     if not text.strip():
         raise InputError(f"{place} is empty", remedy=f"give {FORMS}")
     for delimiter in DELIMITERS:
-        header = _header(lines[0], delimiter)
+        header = _header(text, delimiter)
         if len(header) > 1 and header[0].lower() == "id":
             return _read_table(str(place), text, delimiter, header, columns)
     record = _first_record(text, lines)
@@ -84,9 +84,10 @@ def read_labels(
     return ForeignLabels(str(place), None, {place.stem: tuple(map(_label, lines))})
 
 
-def _header(line: str, delimiter: str) -> list[str]:
+def _header(text: str, delimiter: str) -> list[str]:
+    """Return the names in the first record of a table, which may go over several lines."""
     try:
-        return [name.strip() for name in next(_cells(line, delimiter), [])]
+        return [name.strip() for name in next(_cells(text, delimiter), [])]
     except csv.Error:
         return []
 

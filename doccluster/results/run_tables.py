@@ -10,7 +10,7 @@ import numpy as np
 
 from doccluster.base.arrays import Flags, Integers
 from doccluster.base.text_table import storable
-from doccluster.corpus.columns import kept_name, type_of, typed_value
+from doccluster.corpus.columns import kept_names, type_of, typed_value
 from doccluster.errors import importing
 from doccluster.measures.scores import COLUMNS
 from doccluster.results.overview import overview
@@ -113,8 +113,9 @@ def covariates(documents: DocumentTable) -> Columns:
 
     A column that has the name of a column doccluster writes is called source.NAME.
     """
-    labels = {kept_name(name): ["; ".join(labels) for labels in column] for name, column in documents.labels.items()}
-    return labels | {name: list(values) for name, values in documents.columns.items()}
+    labels = {name: ["; ".join(labels) for labels in column] for name, column in documents.labels.items()}
+    columns = labels | {name: list(values) for name, values in documents.columns.items()}
+    return {name: columns[old] for old, name in kept_names(columns).items()}
 
 
 def clusters_columns(run: Run) -> Columns:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from doccluster import inspect, load_run, read_corpus, run
 from doccluster.corpus.columns import MAX_KEPT_COLUMNS
+from doccluster.errors import DocclusterWarning
+from doccluster.measures.label_files import read_labels
+from doccluster.results.run_folder import save_run
 
 SUBJECTS = "ferry harbour tide pier", "wheat harvest rain field"
 FRAME = pd.DataFrame(
@@ -89,3 +93,24 @@ def as_file(folder):
     path = folder / "table.jsonl"
     path.write_text("\n".join(map(json.dumps, FRAME.to_dict("records"))), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\t", "\u2028", "\x85"])
+def test_names_of_columns_are_of_one_line_everywhere_and_that_is_said(end, tmp_path):
+    frame = FRAME[["id", "text", "seats"]].assign(**{f"a{end}b": list("xy" * 6), "a b": "z", f"{end}file": "theirs"})
+    frame.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    with pytest.warns(DocclusterWarning, match="names of columns of 'a b.2' and 1 more are read as blanks"):
+        made = run(tmp_path / "a.jsonl", n_clusters=2, output=tmp_path / "out", report=False)
+    assert list(made.documents.columns) == ["seats", "a b.2", "a b", "source.file"]
+    assert pd.read_csv(tmp_path / "out" / "assignments.csv").columns[-4:].tolist() == list(made.documents.columns)
+    assert set(made.documents.columns["a b.2"]) == {"x", "y"}
+
+
+def test_a_run_whose_names_have_line_ends_is_written_and_judged(tmp_path):
+    made = run(FRAME, n_clusters=2, report=False)
+    documents = replace(made.documents, columns={"a\nb": made.documents.columns["party"], "a b": ["z"] * 12})
+    path = save_run(replace(made, documents=documents), tmp_path / "out") / "assignments.csv"
+    assert pd.read_csv(path).columns[-2:].tolist() == ["a b.2", "a b"]
+    assert len(read_labels(path, columns=["cluster"]).ids) == 12
+    path.write_text(path.read_text(encoding="utf-8").replace("a b.2", '"a\nb"'), encoding="utf-8")  # as it was written
+    assert len(read_labels(path, columns=["cluster"]).ids) == 12
