@@ -55,6 +55,7 @@ def parse_feed(data: bytes, file: InputFile) -> Any:
         decoded = decode(data, declared=declared_encoding(data[max(0, data.find(b"<?xml")) :]))
         text, file.n_nuls = decoded.text, decoded.n_nuls
         file.guessed |= {decoded.encoding} if decoded.guess else set()
+        file.check_parts(text)
     # what stands before the root, such as the warning of a server, goes; a doctype stays, since it declares entities
     root = _ROOT.search(text)
     if root is None:
@@ -155,6 +156,7 @@ FEED = Format(
     suffixes=(".rss", ".atom"),
     aliases=("rss", "atom", "rdf", "feeds"),
     recognises=_is_feed,
+    is_apart_packed=True,
 )
 
 

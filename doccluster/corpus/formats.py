@@ -144,6 +144,7 @@ TIMES_EXPANDED = 20  # of its size: what the texts of a part may have, and with 
 def read_apart(file: InputFile, options: ReadOptions) -> Iterator[Found]:
     """Yield the documents of a file; raise ReadFailure where it needs more than it may, or breaks its reader."""
     body = b"" if file.local is not None else file.read(options.allowance.memory)
+    file.check_parts(body)
     size = file.local.stat().st_size if file.local is not None else len(body)
     task = {"format": file.format, "name": file.name, "place": str(file.place), "encoding": file.encoding}
     task |= {"local": None if file.local is None else str(file.local.absolute())}
@@ -166,7 +167,7 @@ def found_apart(function: str, task: dict[str, Any], body: bytes, size: int, opt
     for rows, _ in pieces_of_work(function, task, body, allowance=allowed):
         # the process bounds its own memory; what it hands over may still be far more than the file holds
         most_rows -= len(rows)
-        characters -= sum(len(row["text"]) + sum(map(len, row["extra"].values())) for row in rows if "text" in row)
+        characters -= sum(map(_n_characters, rows))
         if most_rows < 0 or characters < 0:
             raise TooCostly(f"unpacks to too {'many' if most_rows < 0 else 'long'} documents for its {size:,} bytes")
         for row in rows:
@@ -179,6 +180,12 @@ def found_apart(function: str, task: dict[str, Any], body: bytes, size: int, opt
                 yield Skipped(**row)
     if failure:
         raise ReadFailure(*failure)
+
+
+def _n_characters(value: object) -> int:
+    """Return how long all texts in a value of JSON are together."""
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return len(value) if isinstance(value, str) else sum(map(_n_characters, values))
 
 
 def read_piece(task: dict[str, Any], body: bytes) -> Iterator[Piece]:

@@ -198,6 +198,7 @@ def _joined(lines: list[bytes], size: int) -> bytes | None:
 
 def _message(data: bytes, file: InputFile, where: str) -> Draft:
     file.n_nuls += data.count(b"\0")
+    file.check_parts(data, "\n")  # the standard library takes a hundred bytes for each line
     message = email.message_from_bytes(data.replace(b"\0", b""), policy=_POLICY)
     title = decoded_header(_header(message, "Subject", data))
     return Draft(

@@ -18,7 +18,8 @@ from doccluster.corpus.reader import Draft, Found, ReadFailure
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
 _USUAL_TAG = re.compile(r"</(?:a|b|i|p|em|li|td|div|span|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*)")
-_TAG_END = re.compile(r"""(?:"[^"]*"|'[^']*'|[^"'>])*>""")
+# possessive: with a way back for each letter, a tag without an end would take a hundred times its length
+_TAG_END = re.compile(r"""(?:"[^"]*+"|'[^']*+'|[^"'>]++)*+>""")
 # a word without a value is matched too, so that no word is looked at twice however long it is
 _ATTRIBUTE = re.compile(r"""([^\s=/>"']++)(?:\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s>"']++)))?""")
 _LONG_REFERENCE = re.compile(r"&#[0-9]{8,}+;?")  # no character has such a number; thousands of digits are no int either

@@ -23,6 +23,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, AnyStr, ParamSpec, TypeVar
 
+from doccluster.base.limited_process import Allowance, doubled
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import BOMS, UNKNOWN, Decoded, decode, detect, encoding_by_mark
 from doccluster.corpus.reader_options import ReadOptions
@@ -135,18 +136,53 @@ HEAD_SIZE = 65_536
 _PIECE = 2**20  # bytes
 
 
-class Budget:
-    """How many bytes an archive may still expand to."""
+# of a packed file, beside what any file may: to how many times its bytes it may expand, how many bytes it takes for
+# each document at least, and how many tags, values or lines one text in it may have for each byte
+TIMES_PACKED, BYTES_OF_A_DOCUMENT, PARTS_OF_A_BYTE = 50, 2, 8
 
-    def __init__(self, limit: int) -> None:
+
+class Budget:
+    """How many bytes and documents a packed file may still expand to; far more than any has that is not made to harm.
+
+    `n_packed`: how many bytes it takes, as far as that is known.
+    """
+
+    def __init__(self, limit: int, n_packed: int = 0) -> None:
         self.limit = limit
         self.bytes_left = limit
+        self.is_exceeded = False
+        self._allowance = Allowance.within(limit)
+        self._n_packed, self._n_documents = n_packed, 0
+
+    def receive(self, n_bytes: int) -> None:
+        """Count bytes of the packed file itself, where its size is not known before it ends."""
+        self._n_packed += n_bytes
 
     def spend(self, n_bytes: int) -> None:
         """Count bytes that were expanded; raise ReadFailure above the limit."""
         self.bytes_left -= n_bytes
         if self.bytes_left < 0:
+            self.is_exceeded = True
             raise ReadFailure("expanded-too-large", f"the archive expands to more than {self.limit:,} bytes")
+        if self.limit - self.bytes_left > self._allowance.memory + TIMES_PACKED * self._n_packed:
+            self.is_exceeded = True
+            raise self._too_costly("far more than")
+
+    def add_document(self) -> None:
+        """Count a document; raise ReadFailure above the limit."""
+        self._n_documents += 1
+        if self._n_documents > max(self._allowance.n_items, self._n_packed // BYTES_OF_A_DOCUMENT):
+            self.is_exceeded = True
+            raise self._too_costly("too many documents for")
+
+    def check_parts(self, n_parts: int) -> None:
+        """Raise ReadFailure where one text has so many parts (tags, values, lines) that they would fill the memory."""
+        if n_parts > max(self._allowance.n_items, PARTS_OF_A_BYTE * self._n_packed):
+            raise self._too_costly("too many parts for")
+
+    def _too_costly(self, what: str) -> ReadFailure:
+        remedy = f"--max-expanded-size {doubled(self.limit)} allows twice as much"
+        return ReadFailure("too-costly", f"it unpacks to {what} its {self._n_packed:,} bytes; {remedy}")
 
 
 class _CountedStream(io.RawIOBase):
@@ -213,6 +249,7 @@ class InputFile:
     format: str = ""
     guessed: set[str] = field(default_factory=set)  # the encodings that nothing but the bytes spoke for
     n_nuls: int = 0  # that were left out of its text
+    budget: Budget | None = None  # of the archive it is in
 
     @property
     def head(self) -> bytes:
@@ -255,6 +292,7 @@ class InputFile:
         else:
             decoded = decode(data, declared=declared)
         self.n_nuls += decoded.n_nuls
+        self.check_parts(decoded.text)
         if decoded.guess == UNKNOWN:
             start = decoded.text[:100_000]
             odd = sum(character == "\ufffd" or (character < " " and character not in "\t\r\n\f") for character in start)
@@ -263,9 +301,16 @@ class InputFile:
         self.guessed |= {decoded.guess} - {""}
         return decoded.text
 
+    def check_parts(self, text: str | bytes, marks: str = "<[{,;\t") -> None:
+        """Raise ReadFailure where a packed file has one text of far too many parts, which begin with these marks."""
+        if self.budget is not None and len(text) > HEAD_SIZE:
+            counts = map(text.count, marks) if isinstance(text, str) else map(text.count, marks.encode())
+            self.budget.check_parts(sum(counts))
+
     def lines(self, limit: int) -> Iterator[str | None]:
         """Return the lines with their ends (LF or CR), without NULs; None for one of more than `limit` bytes."""
-        for line in self._decoded_lines(limit):
+        for line in self._counted(self._decoded_lines(limit)):
+            self.check_parts(line or "")
             if line is None or ("\0" not in line and "\r" not in line[:-2]):
                 yield line
                 continue
@@ -290,7 +335,16 @@ class InputFile:
 
     def stream_lines(self, limit: int) -> Iterator[bytes | None]:
         """Return the lines as bytes; None stands for one of more than `limit` bytes."""
-        return _bounded_lines(self.stream.readline, b"\n", limit)
+        return self._counted(_bounded_lines(self.stream.readline, b"\n", limit))
+
+    def _counted(self, lines: Iterator[_Item]) -> Iterator[_Item]:
+        """Hand over lines; raise ReadFailure where a packed file has far too many."""
+        if self.budget is None:
+            yield from lines
+            return
+        for number, line in enumerate(lines, 1):
+            self.budget.check_parts(number)
+            yield line
 
     def _encoding_of_lines(self) -> tuple[str | None, int]:
         """Return the encoding that is known before the first line (None: utf-8 line by line) and the BOM's length."""
@@ -336,7 +390,7 @@ def _bounded_lines(read_line: Callable[[int], AnyStr], end: AnyStr, limit: int) 
             line = read_line(HEAD_SIZE)
 
 
-_ASIDE = re.compile(r"^(\s+|<!--.*?(-->|\Z)|<\?.*?(\?>|\Z))+", re.DOTALL)
+_ASIDE = re.compile(r"\A(?:\s++|<!--(?:(?!-->).)*+(?:-->|\Z)|<\?(?:(?!\?>).)*+(?:\?>|\Z))++", re.DOTALL)
 _DOCTYPE = re.compile(r"<!doctype\s+([a-z:]+)", re.IGNORECASE)
 _INTERNAL = re.compile(r"\A<!doctype[^\[<>]*+(?:\[.*?\]\s*+)?>", re.IGNORECASE | re.DOTALL)
 _ROOT = re.compile(r"<([a-z][\w.:-]*)", re.IGNORECASE)
@@ -391,4 +445,5 @@ class Format:
     # parameters of `read_corpus` that only this format has; ``--format NAME:parameter=value`` sets them
     parameters: tuple[str, ...] = ()
     has_columns: bool = False  # whether a document is a row, with columns
-    is_apart: bool = False  # whether files are read in a process of their own, which they may harm
+    is_apart: bool = False  # whether files are read in a process of their own, which they may harm,
+    is_apart_packed: bool = False  # or those that come out of an archive

@@ -261,9 +261,12 @@ class Reading:
             if file.format == "reuters":
                 self.builder.mark_collection(file)
             format = FORMATS[file.format]
-            reader = read_apart if format.is_apart else format.read
+            is_apart = format.is_apart or (format.is_apart_packed and file.budget is not None)
+            reader = read_apart if is_apart else format.read
             drafts = guarded(reader(file, self.options), "broken-file")
             for item in self._prepared(drafts, file.name) if format.has_columns else drafts:
+                if file.budget is not None:
+                    file.budget.add_document()
                 self.take(item, file)
         except ReadFailure as failure:
             self.builder.skip(Skipped(file.name, failure.reason, failure.detail))

@@ -339,7 +339,11 @@ def open_packed(
         if is_document:
             yield file
             return
-    budget = budget if budget is not None else Budget(expanded_size)
+    if budget is None:
+        budget = Budget(expanded_size, 0 if file.local is None else file.local.stat().st_size)
+        if file.local is None:
+            file = replace(file, stream=counted_stream(file.stream, spend=budget.receive))
+    file.budget = budget
     if kind in _OPENERS:
         stream = counted_stream(_OPENERS[kind](file.stream), spend=budget.spend, broken="broken-archive")
         place = file.place.with_name(_COMPRESSED_NAME.sub("", file.place.name) or file.place.name)
@@ -353,7 +357,7 @@ def open_packed(
         else:  # one that is broken from its first byte on does not stop the others
             documents = open_packed(member, expanded_size, budget=budget, depth=depth + 1)
             yield from failure_listed(documents, member.name)
-        if budget.bytes_left < 0:
+        if budget.is_exceeded:
             return
 
 

@@ -39,6 +39,7 @@ MAX_SIBLINGS = 50
 MAX_ANSWER_LETTERS = 300  # of an answer that is kept; a longer one cannot be a name anyway
 MAX_UNANSWERED = 3  # one after the other, or the others are not asked about
 MAX_LINE = 100_000  # bytes of the answer of a program
+MOST_LINES = 8  # that wait to be looked at
 ENDED = b""
 
 
@@ -262,7 +263,7 @@ class ProgramNamer:
             raise InputError(f"there is no program for {command!r}", remedy="give a command that names clusters")
         self.model, self._seconds = model or command, seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._lines: queue.Queue[bytes] = queue.Queue(MOST_LINES)
 
     def __call__(self, request: NamingRequest) -> str:
         """Return the answer of the program. Raises Unanswered where it gives none in time, or one that is broken."""
@@ -284,7 +285,7 @@ class ProgramNamer:
             return
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
+                os.killpg(process.pid, signal.SIGKILL)  # a program may not hear of SIGTERM
         process.kill()
         process.wait()
         assert process.stdin is not None
@@ -293,7 +294,7 @@ class ProgramNamer:
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.close()
-        self._lines = queue.SimpleQueue()
+        self._lines = queue.Queue(MOST_LINES)
         # in a session of its own: Ctrl-C stops the asking, which ends the program
         process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         threading.Thread(target=_read, args=(process.stdout, self._lines), daemon=True).start()
@@ -312,18 +313,21 @@ class ProgramNamer:
             raise Unanswered(f"that got no answer in {self._seconds:g} s") from None
 
 
-def _read(stream: Any, lines: queue.SimpleQueue[bytes]) -> None:
-    """Put into a queue what a program says, up to the end of a line; several that come at once stay together."""
+def _read(stream: Any, lines: queue.Queue[bytes]) -> None:
+    """Put into a queue what a program says, up to the end of a line; several that come at once stay together.
+
+    Where the queue is full, since it says more than it is asked, nothing more is read.
+    """
     text = b""
-    with suppress(OSError), stream:
+    with suppress(OSError, queue.Full), stream:
         while piece := stream.read1(MAX_LINE):
             text += piece
             if text.endswith(b"\n") or len(text) > MAX_LINE:
-                lines.put(text)
+                lines.put_nowait(text)
                 text = b""
-    if text:
-        lines.put(text)
-    lines.put(ENDED)
+        if text:
+            lines.put_nowait(text)
+        lines.put_nowait(ENDED)
 
 
 def _name_in(line: bytes) -> str:

@@ -25,13 +25,13 @@ BREAK = 0
 
 _TITLE = r"(?:St|Mt|Ft|Sen|Rep|Gov|Gen|Lt|Col|Sgt|Capt|Rev|Prof)\."
 _TOKEN = re.compile(
-    rf"[^\s@<>]+@[^\s@<>]+\.\w+|(?:https?://|www\.)\S+|(?:[^\W\d_]\.)+(?!\w)|{_TITLE}(?!\w)|"
-    r"\w+(?:['’.-]\w+)*|\n\s*\n|\n|[^\w\s]+"
+    rf"[^\s@<>]{{1,64}}@[^\s@<>]{{1,255}}\.\w+|(?:https?://|www\.)\S+|(?:[^\W\d_]\.)++(?!\w)|{_TITLE}(?!\w)|"
+    r"\w++(?:['’.-]\w++)*+|\n\s*\n|\n|[^\w\s]+"
 )
 _ADDRESS = re.compile(r"[^@]+@[^@]+|https?://.*|www\..*", re.DOTALL)
 _PART = re.compile(r"\w+")
 # "U.S.", the initial of a name, and a title before one
-_ABBREVIATION = re.compile(rf"(?:[^\W\d_]\.){{2,}}|(?!I)[A-Z]\.|{_TITLE}")
+_ABBREVIATION = re.compile(rf"(?:[^\W\d_]\.){{2,}}+|(?!I)[A-Z]\.|{_TITLE}")
 _CLITIC = re.compile(r"['’](?:s|t|d|m|re|ve|ll)$", re.IGNORECASE)
 _LINE_END, _TEXT_END = "\n", "\n\n"
 _INSIDE = re.compile(r"[,&%$#@*/)\]}+=<>|~^_-]+$")  # after these a sentence goes on
@@ -188,7 +188,7 @@ def _says_case(tokens: Integers, forms: list[str]) -> Flags:
 
 # A word that begins a text, a line, a sentence or a quotation may have a capital for that reason alone; the other words
 # are in the group.
-_WORDS = re.compile(r"(?:\A|[.!?:;…\n\"“”„«»‘(\[]\s*)\w+|(\w+)")
+_WORDS = re.compile(r"(?:\A|[.!?:;…\n\"“”„«»‘(\[][^\S\n]*+)\w+|(\w+)")
 _ANY_WORD = re.compile(r"\w+")
 
 

@@ -179,7 +179,7 @@ class _Patterns:
             f"|(?P<okurigana>[{_HAN}][{_HIRAGANA}])|(?P<han>[{_HAN}]+)|(?P<clusters>[{_SOUTH_EAST_ASIAN}]+)"
             f"|(?P<hangul>[{_HANGUL}]+)|(?P<katakana>[{_KATAKANA}]+)|(?P<hiragana>[{_HIRAGANA}]+)"
         )
-        self.cluster = re.compile(rf"[{_VOWELS_BEFORE}]?\w(?:[{_VOWELS_AFTER}{marks}]|(?<=[{_STACKERS}])\w)*|.", re.S)
+        self.cluster = re.compile(rf"[{_VOWELS_BEFORE}]?\w(?:[{_VOWELS_AFTER}{marks}]|(?<=[{_STACKERS}])\w)*+|.", re.S)
         self.before = re.compile(f"[{_VOWELS_BEFORE}{_STACKERS}]")
         self.after = re.compile(f"[{_VOWELS_AFTER}{marks}]")
         self.unspaced = re.compile(f"[{_UNSPACED}]+")

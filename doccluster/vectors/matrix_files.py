@@ -26,6 +26,8 @@ from doccluster.base.sparse_structure import check_sparsity, checked_csr
 from doccluster.errors import DocclusterError, InputError, SchemaError
 
 MAX_EXPANDED = 1100  # deflate makes at most 1032 bytes of one
+USUAL_EXPANDED = 250  # what a packed matrix, of which most is zero, may well expand to, beside any small one
+_ANY_SMALL = 2**26  # bytes
 _SMALL = 4096
 _READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
@@ -80,6 +82,7 @@ def check_npy(stream: IO[bytes], size: int, origin: str) -> None:
 def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
     """Check all arrays of an .npz stream of `size` bytes, as `check_npy` does."""
     with damage_as_input_error(origin), zipfile.ZipFile(stream) as archive:
+        check_expansion(sum(member.file_size for member in archive.infolist()), size, origin)
         for member in archive.infolist():
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise InputError(f"{origin} is compressed in a way numpy does not use", remedy="save it again")
@@ -92,6 +95,12 @@ def check_npz(stream: IO[bytes], size: int, origin: str) -> None:
             if member.filename.endswith(".npy"):
                 with archive.open(member) as array:
                     check_npy(array, member.file_size, f"the array {member.filename[:-4][:60]!r} of {origin}")
+
+
+def check_expansion(expanded: int, size: int, origin: str) -> None:
+    """Raise InputError where a packed file of `size` bytes would fill the memory."""
+    if expanded > _ANY_SMALL + USUAL_EXPANDED * size:
+        raise InputError(f"{origin} unpacks to far more than its {size:,} bytes", remedy="save it without compression")
 
 
 def load_npz(stream: IO[bytes], origin: str) -> NpzFile:
@@ -147,8 +156,13 @@ def load_matrix_file(path: Path) -> MatrixFile:
 
 
 def _content(path: Path) -> bytes:
-    with damage_as_input_error(path), gzip.open(path) if _is_packed(path) else path.open("rb") as stream:
-        return stream.read()
+    if not _is_packed(path):
+        return path.read_bytes()
+    size = path.stat().st_size
+    with damage_as_input_error(path), gzip.open(path) as stream:
+        data = stream.read(_ANY_SMALL + USUAL_EXPANDED * size + 1)
+        check_expansion(len(data), size, str(path))
+        return data
 
 
 def _matrix_market(path: Path) -> Matrix:

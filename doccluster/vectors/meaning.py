@@ -6,6 +6,7 @@ file of embeddings is a table of numbers, one row for each document, and perhaps
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -323,7 +324,7 @@ def _table(path: Path, allowance: Allowance) -> Embeddings:
     for batch, values in pieces_of_work(f"{__name__}:table_pieces", str(path.absolute()), allowance=allowed):
         parts.append(np.frombuffer(values, dtype=np.float32).reshape(batch["shape"]))
         ids.extend(batch["ids"])
-        bytes_left -= len(values) + 64 * len(parts[-1])  # a row and its id take that at least
+        bytes_left -= len(values) + 64 * len(parts[-1]) + sum(map(sys.getsizeof, batch["ids"]))  # a row takes 64
         if bytes_left < 0:
             raise TooCostly(f"unpacks to far more than its {size:,} bytes")
     widths = {part.shape[1] for part in parts} - {0}

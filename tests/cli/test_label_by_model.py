@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -16,9 +17,10 @@ from pathlib import Path
 import pytest
 
 from doccluster.errors import InputError
+from doccluster.labeling.profiles import NamingRequest
 from doccluster.pipeline import chat_server as chat_module
 from doccluster.pipeline.chat_server import KEY, ServerNamer
-from doccluster.pipeline.model_names import ProgramNamer
+from doccluster.pipeline.model_names import ProgramNamer, Unanswered
 from doccluster.results.run_folder import load_run
 from tests.chat_server import chat_server
 from tests.streams.loopback import loopback_only
@@ -90,6 +92,41 @@ def test_a_run_and_its_names_in_one_go_and_nothing_is_asked_twice(doccluster, ti
         assert "3 of 3 clusters." in " ".join(done.out.split())
     assert names_in(tmp_path / "out")[0].startswith("By program")
     assert (tmp_path / "asked").read_text() == "x", "it was started once"
+
+
+ENDLESS = """
+import signal, subprocess
+child = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); [print('x' * 999) for _ in iter(int, 1)]"
+with open({place!r}, "w") as file:
+    file.write(str(subprocess.Popen([sys.executable, "-c", child], start_new_session={is_apart}).pid))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no groups of processes")
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_a_child_of_a_program_that_says_more_than_it_is_asked_is_ended(tmp_path, program, is_apart):
+    place = tmp_path / "pid"
+    with closing(ProgramNamer(program(ENDLESS.format(place=str(place), is_apart=is_apart)))) as namer:
+        with pytest.raises(Unanswered):
+            namer(NamingRequest(cluster=0, size=1, label="ferry"))
+        waiting = namer._lines
+    for _ in range(200):
+        if not is_running(int(place.read_text())):
+            break
+        time.sleep(0.05)
+    assert not is_running(int(place.read_text()))
+    assert waiting.qsize() <= waiting.maxsize
+
+
+def is_running(process):
+    status = Path(f"/proc/{process}/stat")  # of one that has ended and whom nobody waits for, Z
+    if Path("/proc").is_dir():
+        return status.is_file() and status.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize(

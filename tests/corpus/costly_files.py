@@ -91,6 +91,27 @@ def texts_of_a_dictionary():
     return buffer.getvalue()
 
 
+def titles_of_a_dictionary():
+    """A table of short texts that all have one title of a hundred thousand characters."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    title = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), 1000), ["x" * 100_000])
+    pq.write_table(pa.table({"text": ["a ferry"] * 1000, "title": title}), buffer := io.BytesIO(), compression="zstd")
+    return buffer.getvalue()
+
+
+def ids_of_a_dictionary():
+    """Embeddings whose rows all have one id of two thousand characters."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ids = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), 20_000), ["x" * 2000])
+    rows = pa.ListArray.from_arrays(range(0, 40_001, 2), pa.repeat(pa.scalar(0.0), 40_000))
+    pq.write_table(pa.table({"id": ids, "embedding": rows}), buffer := io.BytesIO(), compression="zstd")
+    return buffer.getvalue()
+
+
 def embeddings(suffix):
     """Rows of zeros: 300 MB in some kilobytes (20 MB where they are packed by zip)."""
     if suffix == ".npz":
@@ -119,8 +140,9 @@ FILES = {
     "chapter.epub": one_chapter_many_times,
     "pages.pdf": pages_of_one_stream,
     "texts.parquet": texts_of_a_dictionary,
+    "titles.parquet": titles_of_a_dictionary,
 }
-EMBEDDINGS = ("rows.parquet", "rows.arrow", "rows.npz")
+EMBEDDINGS = ("rows.parquet", "rows.arrow", "rows.npz", "ids.parquet")
 VIEWS = {
     "waits": "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i AS text FROM n WHERE i < 0",
     "goes on": "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT 'a text' AS text FROM n",
@@ -142,7 +164,7 @@ def make(folder):
     for name, content in FILES.items():
         (folder / name).write_bytes(content())
     for name in EMBEDDINGS:
-        (folder / name).write_bytes(embeddings(Path(name).suffix))
+        (folder / name).write_bytes(ids_of_a_dictionary() if name == "ids.parquet" else embeddings(Path(name).suffix))
     with closing(sqlite3.connect(folder / "news.db")) as database:
         for name, view in VIEWS.items():
             database.execute(f"CREATE VIEW '{name}' AS {view}")
