@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -54,20 +54,19 @@ try:
 except ImportError:  # Windows: nothing is known of other processes there, and nothing of theirs is removed
     fcntl = None  # type: ignore[assignment]
 
-Rescue = Callable[[Path], None]
-
 INSIDE = "new"  # the folder in it that is yielded
 LOCK = "lock"  # a file in the folder that its process holds locked; the system lets go of it when the process ends
+_PARTIAL = ".partial-"  # stands in the name of such a folder behind that of the output
 
 
 @contextmanager
-def unfinished_folder(final: Path, *, rescue: Rescue | None = None) -> Iterator[Path]:
+def unfinished_folder(final: Path) -> Iterator[Path]:
     """Yield an empty folder on the same disk as `final`, which is removed at the end whatever happens.
 
-    Folders that processes which are gone have left here for the same output are removed first, after `rescue` has seen
-    each. Those of living processes, in whatever container, stay: they are locked.
+    Folders that processes which are gone have left beside it, for whatever output, are removed first. Those of living
+    processes, in whatever container, stay: they are locked.
     """
-    clear_abandoned(final, rescue=rescue)
+    clear_abandoned(final.parent)
     folder, lock = _new_folder(final)
     try:
         inside = folder / INSIDE
@@ -94,19 +93,20 @@ def finished_file(path: Path) -> Iterator[Path]:
         unfinished.replace(path)
 
 
-def clear_abandoned(final: Path, *, rescue: Rescue | None = None) -> None:
-    """Remove the folders that processes which are gone have left beside `final`, after `rescue` has seen each."""
+def clear_abandoned(place: Path) -> None:
+    """Remove the folders that processes which are gone have left in `place`; an earlier run comes back from them."""
     if fcntl is None:
         return
-    prefix = _prefix(final)
     with suppress(OSError):  # what cannot be listed, or removed, stays
-        for entry in list(final.parent.iterdir()):
-            if entry.name.startswith(prefix) and entry.is_dir() and not entry.is_symlink():
-                _remove_abandoned(entry, rescue)
+        for entry in list(place.iterdir()):
+            name, mark, _ = entry.name[1:].rpartition(_PARTIAL)
+            if name and mark and entry.name.startswith(".") and entry.is_dir() and not entry.is_symlink():
+                with suppress(OSError):
+                    _remove_abandoned(entry, place / name)
 
 
 def _prefix(final: Path) -> str:
-    return f".{final.name}.partial-"
+    return f".{final.name}{_PARTIAL}"
 
 
 def _new_folder(final: Path) -> tuple[Path, int | None]:
@@ -136,8 +136,8 @@ def locked(path: Path) -> int | None:
     return descriptor
 
 
-def _remove_abandoned(folder: Path, rescue: Rescue | None) -> None:
-    """Remove a folder unless a process holds its lock; it stays locked meanwhile, so that only one process does so."""
+def _remove_abandoned(folder: Path, final: Path) -> None:
+    """Remove what was to become `final` unless a process holds its lock; it stays locked meanwhile, so that only one process does so."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
@@ -146,8 +146,7 @@ def _remove_abandoned(folder: Path, rescue: Rescue | None) -> None:
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if rescue is not None:
-            rescue(folder / INSIDE)
+        _put_back(folder / INSIDE, final)
         _remove(folder)
     except BlockingIOError:
         pass  # its process lives
@@ -190,8 +189,8 @@ OURS = frozenset(
 def check_output(folder: Path, *, overwrite: bool) -> None:
     """Raise InputError, before any work is done, if a run cannot be written to `folder`."""
     usable_path(folder)
-    if not folder.is_symlink():
-        clear_abandoned(folder.absolute(), rescue=partial_rescue(folder.absolute()))
+    for place in (folder.absolute().parent, folder):
+        clear_abandoned(place)
     if folder.is_symlink() and not folder.exists():
         raise InputError(f"{folder} is a link to a place that does not exist", remedy="choose another output")
     if folder.exists() and not folder.is_dir():
@@ -218,7 +217,9 @@ def check_output(folder: Path, *, overwrite: bool) -> None:
         check_folder(folder)
     with writing(folder):
         parent.mkdir(parents=True, exist_ok=True)
-        Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=parent)).rmdir()
+        trial = Path(tempfile.mkdtemp(prefix=_prefix(folder), dir=parent))
+        with suppress(FileNotFoundError):  # another process took it for abandoned
+            trial.rmdir()
 
 
 def check_folder(folder: Path, *, name: Path | None = None) -> None:
@@ -293,29 +294,23 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     """Yield an empty folder to fill; on success it takes the name `folder`, else what was there stays."""
     check_output(folder, overwrite=overwrite)
     final = folder.resolve() if folder.is_symlink() else folder.absolute()
-    with (
-        writing(folder, then="nothing was changed there"),
-        unfinished_folder(final, rescue=partial_rescue(final)) as beside,
-    ):
+    with writing(folder, then="nothing was changed there"), unfinished_folder(final) as beside:
         partial = beside / final.name  # made by mkdir, so that it gets the permissions of any new folder
         partial.mkdir()
         yield partial
         _put_in_place(partial, final, beside / OLD)
 
 
-def partial_rescue(final: Path) -> Rescue:
-    """Return a function that puts back an earlier run, and the user's files, after a process was killed."""
-
-    def rescue(beside: Path) -> None:
-        old, partial = beside / OLD, beside / final.name
-        if not old.is_dir() or final.exists():
-            return
-        for entry in partial.iterdir() if partial.is_dir() else ():
-            if entry.name not in OURS:  # had been moved already
-                shutil.move(entry, old / entry.name)
-        old.rename(final)
-
-    return rescue
+def _put_back(beside: Path, final: Path) -> None:
+    """Put back an earlier run, and the user's files, after a process was killed that had moved them away."""
+    old, partial = beside / OLD, beside / final.name
+    # nobody but a stranger makes links here, and what they lead to is not moved
+    if not old.is_dir() or final.exists() or any(path.is_symlink() for path in (beside, old, partial)):
+        return
+    for entry in partial.iterdir() if partial.is_dir() else ():
+        if entry.name not in OURS:  # had been moved already
+            shutil.move(entry, old / entry.name)
+    old.rename(final)
 
 
 def _put_in_place(partial: Path, final: Path, old: Path) -> None:

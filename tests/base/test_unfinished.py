@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ def hidden(folder):
 
 def leave(final, *, with_lock=True):
     """Make what a process that was killed has left beside `final`."""
+    final.parent.mkdir(exist_ok=True)
     folder = final.parent / f".{final.name}.partial-{len(hidden(final.parent))}"
     (folder / "new" / final.name).mkdir(parents=True)
     (folder / "new" / final.name / "half.csv").write_text("half", encoding="utf-8")
@@ -40,13 +42,36 @@ def test_what_dead_processes_left_is_removed_and_nothing_else(tmp_path):
     leave(out)
     (tmp_path / ".out.partial-empty").mkdir()
     unlocked = leave(out, with_lock=False)
-    other = leave(tmp_path / "other")
+    for name in ("other", "report.html", "with.partial-in.it"):
+        leave(tmp_path / name)
     mine = tmp_path / ".out.partial-notes"
     mine.write_text("a file of the user's", encoding="utf-8")
     with new_folder(out, overwrite=False) as partial:
         (partial / "run.json").write_text("{}", encoding="utf-8")
-    assert hidden(tmp_path) == sorted([unlocked.name, other.name, mine.name])
+    assert hidden(tmp_path) == sorted([unlocked.name, mine.name])
     assert (out / "run.json").is_file()
+
+
+def test_what_was_left_in_a_run_goes_with_the_next_run_there(tmp_path):
+    out = tmp_path / "out"
+    for _ in range(2):
+        with new_folder(out, overwrite=True) as partial:
+            (partial / "run.json").write_text("{}", encoding="utf-8")
+        assert hidden(out) == []
+        leave(out / "report.html")
+
+
+def test_a_link_in_what_was_left_moves_nothing_from_where_it_leads(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "mine.txt").write_text("mine", encoding="utf-8")
+    left = leave(tmp_path / "here" / "out")
+    shutil.rmtree(left / "new" / "out")
+    (left / "new" / "out").symlink_to(home, target_is_directory=True)
+    (left / "new" / "old").mkdir()
+    check_output(tmp_path / "here" / "other", overwrite=False)
+    assert [path.name for path in home.iterdir()] == ["mine.txt"]
+    assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_what_a_living_process_writes_stays(tmp_path):
@@ -58,8 +83,9 @@ def test_what_a_living_process_writes_stays(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as living:
         try:
             assert living.stdout.readline() == "ready\n"
-            with unfinished_folder(tmp_path / "out"):
-                assert len(hidden(tmp_path)) == 2
+            for name in ("out", "other"):
+                with unfinished_folder(tmp_path / name):
+                    assert len(hidden(tmp_path)) == 2
             assert len(hidden(tmp_path)) == 1
         finally:
             living.kill()
