@@ -31,6 +31,9 @@ _LAST_SHORT_YEAR = 2068  # two digits are a year from 1969 on, as in POSIX and i
 _CALENDAR_YEARS = range(1900, 2101)  # of dates that are written as 12 or 14 digits without a sign between
 
 _ISO = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T ]\d.*)?", re.ASCII | re.IGNORECASE)
+# the other days of ISO 8601, by their week or their number in the year, and times without signs between
+_OTHER_DAY = re.compile(r"(\d{4})-?(?:W(\d\d)-?([1-7])|(\d{3}))(?=[T ]|$)", re.ASCII | re.IGNORECASE)
+_NO_SIGNS = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)", re.ASCII | re.IGNORECASE)
 # a number, alone or as .NET services have it
 _NUMBER = re.compile(r"(/Date\()?([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?)(?(1)\)/)", re.ASCII | re.IGNORECASE)
 _PLACE = re.compile(r"\s*\[?\b([A-Z][A-Za-z]+/[A-Za-z_/+-]+)\]?$")  # Europe/Berlin, as Java has it after the offset too
@@ -172,12 +175,15 @@ def _of_text(text: str, first: str, languages: Collection[str]) -> DateReading:
     place = _PLACE.search(text) if "/" in text else None
     zone = None if place is None else ZoneInfo(place[1])
     text = text if place is None else text[: place.start()]
+    other_day = _OTHER_DAY.match(text)
+    if other_day is not None:
+        text = _calendar_day(other_day) + text[other_day.end() :]
     if _ISO.fullmatch(text):
         with suppress(ValueError):
             moment = dt.datetime.fromisoformat(text)
             return DateReading(_with_zone(moment, zone) if len(text) > 10 else moment.date().isoformat())
     table = _table()
-    plain = _plain(text, table, languages, is_settled=bool(first))
+    plain = _plain(_NO_SIGNS.sub(r"\1-\2-\3T\4:\5:\6", text), table, languages, is_settled=bool(first))
     for shape in table.shapes if _SPAN_OF_HOURS.search(plain) is None else ():
         match = shape.fullmatch(plain)
         if match is not None:
@@ -187,6 +193,17 @@ def _of_text(text: str, first: str, languages: Collection[str]) -> DateReading:
             if day is not None:
                 return _of_parts(parts | day.groupdict(), first, zone)
     return DateReading()
+
+
+def _calendar_day(day: re.Match[str]) -> str:
+    """Return a day of a week or of a year by its month. Raises ValueError if there is no such day."""
+    year, week, number_in_week, number_in_year = (int(part or 0) for part in day.groups())
+    if week:
+        return dt.date.fromisocalendar(year, week, number_in_week).isoformat()
+    date = dt.date(year, 1, 1) + dt.timedelta(number_in_year - 1)
+    if date.year != year:
+        raise ValueError("no such day of the year")
+    return date.isoformat()
 
 
 def _with_zone(moment: dt.datetime, zone: dt.tzinfo | None) -> str:
@@ -211,7 +228,11 @@ def _of_parts(parts: Mapping[str, str | None], first: str, zone: dt.tzinfo | Non
         return DateReading(dt.date(year, number["month"], 1).isoformat()[:7])
     iso = dt.date(year, number["month"], number["day"]).isoformat()
     if "hour" in number:
-        time = dt.time(_hour(number["hour"], parts["half"]), number.get("minute", 0), number.get("second", 0))
+        hour, minute, second = _hour(number["hour"], parts["half"]), number.get("minute", 0), number.get("second", 0)
+        if (hour, minute, second) == (24, 0, 0):  # the end of the day is the beginning of the next
+            hour, iso = 0, (dt.date.fromisoformat(iso) + dt.timedelta(1)).isoformat()
+        second -= second == 60 and minute == 59  # a leap second, which stays in its day
+        time = dt.time(hour, minute, second)
         name, offset = parts["zone"], parts["offset"]
         if offset or name != _SEVERAL_ZONES:
             zone = _offset(offset or (name or "")[1:]) if offset or name else zone
