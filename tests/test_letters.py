@@ -187,3 +187,10 @@ def test_what_goes_another_way_refuses_letters(varied):
             run(texts, letters=True, **{**SETTINGS, **other_way})
     with pytest.raises(InputError, match="a matrix has no letters"):
         run(vectorize(texts).counts, letters=True, **SETTINGS)
+
+
+@pytest.mark.parametrize("n_documents", [5, 50])
+def test_one_short_text_many_times_is_one_cluster(n_documents):
+    made = run(["a short text about ferries"] * n_documents, report=False)
+    assert made.n_clusters == 1
+    assert made.partition.labels.tolist() == [0] * n_documents

@@ -115,7 +115,7 @@ def latent_semantic_space(
             return inner.table(products_of_rows, blocks, table.shape[1], np.float64, rows, rank, width_kept)
 
         def seen_by_terms(table: Matrix, width: int) -> Floats:
-            columns = row_blocks(width, COLUMNS_AT_ONCE)
+            columns = row_blocks(width, COLUMNS_AT_ONCE) or [slice(0, 0)]  # of a matrix of zeros, no direction is left
             shared = rows, rank, table, used_terms.size, steps
             if steps is None:
                 parts = [(wide[0], columns_of_block) for columns_of_block in columns]
@@ -145,7 +145,7 @@ def latent_semantic_space(
     directions = here.table(
         turned_block, row_blocks(used_terms.size, BLOCK_ROWS), width_kept, np.float64, reduced, turn
     )
-    largest = np.abs(directions).argmax(axis=0)
+    largest = np.abs(directions).argmax(axis=0) if width_kept else np.arange(0)
     components = np.zeros((width_kept, n_columns))
     components[:, used_terms] = (directions * np.where(directions[largest, np.arange(width_kept)] < 0, -1.0, 1.0)).T
     return SemanticSpace(components, lengths)

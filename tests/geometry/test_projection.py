@@ -51,6 +51,16 @@ def test_small_matrices_have_a_space(shape):
     assert space.project(matrix) @ space.components == pytest.approx(matrix.toarray(), rel=1e-9)
 
 
+@pytest.mark.parametrize("n_rows", [5, 2**15 + 5])
+@pytest.mark.parametrize("n_entries", [0, 5])
+def test_a_matrix_of_zeros_has_no_direction(n_rows, n_entries):
+    starts = np.minimum(np.arange(n_rows + 1), n_entries)
+    zeros = sparse.csr_array((np.zeros(n_entries), np.arange(n_entries) % 3, starts), shape=(n_rows, 3))
+    space = latent_semantic_space(zeros, 2, random_state=0)
+    assert space.components.shape == (0, 3)
+    assert space.project(zeros).shape == (n_rows, 0)
+
+
 @pytest.mark.usefixtures("starts_threads")
 def test_threads_change_no_bit(matrix, monkeypatch):
     monkeypatch.setattr("doccluster.geometry.projection.BLOCK_ROWS", 37)
