@@ -6,6 +6,7 @@ made of these, so that Python names an argument as ``n_clusters=12`` and a comma
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _SHOWN = 60  # characters of a value in a sentence
+_SCREEN = 1_000  # characters of a sentence: half a screen
+_LONG_WORD = re.compile(r"(\S{100})\S{300,}(\S{100})")  # a name or value that somebody gave; most paths are shorter
 
 
 class _NotGiven:
@@ -57,12 +60,19 @@ def shown(value: object) -> str:
 
 
 def worded(words: Words, spelling: Spelling = str) -> str:
-    """Return words as text, with each argument as `spelling` has it.
+    """Return words as text that fits on a screen, with each argument as `spelling` has it.
+
+    Of a very long word, and of a very long text, the middle is left out: what to do stands at the end.
 
     >>> worded(("raise ", Argument("max_df"), " or lower ", Argument("min_df", 2)))
     'raise max_df or lower min_df=2'
+    >>> len(worded("x" * 9000 + " is too long; give another.")), len(worded("too long " * 9000))
+    (230, 1000)
     """
-    return "".join(part if isinstance(part, str) else spelling(part) for part in words_of(words))
+    text = "".join(part if isinstance(part, str) else spelling(part) for part in words_of(words))
+    if len(text) > 500:
+        text = _LONG_WORD.sub(r"\1...\2", text)
+    return text if len(text) <= _SCREEN else f"{text[: _SCREEN - 405]} ... {text[-400:]}"
 
 
 def words_of(words: Words) -> tuple[str | Argument, ...]:

@@ -87,3 +87,28 @@ def test_a_long_value_is_cut_and_stays_on_one_line():
 def test_listed_arguments_have_commas_between_them():
     assert worded(listed_arguments(["a"])) == "a"
     assert worded(listed_arguments(["a", "b", "c"]), lambda argument: f"--{argument.name}") == "--a, --b, --c"
+
+
+LONG = "/shared/" + "n" * 65_000 + "/table.csv"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"problem": f"{LONG} does not exist", "remedy": "give another"},
+        {"problem": f"its columns are {', '.join(f'column {number}' for number in range(9000))}", "remedy": "name one"},
+        {"problem": ("no " * 9000, Argument("k")), "remedy": ("give ", Argument("k", LONG), " or another")},
+    ],
+)
+def test_a_sentence_fits_on_a_screen_and_still_says_what_to_do(words):
+    error = InputError(**words)
+    for spelling in (str, lambda argument: f"--{argument.name} {LONG}"):
+        error.spell(spelling)
+        assert len(str(error)) <= 1_000
+        assert str(error).endswith(("; give another.", "; name one.", " or another."))
+    assert len(str(DocclusterWarning(*words["problem"]))) <= 1_000
+
+
+def test_a_path_of_usual_length_is_whole():
+    path = "/".join(["folder"] * 60)
+    assert path in str(InputError(f"{path} does not exist"))

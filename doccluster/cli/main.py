@@ -22,7 +22,7 @@ from doccluster.cli._output import (
     write_error,
 )
 from doccluster.cli._verb import COMMON, about_verb
-from doccluster.errors import DocclusterError, InputError
+from doccluster.errors import DocclusterError, InputError, worded
 
 _BEGAN = [time.perf_counter()]
 # imports make many objects that stay; to look for garbage among them so often took a twentieth of a short run
@@ -108,6 +108,7 @@ def main(arguments: list[str] | None = None) -> Any:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
     except click.ClickException as error:
+        error.message = worded(error.message)  # what was typed may be long
         with suppress(OSError):  # where standard error is full there is no way to say so
             error.show(file=sys.stderr)
         sys.exit(error.exit_code)

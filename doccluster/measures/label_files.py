@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from doccluster.base.arrays import Integers
+from doccluster.base.text_table import in_one_line
 from doccluster.corpus.columns import has_text_column
 from doccluster.corpus.opening import read_whole
 from doccluster.corpus.reader import ReadFailure
@@ -87,7 +88,7 @@ def read_labels(
 def _header(text: str, delimiter: str) -> list[str]:
     """Return the names in the first record of a table, which may go over several lines."""
     try:
-        return [name.strip() for name in next(_cells(text, delimiter), [])]
+        return [in_one_line(name.strip()) for name in next(_cells(text, delimiter), [])]
     except csv.Error:
         return []
 
