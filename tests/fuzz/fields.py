@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import io
-from pathlib import PurePosixPath
+import json
+import tracemalloc
+from functools import cache
+from pathlib import Path, PurePosixPath
 
+from doccluster.base.text_table import csv_text
 from doccluster.corpus import read_corpus
+from doccluster.corpus.columns import kept_names
 from doccluster.corpus.encodings import codec_name, decode
 from doccluster.corpus.mail import decoded_header, is_envelope, messages_in
+from doccluster.corpus.markup import read_page
 from doccluster.corpus.reader import InputFile, counted_stream
-from tests.fuzz.campaign import Target
+from doccluster.measures.label_files import read_labels
+from doccluster.text.running_text import RunningText
+from tests.fuzz.campaign import Target, scratch_folder
 
 _DATES = (
     ("2019/11/15 10:00:00", "Sat, Oct 28 2023 08:28:28 PM", "Fri, 19 Nov 2021 01:45:08 +02:00", "13/04/2026 09:00"),
@@ -19,7 +28,23 @@ _DATES = (
     ("03/04/2026", "05/06/26", "soon", "31.02.2024", "١٥ نوفمبر ٢٠١٩"),
 )
 _PARTS_OF_DATES = (
-    *(" PM", " am", "Z", " IST", " GMT+5:30", " -0500 (EST)", "+99:99", "T24:00:60", "[Europe/Berlin]", " ../etc", "٣"),
+    *(
+        " PM",
+        " am",
+        "Z",
+        " IST",
+        " GMT+5:30",
+        " -0500 (EST)",
+        "+99:99",
+        "T24:00:60",
+        "T24:00:00Z",
+        "23:59:60",
+        "W01-1",
+        "-366",
+        "[Europe/Berlin]",
+        " ../etc",
+        "٣",
+    ),
     *("Nov", "novembre", "listopada", "tháng 11", "年", "月", "日", "오후", "/", ".", "-", ",", "'19", "99999", " to "),
     *("\u200f", "\u00a0", "İ", "(", ")", "e400", "-", "_", "½", "²", "Ⅻ", "𝟙", "a" * 200, "9" * 90, "1.2.3.4.5"),
     *(" m11 ", "z+02:00", "0"),
@@ -69,7 +94,72 @@ def name_of_an_encoding(data: bytes) -> str:
     return "known" if codec_name(name) else "unknown"
 
 
+def names_of_columns(data: bytes) -> str:
+    """Write a table whose columns have names and cells of others: it comes back with one row, and nothing in it runs."""
+    try:
+        names = [name for name in json.loads(data) if isinstance(name, str)] or [""]
+    except (ValueError, TypeError, RecursionError):
+        names = data.decode("utf-8", "replace").split(",")
+    names = list(dict.fromkeys(names))
+    kept = kept_names(names)
+    assert len(set(kept.values())) == len(names)
+    text = csv_text({"id": ["1"], **{kept[name]: [name] for name in names}})
+    assert "\r" not in text
+    header, cells = csv.reader(io.StringIO(text, newline=""))
+    assert not any(line.splitlines()[1:] for line in header)
+    assert not any(cell[:1] in "=@\t\n＝＠" for cell in (*header, *cells) if cell)
+    return "renamed" if list(kept.values()) != names else "kept"
+
+
+@cache
+def _folder() -> Path:
+    return scratch_folder()
+
+
+def table_of_labels(data: bytes) -> str:
+    """Read labels to be judged: a table, records, or a line for each document."""
+    path = _folder() / "labels.csv"
+    path.write_bytes(data)
+    return "ids" if read_labels(path).ids else "lines"
+
+
+def repeated_markup(data: bytes) -> str:
+    """Read what is repeated a thousand times as a page and as words: no letter of it takes much memory."""
+    text = data[:60].decode("utf-8", "replace") * 300
+    tracemalloc.start()
+    try:
+        page = read_page(f"<a {text}").text
+        RunningText.of_texts([text])
+        assert tracemalloc.get_traced_memory()[1] < 400 * len(text) + 2**24
+    finally:
+        tracemalloc.stop()
+    return "text" if page else "none"
+
+
 FIELDS = (
+    Target(
+        "column_names",
+        lambda: [b'["party", "a\\nb", "a b", "file", "\\r=1+1"]', b'["\\u2028x", "-1", "\\ud800"]', b"seats"],
+        names_of_columns,
+        (b"\\r", b"\\n", b"\\t", b"=", b"+", b"-", b"@", b"\\u0085", b"\\u0000", b'","', b"\\ufeff", b" ", b"source."),
+    ),
+    Target(
+        "label_tables",
+        lambda: [
+            b"id,cluster,truth\n1,a,b\n2,b,b\n",
+            b'[{"id": 1, "label": "a"}, {"id": 2}]',
+            b'id,"a\nb"\n1,2\n',
+            b"a\nb\n",
+        ],
+        table_of_labels,
+        (b"n" * 70_000, b",", b";", b"\t", b'"', b"\n", b"id", b"label", b"{", b"[", b"\r", b"\xff"),
+    ),
+    Target(
+        "repeated_markup",
+        lambda: [b"<p>text</p>", b"a='b' c", b"a.b-c d'e", b'""', b"<!-- x -->&amp;", "က္".encode()],
+        repeated_markup,
+        (b"<a ", b"<!--", b"<![CDATA[", b"&#", b"'", b'"', b">", b"</", b"A.", b"\n ", b"@", b"http://", b"<script>"),
+    ),
     Target(
         "dates",
         lambda: ["\n".join(dates).encode() for dates in _DATES],
