@@ -15,7 +15,7 @@ from typing import Any
 
 _SHOWN = 60  # characters of a value in a sentence
 _SCREEN = 1_000  # characters of a sentence: half a screen
-_LONG_WORD = re.compile(r"(\S{100})\S{300,}(\S{100})")  # a name or value that somebody gave; most paths are shorter
+_LONG_WORD = re.compile(r"(\S{100})\S{300,}(\S{100})")  # a name or value that was typed; most paths are shorter
 
 
 class _NotGiven:

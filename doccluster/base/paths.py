@@ -137,7 +137,7 @@ def locked(path: Path) -> int | None:
 
 
 def _remove_abandoned(folder: Path, final: Path) -> None:
-    """Remove what was to become `final` unless a process holds its lock; it stays locked meanwhile, so that only one process does so."""
+    """Remove what was to become `final` unless a process holds its lock; it stays locked while one process does so."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
@@ -304,7 +304,7 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
 def _put_back(beside: Path, final: Path) -> None:
     """Put back an earlier run, and the user's files, after a process was killed that had moved them away."""
     old, partial = beside / OLD, beside / final.name
-    # nobody but a stranger makes links here, and what they lead to is not moved
+    # only a stranger makes links here, and what they lead to is not moved
     if not old.is_dir() or final.exists() or any(path.is_symlink() for path in (beside, old, partial)):
         return
     for entry in partial.iterdir() if partial.is_dir() else ():

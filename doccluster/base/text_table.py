@@ -316,7 +316,9 @@ def csv_text(table: Mapping[str, Sequence[object]] | pd.DataFrame) -> str:
     return text.getvalue()
 
 
-def _names_and_rows(table: Mapping[str, Sequence[object]] | pd.DataFrame) -> tuple[list[str], Iterator[Sequence[object]]]:
+def _names_and_rows(
+    table: Mapping[str, Sequence[object]] | pd.DataFrame,
+) -> tuple[list[str], Iterator[Sequence[object]]]:
     columns = table if isinstance(table, Mapping) else {name: table[name].tolist() for name in table.columns}
     return [*columns], zip(*columns.values(), strict=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import sys
 import time
 from contextlib import suppress
@@ -108,9 +109,9 @@ def main(arguments: list[str] | None = None) -> Any:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
     except click.ClickException as error:
-        error.message = worded(error.message)  # what was typed may be long
+        error.show(file=(said := io.StringIO()))
         with suppress(OSError):  # where standard error is full there is no way to say so
-            error.show(file=sys.stderr)
+            click.echo(worded(said.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click raises an Abort of its own in place of what says more

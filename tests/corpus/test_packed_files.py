@@ -78,7 +78,8 @@ def test_lines_without_end_are_refused_where_they_are_too_many_for_the_bytes(suf
     (tmp_path / "good.txt").write_text("A good text.", encoding="utf-8")
     corpus = read_corpus([path, tmp_path / "good.txt"])
     (*_, skipped) = corpus.skipped
-    assert re.match(rf"it unpacks to too many (documents|parts) for its {path.stat().st_size:,} bytes; ", skipped.detail)
+    size = f"{path.stat().st_size:,}"
+    assert re.match(rf"it unpacks to too many (documents|parts) for its {size} bytes; ", skipped.detail)
     assert len(corpus) + len(corpus.skipped) <= MANY + 1
 
 
@@ -112,9 +113,9 @@ def peak_of(call, text):
 N = 100_000  # letters
 
 
-@pytest.mark.parametrize("text", ["<a " + "x" * N, "<a " + '""' * (N // 2), "<a '" + "x" * N, "<a " + "'x'y" * (N // 4)])
+@pytest.mark.parametrize("text", ["<a " + "x" * N, "<a " + '""' * N, "<a '" + "x" * N, "<a " + "'x'y" * N])
 def test_a_tag_without_an_end_takes_no_memory_for_each_letter(text):
-    assert peak_of(read_page, text) < 12 * N
+    assert peak_of(read_page, text) < 12 * len(text)
 
 
 @pytest.mark.parametrize("text", ["<!---->" * 9_000, "<?a?>" * 12_000, " <!-- -->" * 7_000, "<!--" + "-" * 60_000])

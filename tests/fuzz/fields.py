@@ -95,7 +95,7 @@ def name_of_an_encoding(data: bytes) -> str:
 
 
 def names_of_columns(data: bytes) -> str:
-    """Write a table whose columns have names and cells of others: it comes back with one row, and nothing in it runs."""
+    """Write a table whose columns have the names and cells of others: it comes back, and nothing in it runs."""
     try:
         names = [name for name in json.loads(data) if isinstance(name, str)] or [""]
     except (ValueError, TypeError, RecursionError):
