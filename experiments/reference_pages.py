@@ -236,6 +236,12 @@ _TABLE_RULES = (
     "the 256 MiB. What needs more is `too-costly` and listed, a query or embeddings are refused; with "
     "`--max-expanded-size 8G` (`max_expanded_size`) each may take twice as much of everything, and so on. Windows has "
     "no limit of memory, and macOS keeps none.",
+    "",
+    "Whatever comes out of an archive (gz, bz2, xz, zip, tar) is bounded by what the archive takes, too: it may "
+    "expand to 256 MiB and 50 times its bytes, hold 100,000 documents or one for each 2 bytes, whichever is more, "
+    "and one text in it 100,000 tags, values or lines or 8 for each byte. What is more is `too-costly`; the "
+    "documents before it are kept. Packed feeds are read in a process of their own. A packed matrix may expand to "
+    "64 MiB and 250 times its bytes.",
 )
 
 
