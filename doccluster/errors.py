@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -171,6 +171,17 @@ class InputError(DocclusterError, ValueError):
     """The input or a parameter cannot be used; the message says what was received, expected, and what to do."""
 
     exit_code = 2
+
+
+class NamedByRecord(InputError):
+    """A file that doccluster wrote names what only a person may name; `anew` has these arguments, as it names them."""
+
+    def __init__(self, problem: Words, anew: Mapping[str, Any] | None = None) -> None:
+        self.anew = dict(anew or {})  # none where it was pickled, with its sentence
+        whole = " and ".join(f"{name}={value!r}" for name, value in self.anew.items())
+        listed = [word for name, value in self.anew.items() for word in (" and ", Argument(name, value))][1:]
+        remedy = ("if you trust it, give ", *([whole] if len(whole) < 400 else listed))
+        super().__init__(problem, remedy=remedy if anew else None)
 
 
 class NotNumeric(InputError, TypeError):

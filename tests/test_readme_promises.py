@@ -90,6 +90,10 @@ PROMISES: dict[str, tuple[str, ...]] = {
         "cli/test_label_by_model.py::test_what_cannot_be_meant_is_refused_before_anything_is_asked",
         "cli/test_browse_server.py::test_only_the_loopback_address_is_listened_on",
     ),
+    "What a run folder names is read from this machine alone, and said before it is read.": (
+        "test_records_of_strangers.py::test_no_verb_opens_what_a_record_names_elsewhere",
+        "test_records_of_strangers.py::test_local_files_that_a_record_names_are_said_before_they_are_read",
+    ),
     "Nothing doccluster writes or reads is a pickle.": (
         "cli/test_run_command.py::test_model_holds_no_pickle_and_names_its_schema",
         "cli/test_bad_input.py::test_a_pickle_in_place_of_an_array_is_never_loaded",

@@ -46,7 +46,8 @@ def test_the_signature_of_the_reader_is_that_of_its_parameters():
 
 
 def test_every_argument_of_a_run_is_a_setting_or_says_only_where_results_go():
-    told = arguments(make_run, "settings") - {"encoded_in"}  # where `rerun` finds what was encoded
+    # where `rerun` finds what was encoded, and whether it writes
+    told = arguments(make_run, "settings") - {"encoded_in", "may_write"}
     assert names(RunSettings) | told == arguments(run_pipeline, "quality")  # which only names an algorithm
 
 

@@ -104,14 +104,14 @@ def parse_size(size: str | int | float) -> int:
     if isinstance(size, bool) or not isinstance(size, str | int | float):
         raise InputError(f"{shown(size)} is not a size in bytes", remedy="write for instance 500M or 2G")
     if isinstance(size, int | float):
-        number, unit = float(size), ""
+        number, unit = float(size) if size < 2**1000 else math.inf, ""
     else:
         match = _SIZE.fullmatch(size)
         if match is None:
-            raise InputError(f"{size!r} is not a size in bytes", remedy="write for instance 500M or 2G")
+            raise InputError(f"{shown(size)} is not a size in bytes", remedy="write for instance 500M or 2G")
         number, unit = float(match[1]), match[2].lower()
     if not 0 < number < math.inf:
-        raise InputError(f"{size!r} is not a positive size", remedy="write for instance 500M or 2G")
+        raise InputError(f"{shown(size)} is not a positive size", remedy="write for instance 500M or 2G")
     return int(number * 1024 ** " kmgt".index(unit or " "))
 
 

@@ -150,7 +150,7 @@ def stage_shown(stage: str, *, quiet: bool = False) -> Iterator[None]:
 def say_note(line: str) -> None:
     """Print on standard error what is no warning and no result, unless --quiet is given."""
     if not _of_command(QUIET):
-        write_error(line)
+        write_error(plain(line))
 
 
 def _of_command(name: str) -> Any:

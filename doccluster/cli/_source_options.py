@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from doccluster.base.named_places import query_in
 from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.cli._console import Command, options
 from doccluster.cli._verb import (
@@ -215,8 +216,6 @@ vectorizer_options = options(language_option, made_options(TfidfParameters, VECT
 
 def typed_source(sources: Sequence[str]) -> Any:
     """Return the paths to read, or the query of a database as it was typed."""
-    from doccluster.corpus.frames import query_in
-
     return sources[0] if len(sources) == 1 and query_in(sources[0]) else [Path(source) for source in sources]
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +18,7 @@ import click
 
 from doccluster.base.paths import new_file
 from doccluster.cli._output import table_room, write_error
-from doccluster.errors import Argument, DocclusterError, InputError, Spelling, shown, worded
+from doccluster.errors import Argument, DocclusterError, InputError, NamedByRecord, Spelling, Words, shown, worded
 
 # arguments that no command has, and whose value alone is said
 VALUE_ALONE = frozenset({"n_samples"})
@@ -40,7 +43,9 @@ class SectionedOption(click.Option):
         self.spellings = spellings  # how arguments begin that it stands for: {"date_column": "--column date="}
 
 
-QUIET, TIMINGS = "doccluster.quiet", "doccluster.timings"  # what a context and those above it share
+# what a context and those above it share
+QUIET, TIMINGS, TYPED = "doccluster.quiet", "doccluster.timings", "doccluster.typed"
+LONGEST_COMMAND = 1_500  # characters: that of a screen
 
 
 def _is_quiet(context: click.Context, _: click.Parameter, is_set: bool) -> None:
@@ -111,6 +116,11 @@ class Verb(click.Command):
                 with formatter.section(section):
                     formatter.write_dl(lines)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what was typed, and keep it."""
+        ctx.meta[TYPED] = list(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of the library comes out as one that names options."""
         places = [Path(ctx.params[name]) for name in ("output", "store") if ctx.params.get(name)]
@@ -119,6 +129,8 @@ class Verb(click.Command):
             ctx.params |= {name: take(ctx.params) for name, take in self.gathers.items()}
             return super().invoke(ctx)
         except DocclusterError as error:
+            if isinstance(error, NamedByRecord):
+                error.remedy = _naming_anew(ctx, error)
             error.spell(spelling_of(self))
             raise
         except KeyboardInterrupt as stopped:
@@ -132,6 +144,23 @@ class Verb(click.Command):
             timings = ctx.meta.pop(TIMINGS, None)
             if timings is not None:
                 _print_timings(timings, began=ctx.find_root().obj)
+
+
+def _naming_anew(ctx: click.Context, error: NamedByRecord) -> Words | None:
+    """Return as a remedy the command that names what a record may not; the usual one where it has no such option."""
+    flags = {str(option.name): option.opts[0] for option in ctx.command.params if isinstance(option, click.Option)}
+    if not error.anew.keys() <= flags.keys():
+        return error.remedy
+    named = [(flags[name], value) for name, value in error.anew.items()]
+    options = [
+        word
+        for flag, value in named
+        for part in ([value] if isinstance(value, str) else value)
+        for word in (flag, part)
+    ]
+    join = subprocess.list2cmdline if os.name == "nt" else shlex.join
+    typed = join([*ctx.command_path.split(), *options, *ctx.meta[TYPED]])
+    return f"if you trust it, type `{typed}`" if len(typed) < LONGEST_COMMAND else error.remedy
 
 
 def _print_timings(seconds: Mapping[str, float], *, began: float | None) -> None:

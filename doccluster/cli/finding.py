@@ -17,6 +17,7 @@ from doccluster.cli._console import (
     progress_shown,
     say,
     say_below,
+    say_note,
     seed_option,
     threads_option,
 )
@@ -41,13 +42,19 @@ HELP = """\
   quit"""
 
 
+run_encoder_option = click.option(
+    "--encoder",
+    metavar="NAME",
+    help="What embeds queries in a run that was made with it. Without it search takes the one that the run names, if "
+    "that runs no code and is on this machine, and browse goes by words.",
+)
 SOURCE: dict[str, Gather] = {"language": take_language, "reader": take_reader}
 
 
 @click.command(
     "search",
     cls=Verb,
-    gathers={**SOURCE, "settings": only("n_hits", "ranked_by", "max_groups", "within")},
+    gathers={**SOURCE, "settings": only("n_hits", "ranked_by", "max_groups", "within", "encoder")},
 )
 @click.argument("words", nargs=-1, metavar="QUERY SRC...")
 @click.option(
@@ -80,6 +87,7 @@ SOURCE: dict[str, Gather] = {"language": take_language, "reader": take_reader}
     help="Search the documents of one cluster of a run alone: its number, or section:3 for one of another level.",
 )
 @click.option("--max-groups", type=Whole(min=1), default=10, show_default=True, help="The largest number of groups.")
+@run_encoder_option
 @language_option
 @click.option("-o", "--output", metavar="FILE", help="Also write a page: groups on the left, hits on the right.")
 @overwrite_option
@@ -110,6 +118,8 @@ def search_command(
 
     if hits is not None and len(words) > 1:
         raise click.UsageError("with --hits give the query alone, in quotes if it has several words.")
+    if hits is not None and settings["encoder"] is not None:
+        raise click.UsageError("--encoder is for the folder of a run, not for --hits.")
     if hits is not None and settings["within"] is not None:
         raise click.UsageError("--in is for the folder of a run, not for --hits.")
     if hits is None and len(words) < 2:
@@ -134,6 +144,7 @@ def search_command(
                 language=language,
                 reader=reader,
                 n_threads=n_threads,
+                announce=say_note,
                 progress=progress,
                 **settings,
             )
@@ -170,7 +181,7 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
             say(f"          and {len(documents) - len(shown)} more")
 
 
-@click.command("browse", cls=Verb, gathers={**SOURCE, "settings": only("n_clusters", "n_threads")})
+@click.command("browse", cls=Verb, gathers={**SOURCE, "settings": only("n_clusters", "n_threads", "encoder")})
 @click.argument("sources", nargs=-1, required=True, metavar="RUN|SRC...")
 @click.option(
     "--cards",
@@ -182,6 +193,7 @@ def _print_groups(grouped_hits: GroupedHits) -> None:
 )
 @click.option("--serve", is_flag=True, help="Browse in a web browser on this machine; Ctrl-C ends it.")
 @click.option("--port", type=Whole(min=1, max=65535), help="With --serve: the port; any free one by default.")
+@run_encoder_option
 @seed_option
 @language_option
 @threads_option

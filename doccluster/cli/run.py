@@ -47,8 +47,15 @@ from doccluster.cli._verb import (
     number_of_clusters,
     only,
 )
+from doccluster.corpus.reader_options import SourceParameters
 from doccluster.pipeline.run_settings import RunSettings
 
+memory_option = click.option(
+    "--max-memory",
+    callback=checked(check_size),
+    metavar="SIZE",
+    help="The most memory that clustering may use, such as 2G.",
+)
 # how settings of a run are typed; what they say is written at the fields of `RunSettings`
 letters_option = made_options(RunSettings, {"letters": OptionSpec()})
 clustering_options = options(
@@ -68,12 +75,7 @@ clustering_options = options(
         help="fast: k-means refined by term counts. default: the same on vectors smoothed over nearest neighbours.",
     ),
     made_options(RunSettings, {"algorithm": OptionSpec(callback=checked(check_named_algorithm))}),
-    click.option(
-        "--max-memory",
-        callback=checked(check_size),
-        metavar="SIZE",
-        help="The most memory that clustering may use, such as 2G.",
-    ),
+    memory_option,
     made_options(
         RunSettings,
         {
@@ -278,6 +280,13 @@ PICTURES: dict[str, Gather] = {"pictures": only("map_file", "time_file", "timeli
 @click.command("report", cls=Verb, gathers=PICTURES)
 @click.argument("sources", nargs=-1, required=True, metavar="RUN_DIR|SRC...")
 @click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
+@click.option(
+    "--source",
+    "source",
+    multiple=True,
+    metavar="PATH",
+    help="With --with-texts: where the documents of the run are now (may be repeated).",
+)
 @click.option("--labels", metavar="FILE", help="Report the clusters in this file of the documents in SRC, as run does.")
 @map_option
 @texts_option
@@ -286,6 +295,7 @@ PICTURES: dict[str, Gather] = {"pictures": only("map_file", "time_file", "timeli
 def report_command(
     sources: tuple[str, ...],
     output: str | None,
+    source: tuple[str, ...],
     labels: str | None,
     with_map: bool | None,
     with_texts: bool,
@@ -294,9 +304,9 @@ def report_command(
 ) -> None:
     """Write the report of a finished run again, from what is in its folder.
 
-    With --with-texts the documents are read again from where the run found them. With --labels the report is of
-    clusters that another program found, and needs no run; `run --labels` has more options, and keeps the run.
-    The options for pictures (.svg, .png or .pdf) write these instead; with --output the report too.
+    With --with-texts the documents are read again from --source, or from where the run found them. With --labels the
+    report is of clusters that another program found, and needs no run; `run --labels` has more options, and keeps the
+    run. The options for pictures (.svg, .png or .pdf) write these instead; with --output the report too.
     """
     from doccluster.base.paths import check_file, new_file, usable_path
     from doccluster.pipeline.main_line import run_pipeline
@@ -308,6 +318,8 @@ def report_command(
         raise click.UsageError("a report is of one run; give its folder alone, or --labels of these documents.")
     if labels is not None and with_texts:
         raise click.UsageError("--labels and --with-texts go together in `doccluster run`.")
+    if source and not with_texts:
+        raise click.UsageError("--source is where --with-texts finds the texts; give that too.")
     if labels is None and not usable_path(sources[0]).exists():
         load_run(sources[0])  # which says that there is none
     drawings = _drawings(**pictures)
@@ -323,7 +335,8 @@ def report_command(
             if labels is None
             else run_pipeline(typed_source(sources), labels=labels, progress=progress)
         )
-        texts = texts_of_run(sources[0], run) if with_texts else None
+        documents = typed_source(source) if source else None
+        texts = texts_of_run(run, source=documents, announce=say_note) if with_texts else None
         progress("report", 0)
         for file in page:
             with new_file(file) as unfinished:
@@ -359,15 +372,20 @@ def _drawings(
     return drawings
 
 
-@click.command("rerun", cls=Verb, gathers={"settings": all_but("record", "sources", "as_json")})
+@click.command("rerun", cls=Verb, gathers={"settings": all_but("record", "source", "as_json")})
 @click.argument("record", metavar="RUN.JSON")
 @click.option(
     "--source",
-    "sources",
     multiple=True,
     metavar="PATH",
     help="Where the documents are now (may be repeated); by default where the run found them, or beside RUN.JSON.",
 )
+@embeddings_option
+@encoder_option
+@made_options(RunSettings, {"labels": OptionSpec(value="FILE")}, section=MEANING)
+@made_options(SourceParameters, {"labels_file": OptionSpec()})
+@made_options(SourceParameters, {"max_expanded_size": OptionSpec()})
+@memory_option
 @click.option(
     "--keep-corrections",
     is_flag=True,
@@ -377,16 +395,22 @@ def _drawings(
 @overwrite_option
 @threads_option
 @json_option
-def rerun_command(record: str, sources: tuple[str, ...], settings: dict[str, Any], as_json: bool) -> None:
-    """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1."""
+def rerun_command(record: str, source: tuple[str, ...], settings: dict[str, Any], as_json: bool) -> None:
+    """Repeat a run from its run.json. The exit code is 0 if every document has the same label, otherwise 1.
+
+    What RUN.JSON names is read from this machine, and said. An address, a model that may run code (of --encoder) and a
+    higher limit count only where you give them here. With --output, documents that are not those of RUN.JSON any more
+    are written only where you give their --source; else the exit code is 1.
+    """
     from doccluster.pipeline.repeating import repeat_run
     from doccluster.report.wording import counted
 
     with progress_shown(quiet=as_json) as progress:
         again = repeat_run(
             record,
-            source=typed_source(sources) if sources else None,
+            source=typed_source(source) if source else None,
             command=typed_command(),
+            announce=say_note,
             progress=progress,
             **settings,
         )
@@ -394,7 +418,7 @@ def rerun_command(record: str, sources: tuple[str, ...], settings: dict[str, Any
     corrected = [cluster for cluster in again.run.clusters if cluster.name in names]
     if as_json:
         rows = [{"cluster": cluster.cluster, "size": cluster.size, "label": cluster.label} for cluster in corrected]
-        answer = {"same_labels": again.same_labels, "differences": again.differences, "output": settings["output"]}
+        answer = {"same_labels": again.same_labels, "differences": again.differences, "output": again.output}
         print_json({**answer, "corrected": rows} if settings["keep_corrections"] else answer)
     else:
         what = "clusters" if settings["keep_corrections"] else "labels"
@@ -404,7 +428,7 @@ def rerun_command(record: str, sources: tuple[str, ...], settings: dict[str, Any
             say(f"  {difference}")
         for cluster in corrected:
             say(f"  cluster {cluster.cluster}: {cluster.label}, {cluster.size:,} documents")
-    if not again.same_labels:
+    if not again.same_labels or (settings["output"] is not None and again.output is None):
         # as `diff` and `cmp` do, so that a script can tell
         sys.exit(1)
 

@@ -128,9 +128,8 @@ def assign_command(
         check_file(Path(output), overwrite=overwrite)
     fitted = load_model(model)
     with progress_shown(quiet=as_json) as progress:
-        announce = None if as_json else say_note
         table = assign_documents(
-            fitted, typed_source(sources), reader=reader, announce=announce, progress=progress, **settings
+            fitted, typed_source(sources), reader=reader, announce=say_note, progress=progress, **settings
         )
     threshold = chosen_threshold(fitted, settings["threshold"])
     if output is not None:

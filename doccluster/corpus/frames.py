@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from doccluster.base.limited_process import Piece, WorkFailure, doubled
+from doccluster.base.named_places import query_in
 from doccluster.base.paths import usable_path
 from doccluster.base.validation import is_missing
 from doccluster.corpus.columns import SAMPLED_ROWS, Columns, cell_text, choose_columns, row_draft
@@ -24,7 +25,6 @@ from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, DocclusterError, InputError, importing
 
 _BATCH = 4096  # rows held as Python objects at a time
-_QUERY = re.compile(r"(sqlite|duckdb):/{1,3}(.*?)\?(.*)", re.IGNORECASE | re.DOTALL)
 
 Rows = Iterable[Mapping[str, Any]]
 
@@ -36,16 +36,6 @@ class Records(NamedTuple):
     rows: Callable[[list[str]], Rows]
     labels: Iterable[str] | None = None
     first_rows: Callable[[], Rows] | None = None  # where a few rows cost less than asking for all
-
-
-def query_in(source: object) -> tuple[str, Path, str] | None:
-    """Return the kind of database, its file and the query of an address; None if the source is none.
-
-    >>> query_in("sqlite:///news.db?SELECT title, body FROM articles")[::2]
-    ('sqlite', 'SELECT title, body FROM articles')
-    """
-    match = _QUERY.fullmatch(source) if isinstance(source, str) else None
-    return None if match is None else (match[1].lower(), Path(match[2]), match[3])
 
 
 def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Skipped]:

@@ -1,7 +1,7 @@
 """Opening what a path names, without ever waiting for what may never come, and files behind addresses (s3://...).
 
-Addresses are opened by fsspec and the drivers that the user has installed. Web pages are not fetched: that is what
-`feeds` is for, or a download.
+Addresses are opened by fsspec and the drivers that the user has installed; only those of the kinds that
+`base.named_places` lists. Web pages are not fetched: that is what `feeds` is for, or a download.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import stat
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from doccluster.base.named_places import check_address
 from doccluster.base.paths import usable_path
 from doccluster.base.plain_values import format_size
 from doccluster.corpus.reader import ReadFailure, boundary, counted_stream
 from doccluster.errors import InputError, MissingDependency, importing
 
-_FORM = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # a path keeps only one of the slashes
-_NOT_FILES = frozenset({"http", "https", "ftp", "feed"})
+# a path keeps only one of the slashes; what stands before :: is refused, and not taken for a path
+_FORM = re.compile(r"((?:[a-z0-9+._-]+::)*[a-z][a-z0-9+._-]+):/+(.*)", re.IGNORECASE | re.DOTALL)
+_NOT_FILES = frozenset({"http", "https", "feed"})
 _THIS_MACHINE = "file"
 MAX_BYTES = 256 * 1024**2  # of a pipe or device, which may never end; a file ends by itself
 PATIENCE = 10.0  # seconds that a pipe which the user names may stay without its first byte
@@ -39,11 +41,13 @@ class FoundFile(NamedTuple):
 def address_of(path: Path) -> str | None:
     """Return the address that a path stands for; None for a path of this machine, or of what is not files.
 
+    A folder may be called "s3:", so that its files look like addresses: what is there is a path.
+
     >>> address_of(Path("s3://bucket/a.jsonl")), address_of(Path("data/a.jsonl")), address_of(Path("https://a.org/b"))
     ('s3://bucket/a.jsonl', None, None)
     """
     match = _FORM.fullmatch(str(path))
-    if match is None or match[1].lower() in (_THIS_MACHINE, *_NOT_FILES):
+    if match is None or match[1].lower() in (_THIS_MACHINE, *_NOT_FILES) or os.path.lexists(path):
         return None
     return f"{match[1].lower()}://{match[2]}"
 
@@ -55,7 +59,8 @@ def on_this_machine(path: Path) -> Path:
     '/data/a.csv'
     """
     match = _FORM.fullmatch(str(path))
-    return path if match is None or match[1].lower() != _THIS_MACHINE else Path(f"/{match[2]}")
+    is_address = match is not None and match[1].lower() == _THIS_MACHINE and not os.path.lexists(path)
+    return Path(f"/{match[2]}") if match is not None and is_address else path
 
 
 def find_files(address: str) -> list[FoundFile]:
@@ -82,6 +87,7 @@ def find_files(address: str) -> list[FoundFile]:
 
 
 def _system(address: str) -> tuple[Any, str]:
+    check_address(address)
     with importing(f"{address} needs", "fsspec", install="doccluster[dask]"):
         import fsspec
     try:

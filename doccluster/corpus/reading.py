@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from doccluster.base.named_places import query_in
 from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
@@ -23,7 +24,7 @@ from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.encodings import UNKNOWN, decode
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, read_apart, recognise
-from doccluster.corpus.frames import query_in, read_in_memory
+from doccluster.corpus.frames import read_in_memory
 from doccluster.corpus.markup import without_markup
 from doccluster.corpus.opening import address_of, read_whole
 from doccluster.corpus.reader import Draft, Found, InputFile, ReadFailure, UnknownColumn, boundary, guarded

@@ -23,6 +23,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
+from doccluster.base.named_places import CHAIN, why_not_from_record
 from doccluster.base.paths import shown_path
 from doccluster.base.progress import LOOPS
 from doccluster.corpus._office_files import as_office_file
@@ -33,7 +34,7 @@ from doccluster.errors import InputError
 
 STDIN = "-"
 MAX_SOURCES = 50_000  # named one by one; a folder may hold any number of files
-_ADDRESS = re.compile(r"(https?|ftp|feed|file):/+", re.IGNORECASE)
+_ADDRESS = re.compile(r"(https?|feed|file):/+", re.IGNORECASE)
 _WRITTEN_BY_RUNS = ("run.json", "assignments.csv", "clusters.csv")  # in every folder of a run, and in no other
 _JUNK = {"__MACOSX", "Thumbs.db", "desktop.ini"}
 
@@ -120,6 +121,7 @@ class _Entry(NamedTuple):
     def below(self, name: str) -> _Entry:
         """List this folder; only a link is resolved again, which would take long in deep folders."""
         path = self.path / name
+        path = path.absolute() if why_not_from_record(str(path)) else path  # a folder may be called "s3:"
         is_link = os.path.islink(path)  # noqa: PTH114  Path.is_symlink raises where a name is too long
         return _Entry(path, self.place / name, _resolved(path) if is_link else f"{self.real}{os.sep}{name}")
 
@@ -251,6 +253,8 @@ class Walk:
         for path, place, n_bytes in files:
             if any(is_junk(PurePosixPath(part)) for part in place.parts):
                 yield Skipped(str(place), "hidden", "hidden files and folders are not read")
+            elif CHAIN in str(path):  # who may write there names files
+                yield Skipped(str(place), "unreadable", f"its name holds {CHAIN}, which would open another address")
             elif not self._is_known(str(path)):
                 yield ListedFile(path, place, address, is_only and is_one, is_explicit=is_one, n_bytes=n_bytes)
 

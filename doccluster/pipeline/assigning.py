@@ -9,16 +9,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from doccluster.base.parameter_fields import described_by
+from doccluster.base.named_places import Announce, Record
+from doccluster.base.parameter_fields import described_by, parameters_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.text_vectors import NewDocuments, PlacingModel, place_blocks
 from doccluster.errors import InputError, SchemaError
-from doccluster.pipeline.block_runs import Announce, block_stages
+from doccluster.pipeline.block_runs import block_stages
 from doccluster.pipeline.run_settings import RunSettings, check_group
-from doccluster.pipeline.source_meaning import decides_by_meaning, going_by_meaning, meaning_like, reader_for
+from doccluster.pipeline.source_meaning import (
+    decides_by_meaning,
+    encoder_for,
+    going_by_meaning,
+    meaning_like,
+    reader_for,
+)
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model, load_model, model_of
@@ -62,12 +69,13 @@ def assign_documents(
         The cosine to its centroid below which a document fits no cluster. By default the run's own, below which one in
         ten of its documents would fall if it had not helped to make its cluster.
     embeddings, encoder : optional
-        As for `run`, of the same model as the run's; an encoder that the run names is used without.
+        As for `run`, of the same model as the run's; an encoder that the run names is used without, unless it may run
+        code or lies on another machine.
     scheduler, scratch : optional
         As for `run_pipeline`: files are read and their documents placed on the workers of a Dask cluster, or a block at
         a time in this process. The table is the same.
     announce : callable, optional
-        Called with a sentence that a person should know beforehand.
+        Called with a sentence that a person should know beforehand, and before a folder that the run names is read.
     progress : callable
 
     Returns
@@ -88,6 +96,7 @@ def assign_documents(
     """
     fitted = fitted_model(model)
     limit = chosen_threshold(fitted, threshold)
+    encoder = encoder_for(fitted, embeddings, encoder, announce=announce)
     finer = [(level.parents, level.centroids) for level in fitted.levels if level.centroids is not None]
     reading: dict[str, Any] = {
         "reader": reader_settings(fitted, source, reader_for(reader, embeddings), as_run=as_run),
@@ -181,4 +190,15 @@ def reader_settings(model: Model, source: object, reader: Mapping[str, Any], *, 
         check_group(SourceParameters, recorded, "reader")
     except ValueError as error:
         raise SchemaError(f"the settings in the model are damaged ({error})", remedy="make the run again") from error
-    return {**{name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE}, **reader}
+    record = Record(model.record or Path("run.json"), anew=reader, is_own=model.record is None)
+    usual = parameters_of(SourceParameters)
+    limits = {
+        name: record.take(name, value, usual=usual[name].default)
+        for name, value in recorded.items()
+        if name.startswith("max_")
+    }
+    return {
+        **{name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE},
+        **limits,
+        **reader,
+    }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from doccluster.base.named_places import Announce
 from doccluster.base.paths import CHECKPOINT, unfinished_folder
 from doccluster.base.plain_values import format_size, listed, parse_size
 from doccluster.base.validation import check_positive_int
@@ -31,8 +32,6 @@ SMALL_SOURCE = 16 * 2**20  # bytes of files that are never worth blocks unless t
 MEMORY_PER_BYTE, SMOOTHED_PER_BYTE = 14, 21
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".parquet")
 UNPACKED_TIMES = 4  # what text in a packed file usually expands to
-
-Announce = Callable[[str], None]
 
 
 def check_block_settings(settings: RunSettings) -> None:

@@ -237,11 +237,13 @@ def make_run(
     began: float | None = None,
     announce: Callable[[str], None] | None = None,
     encoded_in: Path | None = None,
+    may_write: Callable[[Run], bool] | None = None,
     progress: Progress = silent,
 ) -> Run:
     """Return the run that settings ask for; `run_pipeline` says what the arguments mean and what is raised.
 
     `encoded_in` is a folder that may keep what the encoder makes, and what models answered; the output by default.
+    `may_write` says of the run that was made whether it is written.
     """
     settings.check()
     if namer is not None and not callable(namer):
@@ -267,7 +269,7 @@ def make_run(
 
             run, naming, writers = name_new_run(run, namer, answers, progress)
             is_stopped = naming.n_left > 0
-        if output is not None:
+        if output is not None and (may_write is None or may_write(run)):
             progress("write", 0)
             also: dict[str, Writer] = {**writers, **answers_writer(answers)}
             if parquet:

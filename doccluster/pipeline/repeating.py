@@ -10,23 +10,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from doccluster.base.named_places import Announce, Record
+from doccluster.base.parameter_fields import parameters_of
 from doccluster.base.paths import BEFORE_EDITS, usable_path
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import safe_cell
-from doccluster.clustering.algorithms import QUALITIES
+from doccluster.clustering.algorithms import QUALITIES, get_algorithm
 from doccluster.corpus import Corpus
+from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, InputError
 from doccluster.pipeline.editing import read_edits
 from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.pipeline.main_line import make_run
-from doccluster.pipeline.run_settings import RecordedRun, RunSettings, encoder_from, recorded_run, recorded_sources
+from doccluster.pipeline.run_settings import MAY_BE_IN_MEMORY, RecordedRun, RunSettings, recorded_run, recorded_sources
 from doccluster.pipeline.source_meaning import column_named, read_documents
 from doccluster.results.record import Run
 from doccluster.results.run_folder import RunRecord, labels_checksum, load_run
 from doccluster.results.storage import read_record
 
+FILES_OF_READER = ("labels_file", "classes", "terms")
+LIMITS_OF_READER = ("max_expanded_size", "max_document_length")
 COUNTS = ("n_documents", "n_terms", "n_clusters")
 
 
@@ -34,24 +39,33 @@ COUNTS = ("n_documents", "n_terms", "n_clusters")
 class Repetition(ShortRepr):
     """A run made again: whether every document has the same label, and in sentences what is not as it was.
 
-    `corrections` are the topics that names and merges were kept as.
+    `corrections` are the topics that names and merges were kept as, `output` is the folder that was written.
     """
 
     run: Run
     same_labels: bool
     differences: tuple[str, ...]
     corrections: tuple[Topic, ...] = ()
+    output: Path | None = None
 
 
 def repeat_run(
     record: str | Path,
     *,
     source: object = None,
+    embeddings: object = None,
+    encoder: object = None,
+    labels: object = None,
+    labels_file: str | Path | None = None,
+    max_expanded_size: int | str | None = None,
+    max_document_length: int | None = None,
+    max_memory: int | str | None = None,
     keep_corrections: bool = False,
     output: str | Path | None = None,
     overwrite: bool = False,
     n_threads: int | None = None,
     command: str | None = None,
+    announce: Announce | None = None,
     progress: Progress = silent,
 ) -> Repetition:
     """Return the run that a run.json (or the folder it lies in) describes, made again and compared.
@@ -61,11 +75,17 @@ def repeat_run(
     record : path of a run folder or its run.json
     source : path, paths, Corpus, DataFrame or texts, optional
         Where the documents are now. By default where the run found them, else beside the record.
+    embeddings, encoder, labels, labels_file, max_expanded_size, max_document_length, max_memory : optional
+        In place of what the record names. Of a record an address, a path of another machine and an encoder that may run
+        code are not taken, and a limit not where it is higher than the default.
     keep_corrections : bool
         Start from the names and merges made by `label` and `merge`: each such cluster is a topic, with its documents as
         examples. The run is then compared with the corrected one.
     output, overwrite, n_threads, command, progress
-        As for `run`.
+        As for `run`. Where documents, embeddings or labels are others than those of the record, nothing is written
+        unless they are named here.
+    announce : callable, optional
+        Called with a sentence on each file that the record names, before it is read.
 
     Raises
     ------
@@ -84,7 +104,18 @@ def repeat_run(
     then = read_record(path, RunRecord)
     recorded = recorded_run(then.parameters, path)
     resolved = then.parameters.get("resolved") or {}
-    settings = _with_files_found(recorded, path, resolved)
+    named = {
+        "source": source,
+        "embeddings": embeddings,
+        "encoder": encoder,
+        "labels": labels,
+        "labels_file": labels_file,
+        "max_expanded_size": max_expanded_size,
+        "max_document_length": max_document_length,
+        "max_memory": max_memory,
+    }
+    anew = {argument: value for argument, value in named.items() if value is not None}
+    documents, settings = _as_named(recorded, resolved, recorded.record(anew, announce))
     settings = replace(settings, random_state=then.provenance.seed, n_threads=n_threads)
     corrections: dict[Topic, frozenset[str]] = {}
     if keep_corrections:
@@ -99,8 +130,9 @@ def repeat_run(
             settings = replace(settings, granularity="stories")
         settings = replace(settings, topics=_with_corrections(settings.topics or (), corrections))
     run = make_run(
-        recorded_sources(recorded, path) if source is None else source,
+        documents,
         settings,
+        may_write=lambda run: not _to_be_named(then, run, path, settings, anew),
         output=output,
         overwrite=overwrite,
         command=command,
@@ -111,7 +143,12 @@ def repeat_run(
     n_moved = None if same else _n_moved(run, path.parent)
     # a corrected cluster may get another number among those of its size
     same = same or (keep_corrections and n_moved == 0 and run.n_documents == then.counts.n_documents)
-    return Repetition(run, same, tuple(_differences(then, run, same, n_moved)), tuple(corrections))
+    differences, written = [*_differences(then, run, same, n_moved)], None if output is None else Path(output)
+    lacking = None if written is None else _to_be_named(then, run, path, settings, anew)
+    if lacking is not None:
+        differences.append(f"nothing was written to {written}: name the {lacking} anew to write what differs")
+        written = None
+    return Repetition(run, same, tuple(differences), tuple(corrections), written)
 
 
 def _as_made(record: Path) -> Path:
@@ -120,29 +157,77 @@ def _as_made(record: Path) -> Path:
     return before if before.is_file() else record
 
 
-def _with_files_found(recorded: RecordedRun, path: Path, resolved: Mapping[str, Any]) -> RunSettings:
-    """Return the settings of a record with its files where they are now: they may have moved together with it.
+def _as_named(recorded: RecordedRun, resolved: Mapping[str, Any], record: Record) -> tuple[Any, RunSettings]:
+    """Return the source and the settings as they may be used, with files where they are now.
 
-    Raises InputError if embeddings or labels were in memory.
+    Raises InputError if texts, embeddings or labels were in memory, NamedByRecord if a person has to name something.
     """
-    settings = recorded.settings
+    settings, anew = recorded.settings, record.anew
+    if {"embeddings", "encoder"} & anew.keys():
+        settings = replace(settings, embeddings=None, encoder=None)
     for what, is_lost in (
         ("embeddings", settings.embeddings is settings.encoder is None and resolved.get("meaning")),
         ("labels", settings.labels is None and resolved.get("labels_from")),
     ):
-        if is_lost:
+        if is_lost and not {what, "encoder" if what == "embeddings" else what} & anew.keys():
             raise InputError(
-                f"{path} is of a run on {what} in memory, which cannot be read again",
+                f"{record.path} is of a run on {what} in memory, which cannot be read again",
                 remedy="call doccluster.run again",
             )
-    if settings.embeddings is not None:
-        place = str(recorded.found(settings.embeddings))
-        settings = settings if column_named(place) else replace(settings, embeddings=place)
-    elif settings.encoder is not None:
-        settings = replace(settings, encoder=encoder_from(recorded.directory, settings.encoder))
-    if settings.labels is not None:
-        settings = replace(settings, labels=str(recorded.found(settings.labels)))
-    return settings
+    source, reader = _source_and_reader(recorded, record, FILES_OF_READER)
+    files = {name: record.take(name, getattr(settings, name)) for name in MAY_BE_IN_MEMORY}
+    options, limit = get_algorithm(settings.algorithm).options, (settings.clustering or {}).get("max_memory")
+    limit = record.take("max_memory", limit, usual=options["max_memory"].default if "max_memory" in options else None)
+    record.check()
+    if settings.embeddings is not None and column_named(files["embeddings"]):
+        files["embeddings"] = settings.embeddings
+    if limit is not None:
+        settings = replace(settings, clustering={**(settings.clustering or {}), "max_memory": limit})
+    return source, replace(settings, reader=reader or None, **files)
+
+
+def _source_and_reader(recorded: RecordedRun, record: Record, files: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """Return the source of a run, and how to read it, as they may be used; `files` are those to read beside it."""
+    names = recorded_sources(recorded) if "source" not in record.anew else ()
+    reader, usual = dict(recorded.settings.reader or {}), parameters_of(SourceParameters)
+    source = record.take("source", names)
+    for argument in (*FILES_OF_READER, *LIMITS_OF_READER):
+        value = reader.pop(argument, None)
+        if isinstance(value, tuple | list):  # the classes themselves
+            reader[argument] = value
+        elif argument not in FILES_OF_READER or argument in files:
+            reader[argument] = record.take(argument, value, usual=usual[argument].default)
+    return source, {name: value for name, value in reader.items() if value is not None}
+
+
+def _to_be_named(then: RunRecord, run: Run, path: Path, settings: RunSettings, anew: Mapping[str, Any]) -> str | None:
+    """Return the first argument whose files are not those that a record was made of, and that no person named.
+
+    A record could name any file of this machine, and its contents would stand in what is written.
+    """
+    if "source" not in anew and then.provenance.checksum != run.provenance.checksum:
+        return "source"
+    argument = "encoder" if settings.embeddings is None else "embeddings"
+    if run.vectors.meaning is not None and argument not in anew and not column_named(settings.embeddings):
+        of_record = (then.parameters.get("resolved") or {}).get("meaning") or {}
+        if of_record.get("digest") != run.vectors.meaning.digest:
+            return argument
+    # the checksum is of ids and texts, or of the numbers of a matrix, whose names lie beside it
+    beside = {"labels": settings.labels, **{name: (settings.reader or {}).get(name) for name in FILES_OF_READER}}
+    if run.vectorizer is None:
+        beside["source"] = path
+    to_compare = next((name for name, value in beside.items() if value is not None and name not in anew), None)
+    if to_compare is None:
+        return None
+    try:
+        before = load_run(path.parent)
+    except InputError:  # nothing to compare with
+        return to_compare
+    names, names_before = (
+        (list(made.documents.ids), dict(made.documents.labels), None if terms is None else list(terms))
+        for made, terms in ((run, run.vectors.terms), (before, before.vectors.terms))
+    )
+    return None if names == names_before else to_compare
 
 
 def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> dict[Topic, frozenset[str]]:
@@ -226,19 +311,30 @@ def _n_moved(run: Run, folder: Path) -> int | None:
     return int((~stays).sum())
 
 
-def texts_of_run(folder: str | Path, run: Run) -> Sequence[str]:
-    """Return the text of each document of a run, in its order; the errors are those of `corpus_of_run`."""
-    return PickedTexts(corpus_of_run(run, folder).texts, run.documents.positions)
+def texts_of_run(run: Run, *, source: object = None, announce: Announce | None = None) -> Sequence[str]:
+    """Return the text of each document of a run, in its order; arguments and errors are those of `corpus_of_run`."""
+    return PickedTexts(corpus_of_run(run, source=source, announce=announce).texts, run.documents.positions)
 
 
-def corpus_of_run(run: Run, folder: str | Path = ".") -> Corpus:
+def corpus_of_run(run: Run, *, source: object = None, announce: Announce | None = None) -> Corpus:
     """Return the documents of a run, read again from where it found them, else from beside its folder.
 
-    Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts.
+    `source`: where they are now, if that is elsewhere. `announce`: called with a sentence on each file that the record
+    of the run names, before it is read.
+
+    Raises InputError if the run was not made of files, if these are gone or have changed, or if they hold no texts,
+    NamedByRecord if a person has to name them.
     """
-    path = _as_made(Path(folder) / "run.json")
+    path = _as_made(run._record or Path("run.json"))
     recorded = recorded_run(run.parameters, path)
-    documents_read = read_documents(recorded_sources(recorded, path), recorded.settings, silent, wants_texts=True)
+    record = recorded.record({} if source is None else {"source": source}, announce, is_own=run._record is None)
+    documents, reader = _source_and_reader(recorded, record, ())
+    record.check()
+    # files beside the documents hold no texts; a truth may be in them, and says which columns hold none
+    columns = recorded.settings.truth_columns
+    reader = {**({"label_columns": columns} if columns else {}), **reader}
+    settings = replace(recorded.settings, reader=reader, truth=None, embeddings=None)
+    documents_read = read_documents(documents, settings, silent, wants_texts=True)
     assert documents_read.corpus is not None  # it was looked for
     if documents_read.checksum != run.provenance.checksum:
         raise InputError(

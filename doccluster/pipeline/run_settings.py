@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from doccluster.base.named_places import Announce, Record
 from doccluster.base.parameter_fields import check_names, parameter, parameters_of
-from doccluster.base.paths import BEFORE_EDITS, usable_path
+from doccluster.base.paths import BEFORE_EDITS
 from doccluster.base.plain_values import SPHERICAL, read_as
 from doccluster.base.validation import check_choice, check_positive_int
-from doccluster.corpus.opening import address_of
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.errors import Argument, InputError, listed_arguments
 from doccluster.pipeline.known_topics import Topic, n_guides
@@ -280,28 +280,27 @@ class RecordedRun:
     settings: RunSettings
     sources: tuple[str, ...]
     directory: str
-    folder: Path  # of the record
+    path: Path  # of the record
 
-    def found(self, name: str) -> Path:
-        """Return a path as it was given, seen from here, from where the run was made, or beside the record."""
-        return found_from(self.directory, name, beside=(self.folder, self.folder.parent))
-
-
-def found_from(directory: str, name: str, *, beside: Sequence[Path] = ()) -> Path:
-    """Return a path as it was given, seen from here or else from a directory; else a file of its name beside others."""
-    path = usable_path(name)
-    if path.exists() or address_of(path) is not None:
-        return path
-    first = Path(os.path.normpath(Path(directory) / path))
-    places = [first, *(folder / place for folder in beside for place in (path, path.name))]
-    return next((place for place in places if place.exists()), first)
+    def record(self, anew: Mapping[str, Any], announce: Announce | None = None, *, is_own: bool = False) -> Record:
+        """Return the record as the way to the places that it names."""
+        folder = self.path.parent.parent if self.path.parent.name == BEFORE_EDITS else self.path.parent
+        return Record(self.path, self.directory, (folder, folder.parent), anew, announce, is_own)
 
 
-def encoder_from(directory: str, name: str) -> str:
-    """Return the name of an encoder with its folder as it was given, seen from here or else from a directory."""
-    kind, _, place = name.partition(":")
-    folder = found_from(directory, place) if place else Path()
-    return f"{kind}:{folder}" if place and folder.exists() else name
+def encoder_of_record(
+    settings: Mapping[str, Any], path: Path | None, *, announce: Announce | None = None
+) -> str | None:
+    """Return the encoder that the settings of a run or model name, with its folder where it lies now; None for none.
+
+    `path`: the file that they were read from, None where a person named them in this process. Raises NamedByRecord if
+    a person has to name it.
+    """
+    directory = str(settings.get("directory") or ".")
+    record = Record(path or Path("run.json"), directory, announce=announce, is_own=path is None)
+    encoder: str | None = record.take("encoder", settings.get("encoder"))
+    record.check()
+    return encoder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,8 +351,7 @@ def recorded_run(parameters: Mapping[str, object], path: Path) -> RecordedRun:
         settings = replace(settings, letters=False, meaning_weight=weight, vectorizer=stemmed)
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
         settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
-    folder = path.parent.parent if path.parent.name == BEFORE_EDITS else path.parent
-    return RecordedRun(settings, recorded.source or (), recorded.directory or ".", folder)
+    return RecordedRun(settings, recorded.source or (), recorded.directory or ".", path)
 
 
 def _check_clustering(algorithm: str, options: Mapping[str, object] | None) -> None:
@@ -449,22 +447,14 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)
 
 
-def recorded_sources(recorded: RecordedRun, record: Path) -> list[Path] | str:
-    """Return the files that a run was made of, or the query, as its run.json names them.
+def recorded_sources(recorded: RecordedRun) -> tuple[str, ...]:
+    """Return the names of the files that a run was made of, or the query, as its run.json has them.
 
     Raises InputError if it was made of texts in memory or of standard input.
     """
-    if not recorded.sources:
-        raise InputError(
-            f"{record} is of a run on texts in memory, which cannot be read again", remedy="call doccluster.run again"
-        )
-    if "-" in recorded.sources:
-        raise InputError(
-            f"{record} is of a run on standard input, which cannot be read again", remedy="save it to a file"
-        )
-    from doccluster.corpus.frames import query_in  # brings in every reader, which `run --help` need not
-
-    query = query_in(recorded.sources[0])
-    if query is not None:
-        return f"{query[0]}:///{recorded.found(str(query[1]))}?{query[2]}"
-    return [recorded.found(name) for name in recorded.sources]
+    if not recorded.sources or "-" in recorded.sources:
+        what, remedy = ("texts in memory", "call doccluster.run again")
+        if recorded.sources:
+            what, remedy = "standard input", "save it to a file"
+        raise InputError(f"{recorded.path} is of a run on {what}, which cannot be read again", remedy=remedy)
+    return recorded.sources

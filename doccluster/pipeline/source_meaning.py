@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Integers, Reals, SingleFloats
+from doccluster.base.named_places import Announce
 from doccluster.base.paths import ENCODED
 from doccluster.base.place import FilePlace, Place
 from doccluster.base.plain_values import one_of
@@ -26,7 +27,7 @@ from doccluster.corpus.reader_options import as_names
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.text_vectors import GoingByMeaning, encode_texts
 from doccluster.errors import Argument, InputError
-from doccluster.pipeline.run_settings import RunSettings, encoder_from
+from doccluster.pipeline.run_settings import RunSettings, encoder_of_record
 from doccluster.pipeline.sources import SourceDocuments, check_truth, read_source
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
@@ -261,6 +262,26 @@ def _embedded(
     return rows_of_documents(table, source.documents.ids, source.skipped, after, name=name), OF_A_FILE
 
 
+def encoder_for(
+    model: Model, embeddings: object, encoder: object, *, announce: Announce | None = None
+) -> object | None:
+    """Return the encoder for new documents: the one that was given, else that of the run; None where none is needed.
+
+    Raises InputError if neither it nor embeddings can be had, NamedByRecord if a person has to name it.
+    """
+    if not decides_by_meaning(model) or embeddings is not None or encoder is not None:
+        return encoder
+    recorded = encoder_of_record(model.settings, model.record, announce=announce)
+    if recorded is None:  # it was an object in memory
+        then = model.meaning
+        assert then is not None  # it decides
+        raise InputError(
+            f"the clusters are of meaning too ({then.model}, {then.n_dimensions:,} dimensions)",
+            remedy=("give the ", Argument("embeddings"), " of these documents"),
+        )
+    return recorded
+
+
 def decides_by_meaning(model: Model) -> bool:
     """Return whether new documents need a meaning: clusters that the counts of words settled do without."""
     return model.meaning is not None and model.rule is None and model.settings.get("space") != "words"
@@ -276,20 +297,12 @@ def meaning_like(
     *,
     place: Place | None = None,
 ) -> Meaning:
-    """Return the meaning of new documents, in the space of a run; the encoder that the run names is used without.
+    """Return the meaning of new documents, in the space of a run; `encoder` is that of `encoder_for`.
 
-    Raises InputError if none can be had, or it is of another model.
+    Raises InputError if it is of another model.
     """
     then = model.meaning
     assert then is not None  # who calls has looked
-    if embeddings is None and encoder is None:
-        encoder = model.settings.get("encoder")  # None where it was an object in memory
-        if encoder is None:
-            raise InputError(
-                f"the clusters are of meaning too ({then.model}, {then.n_dimensions:,} dimensions)",
-                remedy=("give the ", Argument("embeddings"), " of these documents"),
-            )
-        encoder = encoder_from(model.settings.get("directory") or ".", encoder)
     rows, made_by = _embedded(source, embeddings, encoder, progress, EncodedRows(), n_threads, place=place)
     # a model that is known by its files may lie elsewhere now; of others only the name is known
     if made_by.digest != then.digest if made_by.digest else made_by.name != then.model:
@@ -307,17 +320,25 @@ def meaning_like(
     return replace(then, rows=rows_from(then.centre, table, place or Place(n_threads)))
 
 
-def meaning_of_queries(run: Run) -> Callable[[str], SingleFloats]:
+def meaning_of_queries(
+    run: Run, encoder: Any = None, *, announce: Announce | None = None
+) -> Callable[[str], SingleFloats]:
     """Return a function that gives the cosine of each document of a run to what a query means.
 
-    Raises InputError if the run names no encoder, or its files are others now.
+    `encoder`: by default the one that the run names; `announce` is called with a sentence before its folder is read.
+
+    Raises InputError if the run names no encoder, or its files are others now, NamedByRecord if a person has to name
+    it.
     """
-    name, meaning = run.parameters.get("encoder"), run.vectors.meaning
+    meaning = run.vectors.meaning
+    name = encoder
+    if name is None and meaning is not None:
+        name = encoder_of_record(run.parameters, run._record, announce=announce)
     if name is None or meaning is None:
         raise InputError(
             "the run names no encoder for a query", remedy=("make it with ", Argument("encoder", "static"))
         )
-    encoder = get_encoder(encoder_from(run.parameters.get("directory") or ".", name), n_threads=1)
+    encoder = get_encoder(name, n_threads=1)
     if encoder.digest != meaning.digest:
         raise InputError(f"the encoder {name} is not the one that the run was made with", remedy="make the run again")
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from doccluster.base.package import load
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import write_page
 from doccluster.errors import InputError
@@ -38,7 +39,12 @@ SCRIPTS = (
 
 @at_the_door
 def write_report(
-    run: Run, path: str | os.PathLike[str], *, with_map: bool | None = None, texts: Sequence[str] | None = None
+    run: Run,
+    path: str | os.PathLike[str],
+    *,
+    with_map: bool | None = None,
+    texts: Sequence[str] | None = None,
+    source: object = None,
 ) -> Path:
     """Write the report of a run as one self-contained page, and return its path; the same run gives the same bytes.
 
@@ -52,13 +58,19 @@ def write_report(
         Whether the page has the map of documents. By default it has where there are at most 50,000 documents.
     texts : sequence of str, one per document of the run, optional
         Whole texts, to be read in the page.
+    source : path, paths or texts, optional
+        In place of `texts`: where the documents of the run are, to read their texts from.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or there are not as many texts as documents; if a map is asked for and there are
-        fewer than four documents.
+        If the file cannot be written, or there are not as many texts as documents, or those of the source are not the
+        run's; if a map is asked for and there are fewer than four documents.
     """
+    if source is not None:
+        if texts is not None:
+            raise InputError("would be read in place of texts", argument="source", remedy="give one of the two")
+        texts = load("doccluster.pipeline.repeating:texts_of_run")(run, source=source)
     return write_page(render_report(run, with_map=with_map, texts=texts), path, what="report")
 
 

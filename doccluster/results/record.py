@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,6 +145,7 @@ class Run:
     is_other: Flags | None = None
     around: Levels = field(default_factory=Levels)
     _corpus: Corpus | None = None  # what was read, where that is in memory
+    _record: Path | None = None  # the run.json that it was read from, which may be a stranger's; None of one just made
 
     @cached_property
     def corpus(self) -> Corpus:

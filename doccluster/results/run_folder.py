@@ -186,6 +186,7 @@ def _load_run(place: Path) -> Run:
         rule=model.rule,
         is_other=arrays.get("is_other"),
         around=load_levels(place, arrays["labels"].astype(np.int64)),
+        _record=place.parent / "run.json",
     )
 
 

@@ -67,6 +67,7 @@ class Model(ShortRepr):
     rule: LinearRule | None = None  # which cluster a document belongs to; None: the one with the nearest centroid
     meaning: Meaning | None = None  # what the clusters mean: a row for each, where documents had a meaning
     levels: tuple[ModelLevel, ...] = ()  # coarser ones, then finer ones
+    record: Path | None = None  # the file that the settings were read from, which may be a stranger's
 
     @property
     def n_terms(self) -> int:
@@ -87,6 +88,7 @@ def model_of(run: Run) -> Model:
         rule=run.rule,
         meaning=run.meaning_of_clusters,
         levels=_levels_of_model(run),
+        record=run._record,
     )
 
 
@@ -246,9 +248,10 @@ def _load_model(folder: Path) -> Model:
     settings = dict(record.settings)
     if not isinstance(settings.get("vectorizer") or {}, Mapping):
         raise damaged(folder / "model.json", "the settings of its vectorizer are no mapping")
-    levels = _load_levels(folder, record)
     return Model(
-        centroids, record.labels, vectorizer, terms, display, settings, record.threshold, rule, meaning, levels
+        *(centroids, record.labels, vectorizer, terms, display, settings, record.threshold, rule, meaning),
+        levels=_load_levels(folder, record),
+        record=folder / "model.json",
     )
 
 

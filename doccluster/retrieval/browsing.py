@@ -7,7 +7,7 @@ is their Buckshot with k-means in place of agglomeration, which leaves most docu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import Integers, Matrix
+from doccluster.base.arrays import Integers, Matrix, SingleFloats
 from doccluster.base.plain_values import cut
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
@@ -25,6 +25,7 @@ from doccluster.geometry import as_documents
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.placement import rows_that_fit_none
 from doccluster.pipeline.naming import N_READ, describe_texts, in_written_forms, vectorized_of
+from doccluster.pipeline.source_meaning import meaning_of_queries
 from doccluster.pipeline.sources import read_source, split_empty
 from doccluster.pipeline.vectorizing import Vectorization
 from doccluster.results.document_table import DocumentTable
@@ -32,6 +33,7 @@ from doccluster.results.record import Run
 from doccluster.results.run_folder import is_run_folder, load_run
 from doccluster.results.tree import Node
 from doccluster.retrieval.hits import OTHER_LABEL
+from doccluster.retrieval.ranking import best_documents, joined_ranks
 from doccluster.vectors import DocumentVectors, TfidfVectorizer
 
 N_CLUSTERS = 10
@@ -92,6 +94,8 @@ class Browser:
         The same seed gives the same clusters.
     n_threads : int, optional
         Changes no result.
+    cosines : function, optional
+        Returns the cosine of each document to what a query means, by which a search then ranks too.
 
     Examples
     --------
@@ -115,6 +119,7 @@ class Browser:
         n_clusters: int = N_CLUSTERS,
         seed: int = 0,
         n_threads: int | None = None,
+        cosines: Callable[[str], SingleFloats] | None = None,
     ) -> None:
         check_positive_int(n_clusters, "n_clusters")
         self.vectors, self.documents = vectors, documents
@@ -123,7 +128,7 @@ class Browser:
         # by words and meaning where there are both; checked once, not at every step
         self._unit = as_documents(self._rows if vectors.meaning is None else vectors.meaning.beside(self._rows))
         self._how, self._n_threads = Vectorization(vectors, vectorizer, tuple(languages)), n_threads
-        self._run = run
+        self._run, self._cosines = run, cosines
         if run is not None and run.around.coarser:
             cards = self._of_run(run)
         else:
@@ -188,7 +193,10 @@ class Browser:
         query = np.zeros(self._rows.shape[1])
         query[row.indices] = row.data
         scores = (self._rows @ query)[members]
-        best = np.argsort(-scores, kind="stable")[: min(N_FOUND, np.count_nonzero(scores > 0))]
+        if self._cosines is not None:
+            rankings = (best_documents(both) for both in (scores, self._cosines(words)[members]))
+            scores = joined_ranks(*rankings, n_documents=members.size)
+        best = best_documents(scores, N_FOUND)
         if best.size == 0:
             raise NothingUsable(
                 f"none of the {members.size:,} documents has a word of {words[:80]!r}; try other words."
@@ -278,6 +286,7 @@ def open_browser(
     seed: int = 0,
     language: str | Sequence[str] = "auto",
     reader: Mapping[str, object] | None = None,
+    encoder: object = None,
     n_threads: int | None = None,
     progress: Progress = silent,
 ) -> Browser:
@@ -285,7 +294,8 @@ def open_browser(
 
     `source`: of a run the vectors are taken as they are, with the meaning of its documents where they were clustered by
     it, and its tree is shown first; documents are read and vectorized. `n_clusters`, `seed`, `n_threads`: as for
-    `Browser`. `language`, `reader`: as for `run_pipeline`; of documents only.
+    `Browser`. `language`, `reader`: as for `run_pipeline`; of documents only. `encoder`: that of a run, by which a
+    search finds documents by their meaning too; without it a search goes by words alone.
     """
     settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "n_threads": n_threads}
     if isinstance(source, Run) or is_run_folder(source):
@@ -293,7 +303,10 @@ def open_browser(
         how = vectorized_of(run)
         settings |= {"vectorizer": how.vectorizer, "languages": how.languages, "run": run}
         vectors = run.vectors.in_space("words") if run.parameters.get("space") == "words" else run.vectors
-        return Browser(vectors, run.documents, **settings)
+        cosines = None if encoder is None else meaning_of_queries(run, encoder)
+        return Browser(vectors, run.documents, cosines=cosines, **settings)
+    if encoder is not None:
+        raise InputError("embeds queries in a run", argument="encoder", remedy="give the folder of a run made with it")
     documents_read = read_source(source, reader=reader or {}, progress=progress)
     vectorization = documents_read.vectorize(language=language, n_threads=n_threads)
     documents, _, vectors = split_empty(documents_read.documents, vectorization.vectors)

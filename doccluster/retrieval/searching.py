@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.arrays import Flags, Floats, Integers
+from doccluster.base.named_places import Announce
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import write_page
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_positive_int
-from doccluster.errors import InputError, NothingUsable
+from doccluster.errors import Argument, InputError, NothingUsable
 from doccluster.pipeline.run_settings import RunSettings
 from doccluster.pipeline.source_meaning import meaning_of_queries
 from doccluster.pipeline.sources import read_source
@@ -143,7 +144,9 @@ def search(
     within: int | str | None = None,
     language: str | Sequence[str] = "auto",
     reader: Mapping[str, object] | None = None,
+    encoder: object = None,
     n_threads: int | None = None,
+    announce: Announce | None = None,
     progress: Progress = silent,
 ) -> GroupedHits:
     """Return the documents that fit a query best, in groups.
@@ -161,6 +164,8 @@ def search(
         The cluster of a run whose documents alone are searched: its number, or "section:3" for one of another level.
     max_groups : int
         As for `cluster_search_results`.
+    encoder, announce : optional
+        As for `open_search`; an encoder goes with ``ranked_by="meaning"``.
 
     Raises
     ------
@@ -179,7 +184,18 @@ def search(
         raise InputError(problem, argument="query", expected="the words to search for, as one text")
     if not query.strip():
         raise InputError("the query is empty; give the words to search for.")
-    index = open_search(source, language=language, reader=reader, n_threads=n_threads, progress=progress)
+    if encoder is not None and ranked_by != "meaning":
+        problem = "is for the meaning of a query"
+        raise InputError(problem, argument="encoder", remedy=("give ", Argument("ranked_by", "meaning"), " too"))
+    index = open_search(
+        source,
+        language=language,
+        reader=reader,
+        encoder=encoder,
+        n_threads=n_threads,
+        announce=announce,
+        progress=progress,
+    )
     index = index if within is None else index.within(within)
     progress("search", 0)
     return index.search(query, n_hits=n_hits, max_groups=max_groups, ranked_by=ranked_by, language=language)
@@ -191,7 +207,9 @@ def open_search(
     *,
     language: str | Sequence[str] = "auto",
     reader: Mapping[str, object] | None = None,
+    encoder: object = None,
     n_threads: int | None = None,
+    announce: Announce | None = None,
     progress: Progress = silent,
 ) -> SearchIndex:
     """Return documents ready to be searched.
@@ -202,11 +220,18 @@ def open_search(
     ----------
     source : Corpus, path, sequence of paths, table, iterable of texts, or a Run or its folder
         Of a run its counts of terms are searched, and nothing is read again: a word that the run left out, because one
-        document alone has it, is not found. The other arguments are for documents only.
+        document alone has it, is not found. `language` and `reader` are for documents only.
+    encoder : str or object, optional
+        Of a run: what embeds a query, in place of the encoder that the run names. One that may run code, or lies on
+        another machine, has to be named here.
+    announce : callable, optional
+        Called with a sentence before the folder of an encoder that the run names is read.
     """
     progress("read", 0)
     if isinstance(source, Run) or is_run_folder(source):
-        return _of_run(source)
+        return _of_run(source, encoder, announce)
+    if encoder is not None:
+        raise InputError("embeds queries in a run", argument="encoder", remedy="give the folder of a run made with it")
     documents_read = read_source(source, reader=dict(reader or {}), progress=progress)
     if documents_read.corpus is None:
         raise InputError("the source is a matrix, which has no texts to search in; give the documents themselves.")
@@ -220,14 +245,15 @@ def open_search(
     return SearchIndex(documents_read.documents, bm25, vectorization.vectors.documents)
 
 
-def _of_run(folder: Run | str | Path) -> SearchIndex:
+def _of_run(folder: Run | str | Path, encoder: object, announce: Announce | None) -> SearchIndex:
     run = load_run(folder)
     if run.vectorizer is None or run.vectors.counts is None:
         raise InputError(
             "the run is of vectors without texts, so there are no words to search for; give a run of "
             "documents, or the documents themselves."
         )
-    asking = cache(lambda: meaning_of_queries(run))  # the encoder is read when it is first needed
+    # the encoder is read when it is first needed
+    asking = cache(lambda: meaning_of_queries(run, encoder, announce=announce))
     return SearchIndex(
         run.documents,
         Bm25Index.from_counts(run.vectors.counts, run.vectorizer),

@@ -25,7 +25,7 @@ from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.corpus.columns import ID_COLUMNS
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.formats import TIMES_EXPANDED
-from doccluster.errors import Argument, InputError, importing
+from doccluster.errors import Argument, InputError, importing, shown
 from doccluster.geometry.neighbours import nearest_neighbours
 from doccluster.vectors.matrix_files import check_npy, damage_as_input_error, load_npz
 
@@ -291,7 +291,7 @@ def rows_of_column(cells: Sequence[str], name: str) -> SingleFloats:
             rows[row] = row_of_cell
     if rows is None:
         raise InputError(
-            f"{name} is neither a file nor a column of the source with lists of numbers",
+            f"{shown(name)} is neither a file nor a column of the source with lists of numbers",
             remedy=f"name a column, or a file that ends in {', '.join(SUFFIXES)}",
         )
     return rows

@@ -80,7 +80,7 @@ def test_a_run_in_blocks_reads_addresses_and_gives_the_same_labels(folder, tmp_p
     run_pipeline("memory://parts", output=tmp_path / "run", scratch=tmp_path / "scratch", **settings)
     for name in ("assignments.csv", "scores.csv"):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
-    assert repeat_run(tmp_path / "run" / "run.json").same_labels
+    assert repeat_run(tmp_path / "run" / "run.json", source="memory://parts").same_labels
 
 
 @pytest.mark.parametrize(
