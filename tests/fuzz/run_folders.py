@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from doccluster.pipeline.repeating import repeat_run
 from doccluster.report import write_report
 from doccluster.results.run_folder import load_run
 from tests.fuzz.campaign import Target, scratch_folder
+from tests.fuzz.watch import Misdeed
 
 TEXTS = {
     "bread-1": "The baker sells bread and rolls in the market every morning.",
@@ -153,24 +155,39 @@ _NAMES: tuple[Any, ...] = (
         "-",
     ),
     *("", "s3://", "http://[::1", "file:///", "\n", "con", None, True, -1, 0, 1.5, [], {}, [[]]),
+    *(
+        "s3://b/c",
+        "webhdfs://127.0.0.1:9/a",
+        "reference://a::data:,",
+        "./webhdfs:/a",
+        "\\\\host\\share",
+        "//host/share",
+    ),
+    *("sentence-transformers:x", "onnx:s3://b/c", "sqlite:////host/x?select 1", "900T", 10**400),
     *(["/dev/zero"], ["x"] * 60_000, {"path": "x"}, "/etc/passwd", "[", "*" * 300, "＝x", "\x1b[2J"),
 )
 
 
 def _with_name(data: bytes) -> str:
-    """Put a name that no file can have in a run.json: of a source, the directory, a file of labels or the output."""
+    """Put a name that no record may have in a run.json: of a source, a file, an encoder, the output, or as a limit."""
     draw = random.Random(data)
     content = json.loads((_whole() / "run" / "run.json").read_text(encoding="utf-8"))
     parameters, name = content["parameters"], draw.choice(_NAMES)
-    place = draw.choice(("source", "source", "sources", "directory", "labels_file", "output"))
+    files = ("labels_file", "classes", "max_expanded_size", "embeddings", "labels", "encoder")
+    place = draw.choice(("source", "source", "sources", "directory", "output", *files))
     if place == "sources":
         parameters["source"] = [*parameters["source"], name]
-    elif place == "labels_file":
-        parameters["reader"] = {"labels_file": name}
+    elif place in files[:3]:
+        parameters["reader"] = {place: name}
     else:
         parameters[place] = [name] if place == "source" and draw.random() < 0.5 else name
     text = json.dumps(content, ensure_ascii=draw.random() < 0.5).encode("utf-8", "surrogatepass")
-    return _with_file("run.json", draw.choice((_rerun, _rerun, _rerun, _report)))(text)
+    opened = Misdeed("opened what a record names elsewhere")
+    with (
+        mock.patch("doccluster.corpus.opening._system", side_effect=opened),
+        mock.patch("doccluster.vectors.encoders._sentence_transformer", side_effect=opened),
+    ):
+        return _with_file("run.json", draw.choice((_rerun, _rerun, _rerun, _report)))(text)
 
 
 def _places(content: Any) -> Iterator[tuple[Any, Any]]:
