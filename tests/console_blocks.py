@@ -46,20 +46,20 @@ def typed_in(text: str) -> list[Typed]:
     return found
 
 
-def printed_by(command: str, folder: Path) -> str:
-    """Return what a command prints, 80 columns wide, its errors too; doccluster itself runs in this process."""
+def printed_by(command: str, folder: Path) -> list[str]:
+    """Return the output and the errors of a command, 80 columns wide; doccluster itself runs in this process."""
     if command.startswith("doccluster ") and not re.search(r"[|>]", command):
         width = mock.patch.dict(os.environ, {"COLUMNS": str(WIDTH)})
         with chdir(folder), width, captured("", io.TextIOWrapper) as read, suppress(SystemExit):
             main(shlex.split(command)[1:])
-        return "".join(read())
+        return list(read())
     own = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     surroundings = {**os.environ, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT), "PATH": own}
     called = re.sub(r"^doccluster ", f'"{sys.executable}" -m doccluster ', command)
     done = subprocess.run(
         called, shell=True, cwd=folder, env=surroundings, capture_output=True, text=True, encoding="utf-8", timeout=600
     )
-    return done.stdout + done.stderr
+    return [done.stdout, done.stderr]
 
 
 def pattern_of(shown: list[str]) -> re.Pattern[str]:
@@ -84,13 +84,18 @@ def wrong_in(page: Path, folder: Path) -> list[str]:
     wrong = []
     for command, shown in typed_in(page.read_text(encoding="utf-8")):
         printed = printed_by(command, folder)
-        plain = "".join(f"{_plain(line)}\n" for line in printed.splitlines() if line.strip())
-        if not pattern_of([line for line in shown if line.strip()]).fullmatch(plain):
-            wrong.append(f"$ {command}\n{printed}")
+        pattern = pattern_of([line for line in shown if line.strip()])
+        in_order, reversed_order = "".join(printed), "".join(reversed(printed))  # a page shows errors where they come
+        if not any(pattern.fullmatch(_without_blanks(text)) for text in (in_order, reversed_order)):
+            wrong.append(f"$ {command}\n{in_order}")
     return wrong
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(f"{_plain(line)}\n" for line in text.splitlines() if line.strip())
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         for typed in typed_in(Path(sys.argv[1]).read_text(encoding="utf-8")):
-            sys.stdout.write(f"$ {typed.command}\n{printed_by(typed.command, Path(name))}")
+            sys.stdout.write(f"$ {typed.command}\n{''.join(printed_by(typed.command, Path(name)))}")

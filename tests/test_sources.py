@@ -68,7 +68,7 @@ def test_the_folder_of_a_run_among_documents_is_left_out(run_folder):
     assert [(one.source, one.reason) for one in corpus.skipped] == [("out", "run-folder")]
 
 
-@pytest.mark.parametrize("address", ["http://example.org/feed.xml", "https://example.org", "FTP://example.org/a"])
+@pytest.mark.parametrize("address", ["http://example.org/feed.xml", "https://example.org", "FEED://example.org/a"])
 def test_an_address_is_refused_with_what_to_do(address):
     with pytest.raises(InputError, match="is an address; nothing is fetched, so download it first"):
         read_corpus(address)

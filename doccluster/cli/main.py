@@ -7,7 +7,6 @@ import importlib
 import io
 import sys
 import time
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -110,8 +109,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
     except click.ClickException as error:
         error.show(file=(said := io.StringIO()))
-        with suppress(OSError):  # where standard error is full there is no way to say so
-            click.echo(worded(said.getvalue()), err=True, nl=False)
+        write_error(worded(said.getvalue()).rstrip("\n"))
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click raises an Abort of its own in place of what says more
