@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "1.0.1"
 
 
 def load(place: str) -> Any:

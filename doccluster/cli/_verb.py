@@ -151,10 +151,10 @@ def _naming_anew(ctx: click.Context, error: NamedByRecord) -> Words | None:
     flags = {str(option.name): option.opts[0] for option in ctx.command.params if isinstance(option, click.Option)}
     if not error.anew.keys() <= flags.keys():
         return error.remedy
-    named = [(flags[name], value) for name, value in error.anew.items()]
+    typed_options = [(flags[name], value) for name, value in error.anew.items()]
     options = [
         word
-        for flag, value in named
+        for flag, value in typed_options
         for part in ([value] if isinstance(value, str) else value)
         for word in (flag, part)
     ]

@@ -108,8 +108,8 @@ def main(arguments: list[str] | None = None) -> Any:
         # click returns the code of an Exit here, instead of raising it, and what a command returns: always None
         sys.exit(commands.main(args=arguments, prog_name="doccluster", standalone_mode=False, obj=began) or 0)
     except click.ClickException as error:
-        error.show(file=(said := io.StringIO()))
-        write_error(worded(said.getvalue()).rstrip("\n"))
+        error.show(file=(message := io.StringIO()))
+        write_error(worded(message.getvalue()).rstrip("\n"))
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click raises an Abort of its own in place of what says more
