@@ -89,5 +89,9 @@ def test_the_citation_file_and_the_changelog_have_the_version_of_the_package_and
     date = re.search(r'^date-released: "(\d{4}-\d\d-\d\d)"$', citation, re.MULTILINE)
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = re.search(r"^## (\d\S*) - (\S+)$", changes, re.MULTILINE)
-    assert version[1] == heading[1] == doccluster.__version__
-    assert date[1] == heading[2]
+    assert (version[1], date[1]) == heading.groups()
+    # between two releases the package is ahead of the one that is cited
+    if ".dev" in doccluster.__version__:
+        assert re.search(r"^## (.+)$", changes, re.MULTILINE)[1] == "Unreleased"
+    else:
+        assert version[1] == doccluster.__version__

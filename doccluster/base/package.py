@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__version__ = "1.0.1"
+__version__ = "1.1.0.dev0"
 
 
 def load(place: str) -> Any:
