@@ -161,6 +161,7 @@ class Remarks:
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
     renamed_columns: dict[str, None] = field(default_factory=dict)  # and which columns had line ends in their names
     unknown_column: UnknownColumn | None = None
+    unread: dict[str, list[str]] = field(default_factory=dict)  # files by the sentence on the package they need
 
     def add(self, remarks: Remarks) -> None:
         """Add the remarks on files that were read elsewhere."""
@@ -172,6 +173,8 @@ class Remarks:
         self.text_columns |= remarks.text_columns
         self.renamed_columns |= remarks.renamed_columns
         self.unknown_column = self.unknown_column or remarks.unknown_column
+        for sentence, names in remarks.unread.items():
+            self.unread.setdefault(sentence, []).extend(names)
 
     def warnings(self) -> Iterator[DocclusterWarning]:
         """Yield a sentence for each kind of thing that readers did to files of their own accord."""
@@ -193,8 +196,13 @@ class Remarks:
         )
         for what, names, words in kinds:
             if names:
-                further = f" and {len(names) - 1} more" if len(names) > 1 else ""
-                yield DocclusterWarning(f"the {what} of {names[0]}{further}{words[0]}", *words[1:])
+                yield DocclusterWarning(f"the {what} of {_first_of(names)}{words[0]}", *words[1:])
+        for sentence, names in self.unread.items():
+            yield DocclusterWarning(f"{_first_of(names)} {'is' if len(names) == 1 else 'are'} not read: {sentence}")
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return f"{names[0]} and {len(names) - 1:,} more" if len(names) > 1 else names[0]
 
 
 class Reading:
@@ -281,6 +289,7 @@ class Reading:
             if file.is_explicit:
                 raise
             self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
+            self.remarks.unread.setdefault(str(error), []).append(file.name)
         if file.guessed:
             self.remarks.guessed[file.name] = " and ".join(sorted(file.guessed))
         if file.n_nuls:

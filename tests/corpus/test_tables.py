@@ -311,7 +311,8 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, tmp_path_factory, mon
     with pytest.raises(MissingDependency, match=r"doccluster\[parquet\]"):
         read_corpus(path)
     (tmp_path / "a.txt").write_text("text")
-    corpus = read_corpus(tmp_path)
+    with pytest.warns(DocclusterWarning, match=r'rows.parquet is not read: .* pip install "doccluster\[parquet\]"'):
+        corpus = read_corpus(tmp_path)
     assert [one.reason for one in corpus.skipped] == ["missing-dependency"]
 
 
