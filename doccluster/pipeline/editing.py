@@ -161,6 +161,7 @@ def _edit_of(naming: Naming, run: Run) -> Edit:
 def undo_edit(folder: str | Path) -> Edited:
     """Take back the last edit of a run folder. Raises InputError if nothing was edited."""
     place = Path(folder)
+    _check_folder(place)
     edits = read_edits(place).edits
     if not edits:
         raise InputError(f"{place} has no edit to undo", remedy="it is as the run made it")

@@ -209,3 +209,9 @@ def test_clusters_that_cannot_be_compared(doccluster, finished, numbers, words):
     done = doccluster("explain", finished, *numbers)
     assert done.code == 2
     assert words in done.err
+
+
+def test_undo_in_a_folder_that_is_not_there_says_so(doccluster, tmp_path):
+    done = doccluster("undo", tmp_path / "nowhere")
+    assert done.code == 2
+    assert "nowhere is not there; give the folder of a finished run" in done.err
