@@ -253,8 +253,17 @@ def test_a_cluster_a_document_and_two_clusters_are_explained_as_by_the_command(r
     assert run.explain(np.int64(3)).lines == run.explain(3).lines
     assert len(run.explain().lines) == 1 + sum(len(level.clusters) for level in run.levels)
     assert repr(run.explain(3)).startswith("Explanation(cluster 3: ")
-    with pytest.raises(InputError, match="no cluster and no document '99'; give a number from 0 to 31"):
+    with pytest.raises(InputError, match="no cluster 99; give a number from 0 to 31"):
         run.explain(99)
+    with pytest.raises(InputError, match="no cluster and no document '99'; give a number from 0 to 31"):
+        run.explain("99")
+
+
+def test_a_number_is_that_of_a_cluster_and_never_an_id():
+    run = doccluster.run(["a ferry sails", "a ferry waits", "the wall holds", "the wall falls"] * 3, n_clusters=2)
+    with pytest.raises(InputError, match="no cluster 9; give a number from 0 to 1, or '9' for the document of this id"):
+        run.explain(9)
+    assert run.explain("9").content["id"] == "9"
 
 
 def test_names_and_merges_of_a_run_in_memory_leave_it_as_it_is(run):

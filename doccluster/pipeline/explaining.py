@@ -41,8 +41,8 @@ def explain(
     ----------
     source : Run, or path of a run folder
     cluster : int or str, optional
-        The number of a cluster, "section:3" for one of another level, or the id of a document; without it all clusters
-        are listed, from the coarsest level down.
+        The number of a cluster, "section:3" for one of another level, or the id of a document, as text; without it all
+        clusters are listed, from the coarsest level down.
     other : int, optional
         The number of a second cluster: what the two share, what separates them, and the documents between them.
     depth : int, optional
@@ -62,12 +62,14 @@ def explain(
     place = place_of_cluster(run.levels, len(run.around.coarser), name)
     if place is not None:
         return Explanation(*_one_node(run, *place))
-    if name in run.documents.ids:
+    is_number = not isinstance(cluster, str)
+    if name in run.documents.ids and not is_number:
         return Explanation(*_one_document(run, run.documents.ids.index(name)))
     of_a_level = f"a larger one as {run.levels[0].name}:0, " if run.around.coarser else ""
+    an_id = f"{name!r} for the document of this id" if name in run.documents.ids else "the id of a document"
     raise InputError(
-        f"the run has no cluster and no document {name!r}",
-        remedy=f"give a number from 0 to {run.n_clusters - 1}, {of_a_level}or the id of a document",
+        f"the run has no cluster {name}" if is_number else f"the run has no cluster and no document {name!r}",
+        remedy=f"give a number from 0 to {run.n_clusters - 1}, {of_a_level}or {an_id}",
     )
 
 
