@@ -5,14 +5,17 @@ from __future__ import annotations
 import io
 import os
 import pathlib
+import re
 import textwrap
 import threading
-from collections.abc import Iterator
+import unicodedata
+import warnings
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
-from doccluster.errors import InputError, importing
+from doccluster.errors import DocclusterWarning, InputError, importing
 from doccluster.report.svg import CATEGORIES, INK, MISSING, MUTED, RISING, RULE
 
 with importing("doccluster.plots needs", "matplotlib", install="doccluster[plots]"):
@@ -21,7 +24,8 @@ with importing("doccluster.plots needs", "matplotlib", install="doccluster[plots
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import Colormap, LinearSegmentedColormap
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties, findfont, get_font
+    from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+    from matplotlib.text import Text
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
@@ -31,7 +35,7 @@ Path = str | os.PathLike[str]
 
 FONT = "DejaVu Sans"  # comes with matplotlib, so that a figure looks the same on every machine
 NARROW = ["STIXGeneral", FONT]  # for long names: comes with matplotlib too, but for the signs it lacks
-_NARROW_IN_SVG = b"STIXGeneral, 'STIX Two Text', 'Times New Roman', Times, 'Liberation Serif', serif"  # as wide
+_NARROW_IN_SVG = "STIXGeneral, 'STIX Two Text', 'Times New Roman', Times, 'Liberation Serif', serif"  # as wide
 STYLE = {
     "font.family": [FONT],
     "font.size": 10.0,
@@ -69,6 +73,10 @@ STYLE = {
 RESOLUTION = 160  # of a png, in dots per inch
 _NARROWEST_TITLE = 16  # letters on a line
 _DRAWING = threading.RLock()  # matplotlib's settings belong to the process
+# of the figure that is being drawn: signs that no font has, and the fonts that have those which the usual font lacks
+_LACKING: set[str] = set()
+_OTHER_FONTS: dict[str, None] = {}
+_STOOD_IN = re.compile("\ufffd([\ufe00-\ufe0f]{6})")
 
 
 def sequential_colormap() -> Colormap:
@@ -127,24 +135,74 @@ def label_axes(axes: Axes, *, title: str, x_label: str, y_label: str) -> None:
     # it begins at the axes, which long names may push to the right, and takes as many lines as it needs
     figure, drawn = axes.get_figure(), axes.set_title(plain(title))
     assert isinstance(figure, Figure)
-    for width in range(len(drawn.get_text()), _NARROWEST_TITLE, -4):
+    _use_other_fonts(figure)
+    for width in range(len(title), _NARROWEST_TITLE, -4):
         figure.draw_without_rendering()
         if drawn.get_window_extent().x1 <= figure.bbox.x1:
             return
-        drawn.set_text(textwrap.fill(plain(title), width - 4))
+        drawn.set_text(plain(textwrap.fill(title, width - 4)))
 
 
 def plain(text: object) -> str:
-    """Return `text` so that matplotlib draws it as it is: no hidden series, no warning for a sign the font lacks."""
+    """Return `text` so that matplotlib draws it as it is: no hidden series, no warning for a sign no font has.
+
+    Signs that the usual font lacks are drawn in another font of this machine. Those that no font has stand as U+FFFD,
+    and behind it their number in marks without width, from which an svg gets them back.
+    """
     # a leading underscore would keep the series out of the legend
     shown = f" {text}" if str(text).startswith("_") else str(text)
-    drawable = _signs()
-    return "".join(sign if ord(sign) in drawable or sign == "\n" else "\ufffd" for sign in shown)
+    lacking = set(shown) - _signs(findfont(FontProperties(family=[FONT]))) - {"\n"}
+    for name, path in _fonts_with(lacking):
+        lacking -= _signs(path)
+        _OTHER_FONTS[name] = None
+    _LACKING.update(lacking)
+    return "".join(_stand_in(sign) if sign in lacking else sign for sign in shown)
 
 
-@lru_cache(maxsize=1)
-def _signs() -> frozenset[int]:
-    return frozenset(get_font(findfont(FontProperties(family=[FONT]))).get_charmap())
+def _use_other_fonts(figure: Figure) -> None:
+    """Let texts fall back on the fonts that have the signs which the usual font lacks."""
+    for text in figure.findobj(Text) if _OTHER_FONTS else ():
+        if not _signs(findfont(FontProperties(family=[FONT]))).issuperset(text.get_text()):
+            text.set_fontfamily(list(dict.fromkeys([*text.get_fontfamily(), *_OTHER_FONTS])))
+
+
+@cache
+def _signs(path: str) -> frozenset[str]:
+    return frozenset(map(chr, get_font(path).get_charmap()))
+
+
+def _fonts_with(lacking: Collection[str]) -> list[tuple[str, str]]:
+    """Return names and paths of installed fonts that have these signs, as far as there are any, the most useful first.
+
+    Of the fonts of last resort, which draw boxes, none is taken.
+    """
+    fonts: list[tuple[str, str]] = []
+    left = frozenset(lacking)
+    paths = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"} if left else {}
+    while left:
+        n_signs = {name: len(left & _signs(path)) for name, path in sorted(paths.items()) if "Last Resort" not in name}
+        best = max(n_signs, key=n_signs.__getitem__, default="")
+        if not n_signs.get(best):
+            break
+        fonts.append((best, paths[best]))
+        left -= _signs(paths[best])
+    return fonts
+
+
+def _stand_in(sign: str) -> str:
+    return "\ufffd" + "".join(chr(0xFE00 + int(digit, 16)) for digit in f"{ord(sign):06x}")
+
+
+def _as_written(drawn: re.Match[str]) -> str:
+    return chr(int("".join(f"{ord(mark) - 0xFE00:x}" for mark in drawn[1]), 16))
+
+
+def _warn_of_lacking_signs() -> None:
+    scripts = sorted({unicodedata.name(sign, "unknown").split()[0].title() for sign in _LACKING if sign.isalpha()})
+    if scripts:
+        names = " and ".join("Chinese" if script == "Cjk" else script for script in scripts)
+        warning = f"no font of this machine has the {names} letters of this figure; install one that has them (as Noto"
+        warnings.warn(DocclusterWarning(f"{warning} Sans), or write an svg, which keeps the text"), stacklevel=3)
 
 
 def figure_bytes(figure: Figure, kind: str) -> bytes:
@@ -164,8 +222,11 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
     stream = io.BytesIO()
     with house_style():
         figure.savefig(stream, format=kind, dpi=RESOLUTION, metadata=without_time[kind])
+    if kind != "svg":
+        return stream.getvalue()
     # a page that lacks the face takes one that is as wide
-    return stream.getvalue().replace(f"'{NARROW[0]}', '{FONT}'".encode(), _NARROW_IN_SVG)
+    page = stream.getvalue().decode().replace(f"'{NARROW[0]}', '{FONT}'", _NARROW_IN_SVG)
+    return _STOOD_IN.sub(_as_written, page).encode()
 
 
 def written(figure: Figure, path: Path | None) -> Figure:
@@ -173,8 +234,13 @@ def written(figure: Figure, path: Path | None) -> Figure:
 
     Raises InputError if the suffix is none of these.
     """
+    _use_other_fonts(figure)
     if path is not None:
         target = pathlib.Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(figure_bytes(figure, target.suffix.lower().lstrip(".")))
+    if path is None or target.suffix.lower() != ".svg":
+        _warn_of_lacking_signs()
+    _LACKING.clear()
+    _OTHER_FONTS.clear()
     return figure

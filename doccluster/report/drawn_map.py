@@ -157,7 +157,7 @@ class DrawnMap:
             self.axes.plot(centre_x, centre_y, "o", markersize=3.5, color=colour, markeredgecolor=self.ground.paper)
             write_lines(
                 self.axes,
-                in_lines(plain(names[number]), min(MAX_LETTERS, int(room / (LETTER * SIZE))), n_lines),
+                in_lines(names[number], min(MAX_LETTERS, int(room / (LETTER * SIZE))), n_lines),
                 x - 4 if is_left else x + 4,
                 y,
                 colour,
@@ -169,7 +169,7 @@ class DrawnMap:
         """Write names of sections in the middle of their documents, moved apart where one would cover another."""
         from matplotlib.patheffects import withStroke
 
-        texts = [in_lines(plain(name), 20, 2) for name in names]
+        texts = [in_lines(name, 20, 2) for name in names]
         letter, line = 1.15 * LETTER * SIZE_OF_SECTIONS, LINE * SIZE_OF_SECTIONS
         sizes = [(letter * max(map(len, text.split("\n"))), line * (text.count("\n") + 1)) for text in texts]
         halo = [withStroke(linewidth=3, foreground=self.ground.paper)]
@@ -196,7 +196,7 @@ def write_lines(
     axes: Axes, text: str, x: float, y: float, colour: Colour | str, *, size: float = SIZE, **style: Any
 ) -> None:
     """Write lines around a level; each is a text of its own, so that it ends where it should in any face."""
-    lines = text.split("\n")
+    lines = plain(text).split("\n")
     for number, line in enumerate(lines):
         # a third of the size is half the height of most letters
         level = y + ((number - (len(lines) - 1) / 2) * LINE + 0.33) * size

@@ -13,8 +13,8 @@ from matplotlib.text import Text
 
 import doccluster
 from doccluster.base.text_table import shortened
-from doccluster.errors import InputError
-from doccluster.report import plots
+from doccluster.errors import DocclusterWarning, InputError
+from doccluster.report import canvas, plots
 from doccluster.report.canvas import category_style, figure_bytes, sequential_colormap
 from tests.conftest import ROOT
 
@@ -176,3 +176,40 @@ def test_plots_do_without_pyplot():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "'matplotlib.figure'" in loaded
     assert "'matplotlib.pyplot'" not in loaded
+
+
+CHINESE = ["渡轮 港口 乘客", "渡轮 港口 船长", "议会 海堤 水泵", "议会 海堤 居民"] * 6
+
+
+@pytest.fixture
+def without_other_fonts(monkeypatch):
+    usual = [font for font in canvas.fontManager.ttflist if font.name in ("DejaVu Sans", "Last Resort High-Efficiency")]
+    monkeypatch.setattr(canvas.fontManager, "ttflist", usual)
+
+
+def test_letters_that_no_font_has_are_said_and_an_svg_keeps_them(tmp_path, without_other_fonts):
+    run = doccluster.run(CHINESE, n_clusters=2)
+    with pytest.warns(
+        DocclusterWarning, match="no font of this machine has the Chinese letters of this figure; install"
+    ):
+        plots.document_map(run, path=tmp_path / "map.png")
+    plots.document_map(run, path=tmp_path / "map.svg")
+    page = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert all(word in page for cluster in run.clusters for word in cluster.label.split(", "))
+    assert "\ufffd" not in page
+
+
+def test_letters_that_the_usual_font_lacks_are_drawn_in_another_that_is_there(tmp_path, monkeypatch):
+    sign = "\N{MATHEMATICAL SANS-SERIF BOLD SMALL ALPHA}"
+    monkeypatch.setattr(canvas, "_signs", lambda path: frozenset(sign) if "STIXGeneral" in path else frozenset("a "))
+    figure = plots.heat_map([[1.0, 2.0]], title=f"a {sign}", path=tmp_path / "h.png")
+    title = figure.axes[0].get_title(loc="left")
+    assert title == f"a {sign}"
+    drawn = next(text for text in figure.findobj(Text) if text.get_text() == title)
+    assert drawn.get_family() == [canvas.FONT, "STIXGeneral"]
+
+
+def test_the_figures_have_a_module_at_the_root():
+    code = "import doccluster.plots as named; from doccluster import plots; print(named is plots, named.__name__)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == "True doccluster.report.plots\n"
