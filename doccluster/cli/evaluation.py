@@ -329,9 +329,22 @@ MAX_HEAD = 12  # characters of the name of a group at the head of its column
 MAX_ROWS = 30  # of the cells that differ most, where there are more groups
 
 
+def _only_column(_context: click.Context, _option: click.Parameter, columns: tuple[str, ...]) -> str:
+    if len(columns) > 1:
+        raise click.BadParameter(f"columns are not crossed; ask for {' and '.join(columns)} one after the other.")
+    return columns[0]
+
+
 @click.command("prevalence", cls=Verb)
 @click.argument("run", type=click.Path(file_okay=False))
-@click.option("--by", required=True, metavar="NAME", help="A column of the documents, or year, month or day.")
+@click.option(
+    "--by",
+    required=True,
+    multiple=True,
+    callback=_only_column,
+    metavar="NAME",
+    help="A column of the documents, or year, month or day.",
+)
 @click.option("-o", "--output", metavar="FIGURE.svg", help="Draw the shares with their intervals too.")
 @click.option("--words", type=Whole(min=0), metavar="CLUSTER", help="Show the words that set each group of it apart.")
 @json_option

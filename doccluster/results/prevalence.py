@@ -100,6 +100,8 @@ class GroupCounts:
 
 def group_counts(run: Run, by: str) -> GroupCounts:
     """Return how many documents of each cluster are in each group of a column; errors are those of `prevalence`."""
+    if not isinstance(by, str):
+        raise InputError("is not a column", argument="by", received=by, expected="the name of one")
     values, notes = group_of_documents(run, by)
     names, codes, sizes = np.unique(values, return_inverse=True, return_counts=True)
     is_group = (sizes >= MIN_GROUP) & (names != "")

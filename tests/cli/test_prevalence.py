@@ -170,3 +170,11 @@ def test_many_groups_are_drawn_by_the_largest_clusters(doccluster, newsroom, tmp
     labels = [cluster.label for cluster in load_run(tmp_path / "run").clusters]
     assert [label.split(",")[0] in drawn for label in labels] == [True] * 4 + [False]
     assert doccluster("prevalence", tmp_path / "run", "--by", "topic", "-o", tmp_path / "shares.png").code == 2
+
+
+def test_columns_are_not_crossed_and_none_is_dropped_in_silence(doccluster, finished, made):
+    done = doccluster("prevalence", finished, "--by", "source", "--by", "month")
+    assert done.code == 2
+    assert "ask for source and month one after the other" in done.err
+    with pytest.raises(InputError, match=r"by=\['source', 'month'\] is not a column"):
+        made.prevalence(["source", "month"])
