@@ -218,6 +218,7 @@ def _check_value(name: str, value: Any, default: object) -> None:
 
 _MEASURES: dict[str, Measure] = {}
 _OTHER_NAMES: dict[str, str] = {}
+COUNTED_IN_WINDOWS = ("c_v", "c_npmi", "c_uci")  # measures of `Run.topic_coherence`, which need the texts
 
 
 def measure(name: str, *, direction: Direction = "higher", **record: Any) -> Callable[[F], F]:
@@ -305,6 +306,8 @@ def get_measures(names: Iterable[str]) -> list[Measure]:
 
 
 def _hint(name: str) -> str:
+    if name in COUNTED_IN_WINDOWS:
+        return f" it is counted in windows of the texts: ask a run for topic_coherence({name!r})."
     near = difflib.get_close_matches(str(name).lower(), [*_MEASURES, *_OTHER_NAMES], n=3, cutoff=0.5)
     return f" did you mean {', '.join(near)}?" if near else " `doccluster measures` lists them all."
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +21,7 @@ from doccluster.base.validation import check_choice, check_matrix, check_positiv
 from doccluster.errors import InputError, NotComputable
 from doccluster.geometry.evidence import ClusterEvidence
 from doccluster.geometry.products import documents_together
-from doccluster.measures.registry import Values, measure, undefined
+from doccluster.measures.registry import COUNTED_IN_WINDOWS, Values, list_measures, measure, undefined
 
 TOP_TERMS = 10
 
@@ -301,7 +301,13 @@ def window_coherence(
     >>> window_coherence([["rye", "oven"], ["rye", "sea"]], texts, measure="c_npmi").round(2).tolist()
     [1.0, -0.95]
     """
-    check_choice(measure, get_args(WindowMeasure), "measure")
+    if isinstance(measure, str) and measure in {record.name for record in list_measures(family="topic")}:
+        in_windows = ", ".join(COUNTED_IN_WINDOWS)
+        raise InputError(
+            f"{measure!r} is counted in documents, not in windows of their texts",
+            remedy=f"ask `doccluster.score` for it, or for one of {in_windows} here",
+        )
+    check_choice(measure, COUNTED_IN_WINDOWS, "measure")
     size = check_positive_int(WINDOWS[measure] if window is None else window, "window")
     counts, n_windows = _count_windows([list(dict.fromkeys(words)) for words in topics], texts, size)
     if not n_windows:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from doccluster import load_sample, run
+from doccluster import get_measure, load_sample, run
 from doccluster.errors import InputError
 from doccluster.measures.topics import EPSILON, window_coherence
 
@@ -80,3 +80,10 @@ def test_a_run_of_clear_clusters_is_more_coherent_than_one_of_shuffled_labels(tm
         assert good.topic_coherence(measure).mean() > poor.topic_coherence(measure).mean() + 0.05
     assert good.topic_coherence(reference=sample).tolist() == good.topic_coherence().tolist()
     assert good.topic_coherence(reference=["rain in the north"] * 3).shape == (12,)
+
+
+def test_measures_counted_in_windows_and_in_documents_name_each_other():
+    with pytest.raises(InputError, match=r"'npmi' is counted in documents.*ask `doccluster.score` for it"):
+        window_coherence([["rye", "oven"]], [["rye", "oven"]], measure="npmi")
+    with pytest.raises(InputError, match=r"counted in windows of the texts: ask a run for topic_coherence\('c_v'\)"):
+        get_measure("c_v")
