@@ -33,7 +33,11 @@ def test_a_table_and_json_lines_give_the_same_topics(tmp_path):
     ]
     records = write(tmp_path, "\n".join(map(json.dumps, lines)), "topics.jsonl")
     expected = (Topic("Trade", ("tariffs", "exports", "customs duty"), ("a-1", "a-2"), "World"), Topic("World"))
-    assert read_topics(table) == read_topics(records) == expected
+    array = write(tmp_path, json.dumps(lines, indent=2), "topics.json")
+    assert read_topics(table) == read_topics(records) == read_topics(array) == expected
+    assert (
+        read_topics(write(tmp_path, json.dumps(lines[0] | {"parent": None}, indent=2), "topic.json"))[0].name == "Trade"
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +55,9 @@ def test_a_table_and_json_lines_give_the_same_topics(tmp_path):
         ("words\ntariff\n", "has no column called name"),
         ('{"name": "A", "words": ["x"]}\n{"name": 3}\n', "line 2 .* is not a topic"),
         ('{"name": "A", "word": ["x"]}\n', "line 1 .* is not a topic"),
-        ("[1]\n", "line 1 .* is not a topic"),
+        ("[1]\n", "item 1 .* is not a topic"),
+        ("[]\n", "has no topics"),
+        ('[{"name": "A", "words": "x"},\n{"name": "A", "words": "y"}]', "'A' in item 2 .* was given before"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_line(tmp_path, text, message):

@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from doccluster.errors import InputError
 
 MAX_NAME = 60  # characters
 COLUMNS = ("name", "words", "examples", "parent")
-FORMS = "a csv table with the columns name, words, examples and parent, or JSON lines with these names, in UTF-8"
+FORMS = "a csv table with the columns name, words, examples and parent, or JSON objects with these names, in UTF-8"
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ def checked_topics(topics: object) -> tuple[Topic, ...] | None:
 
 
 def read_topics(path: str | os.PathLike[str]) -> tuple[Topic, ...]:
-    """Return the topics in a file: a csv table with the columns name, words, examples and parent, or JSON lines.
+    """Return the topics in a file: a csv table with the columns name, words, examples and parent, or JSON objects.
+
+    The objects stand a line each, or in one array.
 
     In a cell of a table words or examples are separated by ; | or a comma. Raises InputError, with the line, for a name
     that repeats, a parent that is unknown or its own ancestor, a topic with neither words nor examples that is no
@@ -81,29 +84,35 @@ def read_topics(path: str | os.PathLike[str]) -> tuple[Topic, ...]:
         raise InputError(f"{place} is empty", remedy=f"give {FORMS}")
     records = _json_records(place, text) if text.lstrip().startswith(("{", "[")) else _table_records(place, text)
     topics = tuple(topic for _, topic in records)
-    _check(topics, [f"line {line} of {place}" for line, _ in records], str(place))
+    _check(topics, [f"{where} of {place}" for where, _ in records], str(place))
     return topics
 
 
-def _json_records(place: Path, text: str) -> list[tuple[int, Topic]]:
+def _json_records(place: Path, text: str) -> list[tuple[str, Topic]]:
+    """Return the topics of a file, each after where it stands: objects a line each, one object, or an array of them."""
+    items = [(f"line {number}", line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        if isinstance(whole, list):
+            items = [(f"item {number}", json.dumps(item)) for number, item in enumerate(whole, 1)]
+        elif len(items) > 1:
+            items = [("the object", text)]
     records = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for where, item in items:
         try:
-            values = json.loads(line)
+            values = json.loads(item)
             if not isinstance(values, dict):
                 raise ValueError("it is not an object")
             lists = {name: [value] if isinstance(value, str) else value for name, value in values.items()}
             named = {**values, **{name: lists[name] for name in ("words", "examples") if lists.get(name) is not None}}
             topic = read_as(Topic, {name: value for name, value in named.items() if value is not None})
         except (ValueError, RecursionError) as error:
-            raise InputError(f"line {number} of {place} is not a topic: {error}", remedy=f"give {FORMS}") from error
-        records.append((number, replace(topic, words=_texts(topic.words), examples=_texts(topic.examples))))
+            raise InputError(f"{where} of {place} is not a topic: {error}", remedy=f"give {FORMS}") from error
+        records.append((where, replace(topic, words=_texts(topic.words), examples=_texts(topic.examples))))
     return records
 
 
-def _table_records(place: Path, text: str) -> list[tuple[int, Topic]]:
+def _table_records(place: Path, text: str) -> list[tuple[str, Topic]]:
     header = text.lstrip().split("\n", 1)[0]
     delimiter = max("\t,;", key=header.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
@@ -113,7 +122,7 @@ def _table_records(place: Path, text: str) -> list[tuple[int, Topic]]:
         what = "has no column called name" if unknown is None else f"has a column {unknown!r}"
         raise InputError(f"{place} {what}", remedy=f"give {FORMS}")
     reader.fieldnames = columns
-    records = []
+    records: list[tuple[str, Topic]] = []
     try:
         for row in reader:
             cells = {name: (row.get(name) or "").strip() for name in COLUMNS}
@@ -124,7 +133,8 @@ def _table_records(place: Path, text: str) -> list[tuple[int, Topic]]:
                 )
             if any(cells.values()):
                 words, examples = (_texts(re.split(r"[;,|\n]", cells[name])) for name in ("words", "examples"))
-                records.append((reader.line_num, Topic(cells["name"], words, examples, cells["parent"] or None)))
+                topic = Topic(cells["name"], words, examples, cells["parent"] or None)
+                records.append((f"line {reader.line_num}", topic))
     except csv.Error as error:
         raise InputError(
             f"line {reader.line_num} of {place} is no row of a table: {error}", remedy=f"give {FORMS}"

@@ -149,8 +149,8 @@ class RunSettings:
     )
     topics: Any = parameter(
         None,
-        "Grow clusters from topics that you know: a csv table or JSON lines with name, words, examples and parent. In "
-        "Python also values of `Topic`. Clusters with these names grow from the words and examples, and parts of a "
+        "Grow clusters from topics that you know: a csv table or JSON objects with name, words, examples and parent. "
+        "In Python also values of `Topic`. Clusters with these names grow from the words and examples, and parts of a "
         "topic stand beneath it; the other documents are clustered freely. `n_clusters` counts both. Needs the default "
         "algorithm and texts.",
         type="path or sequence of Topic",
