@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+import doccluster
 from doccluster.corpus import read_corpus
 from doccluster.errors import DocclusterWarning, InputError
 from doccluster.pipeline.inspecting import inspect_source
@@ -194,3 +195,11 @@ def test_the_command_line_says_what_happens_to_markup(tmp_path, capsys, option, 
     out, err = capsys.readouterr()
     assert (json.loads(out)["lengths"]["least"] > 30) is kept
     assert ("to keep it, give --no-strip-html" in err) is (not option)
+
+
+def test_a_column_of_a_corpus_that_was_read_already_can_be_judged_by(tmp_path):
+    path = tmp_path / "speeches.csv"
+    path.write_text("text,party\n" + "a ferry sails,north\na wall holds,south\n" * 4, encoding="utf-8")
+    by_name = doccluster.run(read_corpus(path), n_clusters=2, truth="party")
+    assert by_name.evaluation.coverage["party"]["n_classes"] == 2
+    assert by_name.documents.labels == doccluster.run(path, n_clusters=2, truth="party").documents.labels

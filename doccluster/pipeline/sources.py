@@ -19,6 +19,7 @@ from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
+from doccluster.corpus.columns import cell_labels
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.reading import as_paths
@@ -202,10 +203,16 @@ def read_source(
     checksum = corpus_checksum(corpus)
     parts = source if isinstance(source, FilesInParts) else None
     corpus, left_out = (corpus, ()) if keeps_boilerplate else leave_out_boilerplate(corpus, parts)
-    source_documents = SourceDocuments(
-        DocumentTable.from_corpus(corpus), corpus.skipped, checksum, corpus=corpus, left_out=left_out
-    )
+    documents = _with_classes(DocumentTable.from_corpus(corpus), truth)
+    source_documents = SourceDocuments(documents, corpus.skipped, checksum, corpus=corpus, left_out=left_out)
     return replace(source_documents, max_expanded_size=max_expanded_size)
+
+
+def _with_classes(documents: DocumentTable, truth: Sequence[str]) -> DocumentTable:
+    """Return documents whose columns named in `truth` are labels, as they are where these are read from a file."""
+    columns = dict(documents.columns)
+    labels = {name: tuple(map(cell_labels, columns.pop(name))) for name in truth if name in columns}
+    return replace(documents, labels={**documents.labels, **labels}, columns=columns) if labels else documents
 
 
 def matrix_in(source: object) -> Matrix:
