@@ -338,3 +338,13 @@ def test_thousands_of_finer_clusters_are_left_out_and_said(monkeypatch):
     run = doccluster.run(doccluster.load_sample(), **how)
     assert run.around.finer == ()
     assert f"Subtopics are left out: there are {n_finer} of them; --granularity subtopics shows them." in run.notes
+
+
+def test_levels_have_columns_of_their_own_beside_those_of_the_source(texts):
+    kinds = [f"kind {number % 3}" for number in range(len(texts))]
+    names = np.repeat([f"group {number}" for number in range(THEMES * PARTS)], EACH)
+    frame = pd.DataFrame({"text": texts, "section": kinds})
+    run = doccluster.run(frame, labels=names.tolist(), language="none")
+    table = run.to_pandas()
+    assert table["section"].tolist() == kinds
+    assert table["level.section"].tolist() == [run.levels[0].clusters[number].label for number in run.levels[0].labels]

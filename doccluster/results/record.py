@@ -384,9 +384,9 @@ class Run:
         -------
         DataFrame
             Columns title, date, source, link, cluster, label, similarity, runner_up, margin, other (whether it is shown
-            as Other, and the cluster is only the nearest), one for each level where there are several, unless the
-            source has a column of that name, and one for each column of class labels and each other column of the
-            source; a document without terms has no cluster.
+            as Other, and the cluster is only the nearest), one for each level where there are several ("level.topic"
+            where the source has a column "topic"), and one for each column of class labels and each other column of
+            the source; a document without terms has no cluster.
         """
         import pandas as pd
 
@@ -399,8 +399,8 @@ class Run:
         table["margin"] = self.margin
         table["other"] = pd.array(self.shown_labels == self.n_clusters, dtype="boolean")
         for level in self.levels if len(self.levels) > 1 else ():
-            if level.name not in table:
-                table[level.name] = [level.clusters[number].label for number in level.labels.tolist()]
+            name = f"level.{level.name}" if level.name in table else level.name
+            table[name] = [level.clusters[number].label for number in level.labels.tolist()]
         both = pd.concat([table, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else table
         return both.iloc[self.reading_order].fillna({"label": ""})
 
