@@ -35,7 +35,13 @@ _SPACES = re.compile(r"\s\s+")
 _WORD_RUN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w(?:\+|\{([1-9][0-9]?),\})(?:\\b)?")
 # what stands before the point of a shortened word, by its length, since a look back has one length
 _INITIAL = r"(?<!\b\w\.)"
-_TITLES = r"(?<!\b(?:Mr|Ms|Dr|St|Lt|vs)\.)(?<!\b(?:Mrs|Sen|Rep|Gov|Gen|Col|Sgt)\.)(?<!\bProf\.)"
+_TITLES = "".join(
+    rf"(?<!\b(?i:{titles})\.)"
+    for titles in (
+        *("Mr|Ms|Dr|St|Lt|vs", "Mrs|Drs|Sen|Rep|Gov|Gen|Col|Sgt|Rev", "Prof|Capt|Mmes|Sens|Reps|Govs|Gens"),
+        *("Profs", "Messrs"),
+    )
+)
 _END = re.compile(rf"(?:(?<=[!?…])|(?<=\.){_INITIAL}{_TITLES}(?=\s+[^\sa-z]))\s+|(?<=[。！？])")
 
 
@@ -144,8 +150,8 @@ def character_ngrams_in_words(text: str, *, ngram_range: tuple[int, int]) -> lis
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text; what follows a shortened word goes on with its sentence.
 
-    >>> sentences("The U.S. envoy met Mr. J. Hill. It rained! So what?")
-    ['The U.S. envoy met Mr. J. Hill.', 'It rained!', 'So what?']
+    >>> sentences("The U.S. envoy met Mr. J. Hill and SEN. Bo. It rained! So what?")
+    ['The U.S. envoy met Mr. J. Hill and SEN. Bo.', 'It rained!', 'So what?']
     """
     return [sentence for sentence in _END.split(text) if sentence]
 

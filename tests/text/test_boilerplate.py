@@ -8,6 +8,7 @@ import pytest
 
 from doccluster.pipeline.main_line import run_pipeline
 from doccluster.text.boilerplate import LONGEST, find_repeated, without_repeated
+from doccluster.text.tokens import sentences
 
 FOOTER = "Sign up for our free morning newsletter today."
 WORDS = ["oil", "rye", "cup", "sea", "ice", "tin", "fog", "bee", "jam", "owl", "elm", "yak"]
@@ -95,3 +96,14 @@ def test_it_can_be_kept(tmp_path):
     run = run_pipeline(path, n_clusters=3, quality="fast", reader={"keep_boilerplate": True})
     assert "newsletter" in run.vectors.terms.tolist()
     assert not any("boilerplate" in note for note in run.notes)
+
+
+@pytest.mark.parametrize(
+    "title", ["Sen.", "SEN.", "Sens.", "REP.", "Reps.", "Gov.", "Govs.", "Capt.", "MR.", "Messrs."]
+)
+def test_a_shortened_title_ends_no_sentence(title):
+    assert sentences(f"WASHINGTON. {title} Ada Hill spoke. It rained.") == [
+        "WASHINGTON.",
+        f"{title} Ada Hill spoke.",
+        "It rained.",
+    ]
