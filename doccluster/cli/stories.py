@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import warnings
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 MAX_FAILURES = 20
 MAX_FINDINGS = 20
+NOT_REACHED = ("unknown-host", "unreachable")
+PROXIES = ("http_proxy", "https_proxy", "all_proxy")  # in the environment, in any case
 # what a check finds wrong that follows from the documents
 MADE_BY_CLUSTERING = {"placed", "family", "lead", "lineage", "memory"}
 MAX_TOLD = 60.0  # seconds that a program may take for one event
@@ -149,6 +152,9 @@ def _print_polled(done: Polled, store: str, *, as_json: bool) -> None:
             say(f"  {word:<11}{url}: {reason}{f' ({detail})' if detail else ''}")
         if len(troubles) > MAX_FAILURES:
             say(f"  {word:<11}{len(troubles) - MAX_FAILURES:,} more; --json names them all")
+    proxies = [name for name in os.environ if name.lower() in PROXIES and os.environ[name]]
+    if proxies and any(reason in NOT_REACHED for _, reason, _ in done.failures):
+        say_fact("proxy", f"{' and '.join(proxies)} names one, which poll does not use: it connects to feeds itself")
     if done.ahead > 0:
         say(f"  clock      this machine's is {_days(done.ahead)} ahead of the feeds and the store; they were believed")
     elif done.ahead:

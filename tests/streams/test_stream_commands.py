@@ -13,6 +13,8 @@ import pytest
 
 from doccluster.base.text_table import csv_text, write_csv_rows
 from doccluster.cli._console import print_json_lists
+from doccluster.cli.stories import _print_polled
+from doccluster.streams.polling.poller import Polled
 from doccluster.streams.store.access import reading
 from doccluster.streams.store.tables import DOCUMENT_COLUMNS, read_tables, rows_of
 from tests.cli.conftest import doccluster  # noqa: F401  a fixture
@@ -166,3 +168,13 @@ def test_stream_commands_do_not_load_what_costs_more_than_they_do(tmp_path):
     command = [sys.executable, "-c", LEAN, FEEDS, tmp_path / "news.db", tmp_path / "page.html"]
     told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
     assert told.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:3128"])
+def test_a_proxy_that_is_not_used_is_said_where_a_feed_is_not_reached(proxy, monkeypatch, capsys):
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    monkeypatch.delenv("http_proxy", raising=False)
+    monkeypatch.delenv("https_proxy", raising=False)
+    done = Polled(n_feeds=1, n_due=1, n_failed=1, failures=[("https://a.example/", "unknown-host", "a.example")])
+    _print_polled(done, "x.db", as_json=False)
+    assert ("HTTPS_PROXY names one, which poll does not use" in capsys.readouterr().out) == bool(proxy)
