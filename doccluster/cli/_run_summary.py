@@ -89,11 +89,11 @@ def _lines(cluster: Overview) -> str:
 def _dates(cluster: Overview, *, with_year: bool) -> str:
     if cluster.first is None or cluster.last is None:
         return ""
-    if cluster.first.year != cluster.last.year:
+    if cluster.first.year != cluster.last.year and cluster.period != "year":
         return f"{month_words(cluster.first)} – {month_words(cluster.last)}"
-    words = span_words(cluster.first, cluster.last)
+    words = span_words(cluster.first, cluster.last, cluster.period)
     # all of one year: the first line says which
-    return words if with_year else words.replace(f" {cluster.first.year}", "")
+    return words if with_year or cluster.period == "year" else words.replace(f" {cluster.first.year}", "")
 
 
 def print_run(run: Run, output: Path | None) -> None:
@@ -175,8 +175,8 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
                 "size": cluster.size,
                 "headline": facts.headline,
                 "label": cluster.label,
-                "first": facts.first and facts.first.isoformat(),
-                "last": facts.last and facts.last.isoformat(),
+                "first": facts.iso(facts.first),
+                "last": facts.iso(facts.last),
                 "similarity": facts.similarity,
                 "outlets": dict(facts.outlets),
                 "n_copies": facts.n_copies,
@@ -232,7 +232,7 @@ def _where_and_when(run: Run, clusters: Sequence[Overview]) -> str:
         for days in zip(*((cluster.first, cluster.last) for cluster in clusters), strict=True)
     )
     outlets = {name for cluster in clusters for name, _ in cluster.outlets}
-    when = f", {span_words(firsts[0], lasts[-1])}" if firsts else ""
+    when = f", {span_words(firsts[0], lasts[-1], clusters[0].period)}" if firsts else ""
     doubtful = sum(count for text, count in Counter(filter(None, run.documents.dates)).items() if doubt(text))
     when += f" ({doubtful:,} {'date' if doubtful == 1 else 'dates'} not believed)" if doubtful else ""
     return when + (f", {len(outlets):,} outlets" if len(outlets) > 1 else "")

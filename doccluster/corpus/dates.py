@@ -24,6 +24,7 @@ from zoneinfo import ZoneInfo
 from doccluster.base.validation import is_missing
 
 FIRST_YEAR = 1000
+PERIODS = {"year": 4, "month": 7, "day": 10}  # and how many characters of an ISO date say it
 LONGEST_DATE = 100  # characters
 DAY, MONTH, OPEN = "day", "month", "open"  # what a date of two numbers and a year begins with
 _SECONDS = (1e8, 1e10)  # 1973 to 2286, and 1653 to 1966: a number in this range is a Unix time stamp
@@ -114,10 +115,24 @@ def as_moment(date: str) -> int | None:
     return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(seconds=1)
 
 
+def period_of(dates: Iterable[str]) -> str:
+    """Return the period that most dates of a column name: "year", "month" or "day".
+
+    >>> period_of(["2019", "2020", ""]), period_of(["2019-03", "2019"]), period_of(["2019", "2019-03-01"])
+    ('year', 'month', 'day')
+    """
+    lengths = sorted(len(date) for date in dates if date)
+    middle = lengths[len(lengths) // 2] if lengths else 10
+    return next((period for period, length in PERIODS.items() if length == middle), "day")
+
+
 def date_value(value: object) -> object:
     """Return the value that stands for a date; None for NaN, NaT and blanks."""
     while isinstance(value, Mapping) and len(value) == 1:  # {"$date": {"$numberLong": ...}}, as MongoDB writes JSON
         value = next(iter(value.values()))
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        # {"date-parts": [[2019, 11, 15]]}, as Crossref does
+        value = "-".join(f"{part:02}" for part in value[0] if type(part) is int)
     return None if is_missing(value) or (isinstance(value, str) and not value.strip()) else value
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.parameter_fields import at_the_door
+from doccluster.corpus.dates import PERIODS
 from doccluster.errors import InputError
 from doccluster.report.canvas import NARROW, Path, house_style, new_axes, plain, written
 from doccluster.report.drawn_map import (
@@ -28,7 +29,7 @@ from doccluster.report.story_cards import Lines
 from doccluster.report.svg import tick_step
 from doccluster.report.wording import counted, date_words, span_words
 from doccluster.results.overview import days_of, outlets_of, overview
-from doccluster.results.prevalence import MIN_GROUP, PERIODS, GroupCounts, group_counts
+from doccluster.results.prevalence import MIN_GROUP, GroupCounts, group_counts
 from doccluster.results.record import Run
 
 if TYPE_CHECKING:
@@ -106,13 +107,16 @@ def _by_period(run: Run) -> GroupCounts:
     """
     if not any(run.documents.dates):
         raise InputError("no document has a date", remedy="make the run of a source with dates")
+    table = None
     for period in PERIODS:
         try:
             table = group_counts(run, period)
-        except InputError:  # all documents are of one, or it has too few of them
+        except InputError:  # all documents are of one, it has too few of them, or the dates name none
             continue
-        if period == "day" or len(table.groups) >= MIN_PERIODS:
-            return table
+        if len(table.groups) >= MIN_PERIODS:
+            break
+    if table is not None:
+        return table
     raise InputError(
         f"no two years, months or days have {MIN_GROUP} documents each", remedy="draw a run with more dated documents"
     )
@@ -180,8 +184,9 @@ def timeline(
     thickness = 0.86 * (bottom - top) / counts.size
     axes.barh(middles, -LONGEST * counts / counts.max(), left=AXIS, height=thickness, color=colour)
     axes.vlines(AXIS, top, bottom, color=ground.muted, linewidth=0.8)
-    for day in np.linspace(first, last, N_DATES).tolist():
-        words = date_words(date.fromordinal(round(day)))
+    # the last first, so that of days with the same words the first has the mark
+    marks = {date_words(date.fromordinal(round(day)), facts.period): day for day in np.linspace(last, first, N_DATES)}
+    for words, day in marks.items():
         write_lines(axes, words, AXIS - LONGEST - 8, float(level(day)), ground.muted, ha="right")
     # as many documents lie between one title and the next, so that a busy time has more of them
     parts = np.array_split(np.argsort(days, kind="stable"), min(days.size, MAX_HEADLINES))
@@ -199,9 +204,8 @@ def timeline(
     write_lines(axes, in_lines(facts.headline, 70, 1), MARGIN, 1.2 * SIZE, ink, ha="left", size=14, weight="bold")
     outlets = f", {counted(len(facts.outlets), 'outlet')}" if facts.outlets else ""
     far = f"; {n_far:,} earlier or later" if n_far else ""
-    size_and_span = (
-        f"{counted(days.size, 'document')}{outlets}, {span_words(date.fromordinal(first), date.fromordinal(last))}{far}"
-    )
+    span = span_words(date.fromordinal(first), date.fromordinal(last), facts.period)
+    size_and_span = f"{counted(days.size, 'document')}{outlets}, {span}{far}"
     write_lines(axes, size_and_span, MARGIN, 2.8 * SIZE, ground.muted, ha="left")
     if ax is None:
         figure.set_facecolor(ground.paper)

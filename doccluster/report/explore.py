@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from doccluster.corpus.dates import PERIODS, period_of
 from doccluster.errors import InputError
 from doccluster.labeling.profiles import ClusterDescription, largest_per_row
 from doccluster.report.plane import Plane
@@ -26,6 +27,7 @@ MAX_TRUTHS = 2
 MAX_COLUMNS = 6  # that documents can be coloured and chosen by
 MAX_GROUPS, MAX_ROWS = 8, 30  # of a table of shares
 MAX_CLASSES = 200  # of a column; the rest are one class
+MAX_PARTS = 48  # of the whole time
 MAX_TERMS = 1_500
 MAX_POSTINGS = 500_000  # pairs of a document and a term, in runs of up to 100,000 documents
 POSTINGS_PER_DOCUMENT = 5  # in larger ones
@@ -129,13 +131,24 @@ def _places(plane: Plane, order: Rows) -> dict[str, Any]:
 
 
 def _dates(run: Run, order: Rows) -> dict[str, Any] | None:
-    """Return the first day, and for each document the days from the day before it; 0 where it has no date."""
-    days = days_of(run.documents.dates)[order]
+    """Return the first day, for each document the days from the day before it (0 where it has no date), and the days on
+    which the parts of the whole time begin: years or months where the dates name no days."""
+    days, period = days_of(run.documents.dates)[order], period_of(run.documents.dates)
     dated = days[days > 0]
     if not dated.size or dated.min() == dated.max():
         return None
     first, last = (date.fromordinal(int(day)).isoformat() for day in (dated.min(), dated.max()))
-    return {"first": first, "last": last, "days": packed(np.where(days > 0, days - dated.min() + 1, 0))}
+    unit: Any = period[0].upper()
+    periods = np.arange(np.datetime64(first, unit), np.datetime64(last, unit) + 1)
+    n_parts = min(MAX_PARTS, periods.size)
+    begins = periods[-(-np.arange(n_parts) * periods.size // n_parts)].astype("datetime64[D]") - np.datetime64(first)
+    return {
+        "first": first,
+        "last": last,
+        "days": packed(np.where(days > 0, days - dated.min() + 1, 0)),
+        "letters": PERIODS[period],
+        "begins": (begins.astype(np.int64) + 1).tolist(),
+    }
 
 
 def shown_columns(run: Run) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from doccluster.base.progress import LOOPS
+from doccluster.corpus.dates import PERIODS, period_of
 from doccluster.labeling.placement import BORDERLINE_MARGIN
 from doccluster.labeling.profiles import ClusterDescription, Representative
 from doccluster.report.wording import date_words, one_line, safe_link, span_words
@@ -84,6 +85,7 @@ class StoryCard:
     similarity: float
     is_other: bool = False
     named_by: str = ""  # the model that chose the headline
+    period: str = "day"  # what the dates of the run name
 
     @property
     def lead(self) -> DocumentLine | None:
@@ -172,12 +174,12 @@ class Lines:
         title, begins = documents.titles[row].strip(), first_sentence(documents.excerpts[row])
         # a text may begin with its own title
         remainder = documents.excerpts[row].removeprefix(" ".join(title.split()) or begins).lstrip()
-        day = as_date(documents.dates[row])
+        day, period = as_date(documents.dates[row]), period_of([documents.dates[row]])
         return DocumentLine(
             id=one_line(documents.ids[row]),
             name=one_line(title or begins, HEADLINE_LENGTH) or one_line(documents.ids[row]) or f"document {row}",
-            date=date_words(day) if day else "",
-            date_iso=day.isoformat() if day else "",
+            date=date_words(day, period) if day else "",
+            date_iso=day.isoformat()[: PERIODS[period]] if day else "",
             source=one_line(self.outlets[row], 60),
             link=safe_link(documents.links[row]),
             excerpt=one_line(remainder, 180) if title or not begins.endswith("…") else "",
@@ -244,10 +246,13 @@ def _story(
         n_copies=facts.n_copies,
         first=facts.first,
         last=facts.last,
-        span=span_words(facts.first, facts.last) if facts.first is not None and facts.last is not None else "",
+        span=span_words(facts.first, facts.last, facts.period)
+        if facts.first is not None and facts.last is not None
+        else "",
         bins=_bins(days[members], period),
         similarity=facts.similarity,
         is_other=is_other,
+        period=facts.period,
         named_by=one_line(cluster.named_by, 60),
     )
 

@@ -123,7 +123,7 @@ def _source(run: Run) -> str:
 def _sentence(run: Run, stories: tuple[StoryCard, ...], source: str, noun: tuple[str, str]) -> str:
     start = counted(run.n_documents, "document") + (f" from {source}" if source else "")
     days = [day for story in stories for day in (story.first, story.last) if day is not None]
-    dated = f", dated {span_words(min(days), max(days)).replace(' – ', ' to ')}," if days else ""
+    dated = f", dated {span_words(min(days), max(days), stories[0].period).replace(' – ', ' to ')}," if days else ""
     if run.n_clusters == 1:
         return f"{start}{dated} {'form' if run.n_documents > 1 else 'forms'} one {noun[0]}."
     sizes = run.shown_sizes[: run.n_clusters]

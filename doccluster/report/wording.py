@@ -80,13 +80,14 @@ def decimal(value: float | None, digits: int = 2) -> str:
     return f"\u2212{text}" if value < 0 else text
 
 
-def date_words(day: date) -> str:
-    """Return a date as people write it, the same in every locale.
+def date_words(day: date, period: str = "day") -> str:
+    """Return a date as people write it, the same in every locale; or its month or year, where no more is known.
 
-    >>> date_words(date(2026, 3, 3))
-    '3 Mar 2026'
+    >>> date_words(date(2026, 3, 3)), date_words(date(2026, 3, 1), "month"), date_words(date(2026, 1, 1), "year")
+    ('3 Mar 2026', 'Mar 2026', '2026')
     """
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+    month = f"{MONTHS[day.month - 1]} {day.year}"
+    return {"day": f"{day.day} {month}", "month": month, "year": str(day.year)}[period]
 
 
 def moment_words(when: datetime) -> str:
@@ -104,15 +105,19 @@ def month_words(day: date) -> str:
     >>> month_words(date(2026, 3, 3))
     'Mar 2026'
     """
-    return f"{MONTHS[day.month - 1]} {day.year}"
+    return date_words(day, "month")
 
 
-def span_words(first: date, last: date) -> str:
-    """Return the time from `first` to `last` in as few words as say it.
+def span_words(first: date, last: date, period: str = "day") -> str:
+    """Return the time from `first` to `last` in as few words as say it; `period`: what the dates name, such as a year.
 
     >>> span_words(date(2026, 3, 3), date(2026, 3, 9)), span_words(date(2026, 3, 3), date(2026, 4, 9))
     ('3–9 Mar 2026', '3 Mar – 9 Apr 2026')
+    >>> span_words(date(2019, 1, 1), date(2020, 1, 1), "year"), span_words(date(2019, 1, 1), date(2019, 1, 1), "month")
+    ('2019 – 2020', 'Jan 2019')
     """
+    if period != "day":
+        return " – ".join(dict.fromkeys((date_words(first, period), date_words(last, period))))
     if first == last:
         return date_words(first)
     if (first.year, first.month) == (last.year, last.month):

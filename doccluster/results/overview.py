@@ -17,7 +17,7 @@ import numpy as np
 
 from doccluster.base.arrays import Integers, Labels
 from doccluster.base.packed_strings import CodedColumn
-from doccluster.corpus.dates import disbelief
+from doccluster.corpus.dates import PERIODS, disbelief, period_of
 from doccluster.corpus.markup import holds_tags, strip_markup
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
@@ -71,6 +71,11 @@ class Overview:
     n_copies: int  # documents that are near-copies of an earlier one in it
     similarity: float  # the mean cosine of its documents to its centroid; nan for Other, which has none
     is_beginning: bool = False  # whether the headline is how a document begins, which says less than the label
+    period: str = "day"  # what the dates of the run name: a "year", a "month" or a "day"
+
+    def iso(self, day: date | None) -> str | None:
+        """Return the first or the last date as ISO 8601 text, as precise as the dates of the run are."""
+        return None if day is None else day.isoformat()[: PERIODS[self.period]]
 
     @property
     def short_name(self) -> str:
@@ -85,7 +90,7 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
     """
     level = run.levels[len(run.around.coarser)] if level is None else level
     partition = run.partition if level.clusters is run.clusters else Partition(level.labels, level.clusters)
-    days = days_of(run.documents.dates)
+    days, period = days_of(run.documents.dates), period_of(run.documents.dates)
     outlets = outlets_of(run.documents)
     endings = title_endings(_distinct(run.documents.titles), _distinct(outlets))
     shared = _titles_of_several_clusters(run.documents.titles, level.labels, endings)
@@ -116,6 +121,7 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
                 n_copies=0 if run.copy_of is None else members.size - np.unique(run.copy_of[members]).size,
                 similarity=math.nan if cluster in other_clusters else float(run.similarity[members].mean()),
                 is_beginning=is_beginning,
+                period=period,
             )
         )
     return tuple(overviews)

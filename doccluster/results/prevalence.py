@@ -16,6 +16,7 @@ from scipy import sparse
 from doccluster.base.arrays import Floats, Integers
 from doccluster.base.validation import RandomState, as_generator
 from doccluster.corpus.columns import kept_name, type_of
+from doccluster.corpus.dates import PERIODS
 from doccluster.errors import InputError
 from doccluster.measures.chance import holm
 from doccluster.results.views import Prevalence
@@ -23,7 +24,6 @@ from doccluster.results.views import Prevalence
 if TYPE_CHECKING:
     from doccluster.results.record import Run
 
-PERIODS = {"year": 4, "month": 7, "day": 10}  # and how many characters of an ISO date say it
 MIN_GROUP = 5  # documents of a group that is compared
 MAX_GROUPS = 200
 MAX_NUMBERS = 10  # different numbers of a column whose values are groups; of more, quarters are

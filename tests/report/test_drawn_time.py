@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
 import doccluster
+from doccluster.cli._run_summary import print_run
 from doccluster.errors import InputError
-from doccluster.report import plots
+from doccluster.report import plots, write_report
+from doccluster.report.explore import _dates
 from doccluster.report.wording import date_words
-from doccluster.results.overview import days_of
+from doccluster.results.overview import days_of, overview
+from doccluster.results.run_tables import clusters_columns
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +114,47 @@ def test_what_has_no_two_days_has_no_timeline(newsroom_run):
     dated = doccluster.run(doccluster.load_sample()[:60], n_clusters=3, random_state=0)
     with pytest.raises(InputError, match="no two years, months or days have 5 documents each"):
         plots.over_time(dated)
+
+
+CASES = Path(__file__).parents[1] / "corpus" / "files"
+
+
+@pytest.fixture(scope="module")
+def of_two_years():
+    """A run of documents whose dates are years."""
+    rows = pd.read_csv(CASES / "46-years.csv", dtype=str)
+    return doccluster.run(rows, labels=[0, 1] * 12, language="none", vectorizer={"min_df": 1})
+
+
+def test_dates_that_are_years_are_drawn_and_told_as_years(of_two_years, tmp_path):
+    axes = plots.over_time(of_two_years).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["2019", "2020"]
+    said = [text.get_text() for text in plots.timeline(of_two_years, 0).axes[0].texts]
+    assert sorted(said[:2]) == ["2019", "2020"]
+    assert any(text.endswith("12 documents, 2019 – 2020") for text in said)
+    assert not any("Jan" in text for text in said)
+    with pytest.raises(InputError, match="'month' has no values"):
+        of_two_years.prevalence("month")
+    html = tmp_path / "report.html"
+    write_report(of_two_years, html)
+    page = html.read_text(encoding="utf-8")
+    assert "dated 2019 to 2020," in page
+    assert "Jan 20" not in page
+    assert '"letters":4' in page.replace(" ", "")
+    assert '"begins":[1,366]' in page.replace(" ", "")
+
+
+def test_the_screen_and_the_tables_name_no_day_of_a_year(of_two_years, capsys):
+    print_run(of_two_years, None)
+    screen = capsys.readouterr().out
+    assert "24 documents (text: text), 2019 – 2020" in screen
+    assert "Jan" not in screen
+    assert clusters_columns(of_two_years)["first_date"] == ["2019", "2019"]
+
+
+def test_dates_that_are_months_are_told_as_months():
+    rows = [{"text": f"ferry harbour number{n}", "date": f"2026-0{1 + n % 4}"} for n in range(20)]
+    run = doccluster.run(rows, labels=[0, 1] * 10, language="none", vectorizer={"min_df": 1})
+    assert plots.over_time(run).axes[0].get_xticklabels()[0].get_text() == "2026-01"
+    assert [facts.iso(facts.last) for facts in overview(run)] == ["2026-03", "2026-04"]
+    assert _dates(run, np.arange(20))["begins"] == [1, 32, 60, 91]

@@ -50,6 +50,7 @@ const readData = () => {
     clusters, firsts, truths, rows: unpacked(given.rows),
     x: given.map && unpacked(given.map.x), y: given.map && unpacked(given.map.y), grid: given.map && given.map.grid,
     days: given.dates && unpacked(given.dates.days), first: given.dates && given.dates.first, last: given.dates && given.dates.last,
+    letters: given.dates && given.dates.letters, begins: given.dates && given.dates.begins,
     terms: given.terms && readTerms(given.terms),
   };
 };

@@ -56,20 +56,21 @@ const showTerms = (data, mask, act) => {
 };
 
 const showTimes = (data, mask, act) => {
-  const span = dayNumber(data, data.last);
-  const n = Math.min(48, span);
+  const n = data.begins.length;
   const all = new Array(n).fill(0), own = new Array(n).fill(0);
   for (let doc = 0; doc < data.n; doc++) {
     if (!data.days[doc]) continue;
-    const bin = Math.min(n - 1, Math.floor(((data.days[doc] - 1) * n) / span));
+    let bin = n - 1;
+    while (bin && data.begins[bin] > data.days[doc]) bin--;
     all[bin]++;
     own[bin] += mask[doc];
   }
   const most = Math.max(...all);
-  const edges = (bin) => [Math.ceil((bin * span) / n) + 1, Math.ceil(((bin + 1) * span) / n)];
+  const edges = (bin) => [Math.max(1, data.begins[bin]), bin + 1 < n ? data.begins[bin + 1] - 1 : dayNumber(data, data.last)];
   byId("times").replaceChildren(...all.map((count, bin) => {
     const [first, last] = edges(bin).map((day) => dayText(data, day));
-    const said = `${first === last ? first : first + " to " + last}: ${own[bin]} of ${many(count, "document")}`;
+    const [from, to] = [first, last].map((text) => text.slice(0, data.letters));
+    const said = `${from === to ? from : from + " to " + to}: ${own[bin]} of ${many(count, "document")}`;
     return make("button", { type: "button", title: said, "aria-label": said, click: () => act.time(first, last) }, make("span", { style: `height:${(100 * count) / most}%` }, make("span", { style: `height:${count ? (100 * own[bin]) / count : 0}%` })));
   }));
   byId("from").value = choice.from;

@@ -35,7 +35,7 @@ const csvOf = (data, mask) => {
     if (!mask[doc]) continue;
     const known = named(doc) || { id: "", title: "", source: "", link: "", similarity: "" };
     const cluster = data.clusters[doc];
-    lines.push([data.rows[doc] + 1, known.id, known.title, data.days && data.days[doc] ? dayText(data, data.days[doc]) : "", known.source, known.link, cluster, labelOf(data, cluster), known.similarity, ...data.truths.map((truth) => (truth.codes[doc] ? truth.values[truth.codes[doc] - 1] : ""))]);
+    lines.push([data.rows[doc] + 1, known.id, known.title, data.days && data.days[doc] ? dayText(data, data.days[doc]).slice(0, data.letters) : "", known.source, known.link, cluster, labelOf(data, cluster), known.similarity, ...data.truths.map((truth) => (truth.codes[doc] ? truth.values[truth.codes[doc] - 1] : ""))]);
   }
   return lines.map((line) => line.map(csvCell).join(",") + "\n").join("");
 };
