@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from doccluster.base.parameter_fields import Parameter, parameters_of
 from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
-from doccluster.corpus.columns import FULL_TEXTS, SAMPLED_ROWS, SHORTEST_PROSE, SNIPPETS, TEXT_NAMES, TIMES
+from doccluster.corpus.column_names import FULL_TEXTS, FURTHER, SHORT_TEXTS, SNIPPETS, TITLES, USUAL
+from doccluster.corpus.columns import SAMPLED_ROWS, SHORTEST_PROSE, TIMES
 from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.measures import Measure, list_measures
@@ -139,6 +140,17 @@ _RULES = (
     "about HTML. Titles are judged apart from texts. Where most of at least ten texts hold tags, escaped or not, they "
     "are read without markup. `strip_html=False` keeps both.",
     "",
+    "The same holds for escapes that are written out (`\\n`, `\\t`, `\\u00e9`): where more texts hold them than a line "
+    "end or a tab of their own, another backslash (paths, patterns, LaTeX) or a word of those who write about them, "
+    "they are read as the characters that they mean, also where the backslash is doubled.",
+    "",
+    "## Words for no text, returns of spreadsheets, indexes of words",
+    "",
+    "A text that is only a word for a missing one (`[deleted]`, `[removed]`, `[No abstract available]`, "
+    "`<Media omitted>` and their like) is empty. `_x000D_` and other controls as spreadsheets write them in XML are "
+    'read as controls. An object of words and their places (`{"The": [0], "ferry": [1]}`), or its source in a cell, '
+    "is the text that it gives.",
+    "",
     "## Feeds, and lists of them",
     "",
     "A feed is known by its root (`rss`, `feed`, `rdf:RDF`), in files named .xml, .rss, .atom, .rdf, .php or without a "
@@ -155,6 +167,9 @@ _RULES = (
     "2019年11月15日, AM and PM, "
     "20191115, 20191115103000, and Unix time stamps in seconds to nanoseconds of 1973 to 2286 and of 1653 to 1966, as "
     "text or as numbers. Two digits at the end are a year from 1969 to 2068.",
+    "",
+    "A date that is a year or a month counts for years and months, never for days. Where most dates of a run are such, "
+    "its screens, tables and figures tell the time in years or months.",
     "",
     "A zone is an offset, a name such as Europe/Berlin, or an abbreviation of one zone (EST as in RFC 822). One "
     "that means several (IST, CST, BST, AST, ET and others) leaves the time out and the day in. Dates of feeds are in "
@@ -189,14 +204,35 @@ _TABLE_RULES = (
     "",
     "1. The usual names, the likeliest first: {names}.",
     "2. Another column replaces it if it has many times its prose: {full} times that of a full text "
-    "({full_names}), {short} times that of a shorter form or of a field in an object, {title} times that of a "
-    "title. A column without a usual name needs {least} characters on average. The prose of a column is the mean "
+    "(those before `abstract`), {short} times that of a shorter form or of a field in an object, {title} times that "
+    "of a title. A column without a usual name needs {least} characters on average. The prose of a column is the mean "
     "length of its cells, each text counted once; links, dates, numbers, identifiers, objects and JSON are no "
     "prose, and columns of ids, dates, links, sources and authors take no part.",
     "3. A title goes with a snippet ({snippets}): both are the text.",
     "",
     "`inspect`, `run`, `run.json` (`resolved`, `text_columns`) and `Corpus.text_columns` say which column it was."
     " If none reads like a text, the error lists the columns.",
+    "",
+    "## The other columns of a table",
+    "",
+    "Names are compared without case, blanks, dots, hyphens and underscores, so that `published_at` is also "
+    "`publishedAt` and `Published At`. What version 1.0 knew is looked for first, as it is written; a column that it "
+    "kept under its own name stays beside its new role. The likeliest come first:",
+    "",
+    "- ids: {id_names};",
+    "- titles: {title_names};",
+    "- dates: {date_names};",
+    "- links: {link_names};",
+    "- sources: {source_names}.",
+    "",
+    "Where no name says which column is the date, what the first {rows} rows hold decides: one column of dates (more "
+    "than nine tenths of its cells, in at least half of the rows; no numbers, which may be anything) is the date, "
+    "and `inspect` and `run` say so. Where there are several, or its name says birth, death, a deadline and the "
+    'like, they name the columns and the option. An empty name (`--column date=`, `date_column=""`) says that no '
+    "column has a role.",
+    "",
+    "A cell of labels may be a list: of JSON, or as Python and numpy write it (`['a', 'b']`, `('a', 'b')`, `{{'a'}}`, "
+    "`['a' 'b']`).",
     "",
     "## Objects in columns",
     "",
@@ -219,9 +255,14 @@ _TABLE_RULES = (
     "three columns, where all rows below are of one width) and rows that are narrower than one with usual names. A "
     "comment with the names of columns is the header.",
     "- Below it may stand a row of units or types (`[m]`, `(s)`, `-`, `string`, ...), or the two rows of Orange, "
-    "whose `class` columns are labels; Orange's one row (`cD#topic`, `mS#text`) is read too.",
+    "whose `class` columns are labels; Orange's one row (`cD#topic`, `mS#text`) is read too. So are up to three rows "
+    "of surveys: those down to one with `ImportId`; one that repeats two names, or has words where all rows below have "
+    "numbers or dates; a short one that is empty in the first column and another where no row below is.",
     "- These lines are listed as `about-the-table`. A first row that reads like the documents below it is an error, as "
-    "it may be one of them: `header=false`, or name the text.",
+    "it may be one of them: `header=false`, or name the text. It is a header if the first column is called like an id "
+    "or a date, if a name stands over numbers or dates, a question over cells that are none, or several words over "
+    "half as many at most.",
+    "- Each row may end in a delimiter more than the header, or begin with its name, as R writes it, which is its id.",
     "- A file without a telling name is a table if its first line names a text, or all lines have as many tabs.",
     "- Delimiters that are found: {delimiters}. A line ends in LF, CR or both, also in one file. A quote that is "
     "closed within a cell or never costs its row, which is listed; reading goes on in the next line.",
@@ -266,8 +307,8 @@ def formats_page() -> str:
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     names = {
         "rows": SAMPLED_ROWS,
-        "names": _listed(TEXT_NAMES),
-        "full_names": _listed(FULL_TEXTS),
+        "names": _listed((*FULL_TEXTS, *SHORT_TEXTS, *TITLES)),
+        **{f"{role}_names": _listed((*names, *FURTHER.get(role, ()))) for role, names in USUAL.items()},
         "snippets": _listed(SNIPPETS),
         "least": SHORTEST_PROSE,
         **{name: TIMES[place] for name, place in (("full", 0), ("short", 1), ("title", 3))},

@@ -127,7 +127,7 @@ def columns_of(_context: click.Context, _option: click.Parameter, texts: Iterabl
     columns_of_roles: dict[str, list[str]] = {}
     for text in texts:
         role, equals, column = text.partition("=")
-        if not equals or not column or role not in ROLES:
+        if not equals or role not in ROLES or (not column and role in SEVERAL):
             raise click.BadParameter(
                 f"{text!r} does not say what a column holds; write ROLE=NAME, ROLE one of {', '.join(ROLES)}."
             )

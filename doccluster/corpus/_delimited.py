@@ -18,11 +18,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from doccluster.corpus.assembly import UniqueNames
+from doccluster.corpus.column_names import PLAIN_DATES, PLAIN_IDS, plain_name
 from doccluster.corpus.columns import (
     SAMPLED_ROWS,
     Columns,
     choose_columns,
+    has_id_column,
     is_like_its_cells,
+    is_missing_cell,
+    is_value,
     listed,
     looks_like_header,
     row_draft,
@@ -38,6 +42,8 @@ ABOUT_TABLE = "about-the-table"  # why a line that belongs to a header, or stand
 LARGEST_FIELD = 2**31 - 1  # the most that the csv module takes on every platform
 _SAMPLE_ROWS = 50
 _ESCAPED_QUOTE = re.compile(r'\\"[^,;\t|\r\n]')  # within a cell; a cell may well end in a backslash
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_QUESTION = ("?", "？", "؟")
 _NO_WORD = re.compile(r"[^\w ]+")
 _USUAL = ReadOptions()
 
@@ -94,7 +100,8 @@ def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions
     try:
         columns = choose_columns(names, options, table=file.name, first_rows=records, classes=header.classes)
         text = columns.text[-1]
-        if options.header and not options.text_columns and is_like_its_cells(text, records):
+        is_like_cells = options.header and not options.text_columns and is_like_its_cells(text, records)
+        if is_like_cells and not _names_columns(names, rows):
             raise UnknownColumn(
                 f"the first row of {file.name} reads like a document, not like the names of columns",
                 remedy=("name the text with ", Argument("text_column"), f", its columns are {listed(names)}"),
@@ -111,6 +118,25 @@ def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions
                 Argument("header", False),
             ),
         ) from error
+
+
+def _names_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether a first row that reads like a document names columns, as the questions of a form do.
+
+    It does if it begins with a usual name of ids or dates; if a name stands over numbers or dates, or a question over
+    cells that are none, or several words over a few words each.
+    """
+    if plain_name(names[0]) in PLAIN_IDS | PLAIN_DATES:
+        return True
+    for place, name in enumerate(names):
+        cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
+        n_questions = sum(cell.endswith(_QUESTION) for cell in cells)
+        is_question = name.endswith(_QUESTION) and n_questions < len(cells) / 2
+        is_over_values = len(cells) > 1 and all(map(is_value, cells)) and any(map(str.isalpha, name))
+        n_words = max((len(cell.split()) for cell in cells), default=0) if len(cells) > 2 else 0
+        if is_question or (is_over_values and not is_value(name)) or 0 < 2 * n_words <= len(name.split()):
+            return True
+    return False
 
 
 class TableRows:
@@ -131,6 +157,7 @@ class TableRows:
         by_name = "\t" if file.place.suffix.lower() in (".tsv", ".tab") else None
         delimiter = options.delimiter or by_name or next(filter(None, map(delimiter_in, self._before)), None)
         self.dialect = choose_dialect(sample[sum(map(len, self._before)) :], delimiter, options)
+        self._escaped = f'"\\\r\n{self.dialect.delimiter}'
         self._lines_of_row: list[str] = []
         self._skipped: list[Skipped] = []  # lines before the next row
 
@@ -173,6 +200,8 @@ class TableRows:
                 place = f"{self._name}, line {self.line}"
                 self._skipped.append(Skipped(place, "too-long", "a line longer than a document may be"))
             else:
+                if self.dialect.escapechar:  # what the dialect does not escape stands for itself
+                    line = _ESCAPE.sub(lambda match: match[0] if match[1] in self._escaped else rf"\{match[0]}", line)
                 self._lines_of_row.append(line)
                 yield line
 
@@ -216,6 +245,8 @@ def _regularity(sample: str, delimiter: str, options: ReadOptions) -> float:
     widths = [len(row) for row in rows[rows_before(rows, options) if options.header else 0 :]]
     if not widths or widths[0] < 2:  # the header is in the first row, and it has every column
         return 0.0
+    if len(widths) > 1 and set(widths[1:]) == {widths[0] + 1}:  # each row has a delimiter more, or the name of the row
+        widths[0] += 1
     return Counter(widths)[widths[0]] / len(widths) + min(widths[0], 50) / 1000
 
 
@@ -247,7 +278,8 @@ def read_parquet(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
         n_rows = table.metadata.num_rows  # more than a few need at least a bit each in the file
         if not 0 <= n_rows <= max(options.allowance.n_items, 8 * size):
             raise ReadFailure("broken-parquet", f"it claims {n_rows:,} rows in {size:,} bytes")
-        texts = [field.name for field in table.schema_arrow if "string" in str(field.type)]
+        telling = re.compile("string|date|timestamp")
+        texts = [field.name for field in table.schema_arrow if telling.search(str(field.type))]
         first = (row for batch in table.iter_batches(SAMPLED_ROWS, columns=texts) for row in batch.to_pylist())
         columns = choose_columns(list(table.schema_arrow.names), options, table=file.name, first_rows=first)
         batches = table.iter_batches(_BATCH, columns=columns.needed)
@@ -271,12 +303,15 @@ PARQUET = Format(
 
 MAX_BEFORE = 20  # rows before a header
 _SPREADSHEET = re.compile(r'\ufeff?"?sep=(.)"?\s*', re.IGNORECASE)
+_NUMBERED = re.compile(r'#"?[,;]\S')  # a first column may be called #
 _CELL_ENDS = re.compile(r"[,;\t|~^](?! )")
 _TYPES = "continuous|discrete|string|time|text|str|int|integer|float|double|number|date|datetime|categorical"
 _UNIT = re.compile(rf"\[.*\]|\(.*\)|-+|{_TYPES}", re.IGNORECASE)
 _SHORT_UNIT = re.compile(r"[^\d\s]{0,3}")
 _TYPE = re.compile(f"[cdst]|{_TYPES}", re.IGNORECASE)
 _ROLE = re.compile(r"c|class|m|meta|w|weight|i|ignore|skip|[a-z_]+=.*", re.IGNORECASE)
+_IMPORT_ID = re.compile(r'\s*\{"ImportId":')
+_LONGEST_ANSWER_KIND = 40  # characters: Open-Ended Response
 _MARKED = re.compile(r"(?=[mciwCDST])([mciw]?)[CDST]?#\s*(\S.*)")
 
 
@@ -298,7 +333,8 @@ def stands_before(line: str, options: ReadOptions) -> bool:
     """
     text = line.strip("\ufeff \t\r\n\"'")
     cells = _CELL_ENDS.split(text.lstrip("# "))
-    is_comment = options.header and text.startswith("#") and not (len(cells) > 1 and looks_like_header(cells, options))
+    is_header = _NUMBERED.match(text) or (len(cells) > 1 and looks_like_header(cells, options))
+    is_comment = options.header and text.startswith("#") and not is_header
     return not text or is_comment or delimiter_in(line) is not None
 
 
@@ -334,6 +370,9 @@ def header_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> Header:
         return Header([str(place) for place in range(1, len(rows[0]) + 1)], [])
     before = rows_before(rows, options)
     cells = [cell.strip("\ufeff \t\r\n") for cell in rows[before]]
+    ends = {row[-1] if len(row) == len(cells) + 1 else "" for row in rows[before + 1 :]}
+    if len(cells) > 1 and ends and "" not in ends:  # R puts no name over those of rows
+        cells.insert(0, "row" if has_id_column(cells) else "id")
     marked = [_MARKED.fullmatch(cell) for cell in cells]
     below = rows[before + 1 : before + 3]
     n_below = int(len(below) > 1 and _has_units(below[0]))
@@ -342,11 +381,38 @@ def header_of(rows: Sequence[Sequence[str]], options: ReadOptions) -> Header:
     is_role = [_ROLE.fullmatch(role) is not None for cell in roles for role in cell]
     if is_role and all(is_role) and any(map(_TYPE.fullmatch, below[0])):
         n_below, is_class = 2, [bool({"c", "class"}.intersection(cell)) for cell in roles]
+    n_below = n_below or _further_rows(cells, rows[before + 1 :])
     unique_names = UniqueNames(".")
     titles = [cell if mark is None else mark[2] for cell, mark in zip(cells, marked, strict=True)]
     # each name once: a second "text" is "text.2", an unnamed one "3"; a header in a comment begins with #
     names = [unique_names.take(name.lstrip("# " * (place == 1)) or str(place)) for place, name in enumerate(titles, 1)]
     return Header(names, [name for name, flag in zip(names, is_class, strict=False) if flag], before, n_below)
+
+
+def _further_rows(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first rows below the names of columns belong to the header, as in tables of surveys."""
+    with_ids = [number for number, row in enumerate(rows[:3], 1) if any(map(_IMPORT_ID.match, row))]  # of Qualtrics
+    if with_ids:
+        return with_ids[-1]
+    return next((number for number in range(2) if not _explains(names, rows[number:])), 2) if len(rows) > 3 else 0
+
+
+def _explains(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether the first row says again or further what the columns are.
+
+    It repeats names, or has words where all others have numbers or dates (two cells at least); or it is empty where no
+    other is (two cells, of them the first), and short.
+    """
+    n_signs = n_empty = 0
+    for name, cell, *others in zip(names, *rows, strict=False):
+        filled = [other for other in others if other]
+        is_typed = len(filled) > 2 and all(map(is_value, filled))
+        if is_typed and is_value(cell):
+            return False
+        n_signs += bool(cell) and (plain_name(cell) == plain_name(name) or (is_typed and not is_missing_cell(cell)))
+        n_empty += not cell and len(filled) == len(others) > 2
+    is_without = n_empty > 1 and not rows[0][0] and max(map(len, rows[0])) <= _LONGEST_ANSWER_KIND
+    return n_signs > 1 or is_without
 
 
 def _has_units(row: Sequence[str]) -> bool:

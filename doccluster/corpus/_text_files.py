@@ -24,6 +24,8 @@ from doccluster.errors import Argument, importing
 
 _DECLARATION = re.compile(r"^[\s\ufeff]*<\?xml[^>]*\?>")
 _CONTROLS = re.compile(f"[{CONTROLS}]")  # which no XML may hold
+_LABEL = re.compile(r"__label__([^\s,]+)")
+_LABELS_OF_LINE = re.compile(rf"[\ufeff\s]*(?:{_LABEL.pattern}[\s,]*)+")
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_ENDS = re.compile(r" ?\n[ \n]*")
 
@@ -35,17 +37,25 @@ def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 
 def read_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
-    """Return one document for each line."""
+    """Return one document for each line; labels at its head, as fastText has them (``__label__a``), are its labels."""
     for number, line in enumerate(file.lines(options.document_bytes), 1):
         where = f"{file.name}:{number}"
         if line is None:
             yield Skipped(where, "too-long", f"a line of more than {options.document_bytes:,} bytes")
         else:
-            yield Draft(line.rstrip("\r\n"), where)
+            head = _LABELS_OF_LINE.match(line)
+            labels = {"label": tuple(dict.fromkeys(_LABEL.findall(head[0])))} if head else {}
+            yield Draft(line[head.end() if head else 0 :].rstrip("\r\n"), where, labels=labels)
 
 
 TEXT = Format("text", read_text, "a file", "the subfolder is the label `class`", aliases=("folder", "txt"))
-LINES = Format("lines", read_lines, "a line")
+LINES = Format(
+    "lines",
+    read_lines,
+    "a line",
+    "the label `label`, of labels at its head as fastText has them (`__label__a`)",
+    recognises=lambda beginning: _LABELS_OF_LINE.match(beginning.text) is not None,
+)
 
 
 def read_html(file: InputFile, options: ReadOptions) -> Iterator[Draft]:

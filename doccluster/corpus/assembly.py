@@ -26,6 +26,8 @@ from doccluster.errors import NothingUsable
 
 # controls carry nothing, and lone surrogates (from JSON escapes) cannot be written to any file again
 _UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")
+# a control or a _ in the XML of a spreadsheet: _x000D_, and _x005F_ before what would read like one
+_SPREADSHEET_ESCAPE = re.compile(r"_x(?:005[Ff]_(?=x[0-9A-Fa-f]{4}_)|(00[01][0-9A-Fa-f])_)")
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
@@ -84,6 +86,8 @@ def changed_names(names: Sequence[str], separator: str = "#") -> dict[int, str]:
 
 def clean_text(text: str) -> str:
     """Return `text` with plain newlines and without characters that are not seen, or cannot be written."""
+    if "_x00" in text:
+        text = _SPREADSHEET_ESCAPE.sub(lambda match: "_" if match[1] is None else chr(int(match[1], 16)), text)
     if "\r" in text:
         text = _NEWLINES.sub("\n", text)
     if _UNWRITABLE.search(text):
@@ -257,10 +261,10 @@ class CorpusBuilder:
         self._n_texts += sum(block.n_texts for block in blocks)
         self._n_coded += sum(map(len, parts))
 
-    def build(self, *, labels_of: LabelsOf | None = None, **remarks: Any) -> Corpus:
+    def build(self, *, labels_of: LabelsOf | None = None, date_remarks: tuple[str, ...] = (), **remarks: Any) -> Corpus:
         """Return the corpus, with what is remarked of its sources. Raises NothingUsable if no document is left."""
         parts = self.rows or [self._open.completed()]
-        dates = self._settle_dates(parts)
+        dates = replace(self._settle_dates(parts), remarks=date_remarks)
         rows = joined_rows(parts) if self.rows else parts[0]
         if labels_of is not None:
             rows.labels |= labels_of(rows)

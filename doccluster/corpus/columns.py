@@ -1,14 +1,16 @@
 """Which column of a table is what, and one row of it as a document; the same for csv, JSON, Parquet and DataFrames.
 
-That of the text is judged by its name and by how much prose its first rows hold. Columns may lie in objects:
-`content.body` is the value of `body` in the object `content`.
+That of the text is judged by its name and by how much prose its first rows hold; that of the date by its name, else by
+whether it holds dates. Columns may lie in objects: `content.body` is the value of `body` in the object `content`.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,23 +18,28 @@ from typing import Any
 
 from doccluster.base.text_table import in_one_line
 from doccluster.base.validation import is_missing
+from doccluster.corpus._written_cells import items_of_list, text_of_index, without_placeholder
 from doccluster.corpus.assembly import UniqueNames
-from doccluster.corpus.dates import iso_date
+from doccluster.corpus.column_names import (
+    AUTHORS,
+    LABELS,
+    PLAIN_IDS,
+    SNIPPETS,
+    TEXT_NAMES,
+    TEXT_TIERS,
+    USUAL,
+    by_plain_name,
+    plain_name,
+    usual_column,
+)
+from doccluster.corpus.dates import OPEN, DateReading, date_value, iso_date, read_date
 from doccluster.corpus.markup import strip_markup
 from doccluster.corpus.reader import Draft, ReadFailure, UnknownColumn
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument
 
-# Names that columns of text go by, the likeliest first; compared without case, spaces as _.
-FULL_TEXTS = ("text", "body", "content", "contents", "full_text", "article", "document", "doc")
-SNIPPETS = ("snippet", "excerpt", "teaser", "short_description", "lead", "lead_paragraph", "standfirst")
-SHORT_TEXTS = (
-    *("abstract", "description", "summary", "message", "review", "comment", "post", "tweet", "sentence", "question"),
-    *("blurb", *SNIPPETS),
-)
-TITLES = ("headline", "title")
-TEXT_NAMES = (*FULL_TEXTS, *SHORT_TEXTS, *TITLES)
-_WRAPPED = ("rendered", "value", "main", "#text", "$t", "$oid", "$date", "name")  # the value in an object that is one
+# the value in an object that is one
+_WRAPPED = ("rendered", "value", "main", "#text", "$t", "$oid", "$date", "name", "datetime")
 SAMPLED_ROWS = 100
 _MAX_CELLS = 20_000  # of the sample: of very wide tables ten rows are enough
 _SAMPLED_CHARACTERS = 2_000  # of a cell
@@ -49,11 +56,9 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S*|\S+@\S+", re.IGNORECASE)
 _JSON_SOURCE = re.compile(r"""\s*(?:\{\s*["'}]|\[\s*[\[{]).*[}\]]\s*""", re.DOTALL)
 _NO_LETTERS = re.compile(r"[0-9!-/:-@\[-`{-~]")
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a column without case, its blanks as _."""
-    return "_".join(name.strip().lower().split())
+_OTHER_DAY = re.compile(
+    r"birth|born|\bdob\b|death|died|due|deadline|expir|until|hire|join", re.IGNORECASE
+)  # no day of a document
 
 
 def value_at(row: Mapping[str, object], name: str) -> object:
@@ -64,7 +69,7 @@ def value_at(row: Mapping[str, object], name: str) -> object:
     ('Rain.', ['a', 'b'], None)
     """
     if name in row:
-        return row[name]
+        return text_of_index(row[name])
     head, dot, inner_name = name.partition(".")
     inner = row.get(head) if dot else None
     if isinstance(inner, str) and is_json_source(inner):
@@ -92,7 +97,7 @@ def leaf_names(names: Iterable[str], rows: Sequence[Mapping[str, object]]) -> li
 
 
 def _paths(value: object, name: str, levels: int) -> Iterator[str]:
-    if isinstance(value, Mapping) and levels:
+    if isinstance(value, Mapping) and levels and not isinstance(text_of_index(value), str):
         for key, inner in value.items():
             yield from _paths(inner, f"{name}.{key}", levels - 1)
     elif value is not None:
@@ -181,8 +186,8 @@ def choose_text(
         usual = names[0]
     if usual is None:
         return ()
-    title = next((name for name in leaves if _word(name) in TITLES and above(name) == above(usual)), None)
-    return (title, usual) if title is not None and _word(usual) in SNIPPETS else (usual,)
+    title = next((name for name in leaves if _word(name) in TEXT_TIERS[2] and above(name) == above(usual)), None)
+    return (title, usual) if title is not None and _word(usual) in map(plain_name, SNIPPETS) else (usual,)
 
 
 def above(name: str) -> str:
@@ -199,7 +204,7 @@ def _word(name: str) -> str:
 def _place_among_names(name: str, *, is_inner: bool) -> tuple[int, int] | None:
     """Return how likely a usual name is that of the text, the lowest first; None for another name."""
     word = _word(name)
-    for tier, words in enumerate((FULL_TEXTS, SHORT_TEXTS, TITLES)):
+    for tier, words in enumerate(TEXT_TIERS):
         if word in words:
             return (2 if is_inner else 0, 1, 3)[tier], words.index(word)
     return None
@@ -217,21 +222,6 @@ OWN_COLUMNS = {
     *("family", "first", "other", "moves_to", "section", "topic", "subtopic", "story"),
     *("cluster_1", "membership_1", "cluster_2", "membership_2", "cluster_3", "membership_3"),
 }
-# Names that columns go by when the user names none, the likeliest first; compared without case, spaces as _.
-ID_COLUMNS = ("id", "doc_id", "docid", "document_id", "_id", "uid", "guid", "uuid")
-_TITLE = ("title", "headline", "subject")
-_AUTHORS = ("authors", "author", "byline", "creator")  # long lists of names, not texts
-_DATE = (
-    *("date", "datetime", "published", "pubdate", "pub_date", "published_at", "publish_date", "publication_date"),
-    *("date_published", "created_at", "created", "timestamp", "time"),
-)
-_LINK = ("link", "url", "uri", "permalink")
-_SOURCE = ("source", "publisher", "publication", "outlet", "feed")
-_USUAL = {"id": ID_COLUMNS, "title": _TITLE, "date": _DATE, "link": _LINK, "source": _SOURCE}
-_LABELS = (
-    *("class", "label", "labels", "category", "categories", "topic", "topics", "target", "tag", "tags"),
-    *("section", "newsgroup", "story", "genre"),
-)
 # What pandas, R and SQL write for "no value"; a document that is only this word has no text.
 _MISSING = frozenset({"", "nan", "NaN", "NaT", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None"})
 
@@ -248,6 +238,7 @@ class Columns:
     source: str | None = None
     labels: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    date_remark: str = ""  # which columns hold dates, where no name says which is the date
 
     @property
     def needed(self) -> list[str]:
@@ -274,18 +265,22 @@ def choose_columns(
     first_rows: Iterable[Mapping[str, object]],
     classes: Sequence[str] = (),
 ) -> Columns:
-    """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows."""
-    named = {role: getattr(options, f"{role}_column") for role in _USUAL}
+    """Return the role of each column, as named by the user, else by its name; of the text, also by the first rows.
+
+    An empty name says that no column has a role.
+    """
+    named = {role: getattr(options, f"{role}_column") for role in USUAL}
     labels = options.label_names if options.label_names is not None else ()
     names_chosen = (*options.text_columns, *named.values(), *labels, *options.kept_columns)
     rows = list(itertools.islice(first_rows, SAMPLED_ROWS))
     leaves = leaf_names(names, rows)
     for name in names_chosen:
-        if name is not None and name not in names and all(value_at(row, name) is None for row in rows):
+        if name and name not in names and all(value_at(row, name) is None for row in rows):
             raise UnknownColumn(f"{table} has no column {name!r}", remedy=f"its columns are {listed(leaves)}")
-    by_name = {plain_name(name): name for name in reversed(names)}
-    usual_columns = [_first(_USUAL[role], by_name) for role in _USUAL if role != "title"]
-    authors = (by_name.get(name) for name in _AUTHORS)
+    given = {role: name for role, name in named.items() if name is not None}
+    by_name = by_plain_name(names)
+    usual_columns = [usual_column(role, by_name) for role in USUAL if role != "title"]
+    authors = (by_name.get(name) for name in AUTHORS)
     unavailable = frozenset(filter(None, [*named.values(), *labels, *usual_columns, *authors]))
     text = options.text_columns or choose_text(names, rows, unavailable)
     if not text:
@@ -294,13 +289,64 @@ def choose_columns(
             remedy=("name one with ", Argument("text_column"), f", its columns are {listed(leaves)}"),
         )
     beside = f"{above(text[-1])}."  # the fields beside a text that lies in an object
-    by_name = {plain_name(name.removeprefix(beside)): name for name in leaves if name.startswith(beside)} | by_name
-    usual_labels = (by_name[name] for name in _LABELS if by_name.get(name) not in (None, *options.dropped_columns))
+    inner_names = {name.removeprefix(beside): name for name in leaves if name.startswith(beside)}
+    by_name = {name: inner_names[inner] for name, inner in by_plain_name(list(inner_names)).items()} | by_name
+    usual_labels = (by_name[name] for name in LABELS if by_name.get(name) not in (None, *options.dropped_columns))
     if options.label_names is None:
         labels = tuple(name for name in dict.fromkeys([*classes, *usual_labels]) if name not in text)
-    roles: dict[str, Any] = {role: named[role] or _first(usual, by_name) for role, usual in _USUAL.items()}
+    roles: dict[str, Any] = {role: usual_column(role, by_name) for role in USUAL} | given
     columns = replace(Columns(text, labels=labels), **roles)
-    return replace(columns, keep=_kept_columns(leaves, rows, columns.needed, options))
+    before: dict[str, Any] = {role: usual_column(role, by_name, further=False) for role in USUAL} | given
+    cells = [cell for row in rows if columns.date and not is_missing_cell(cell := _value(row, columns.date))]
+    if columns.date != before["date"] and cells and not any(read_date(cell) != DateReading() for cell in cells):
+        columns = replace(columns, date=None)  # `updated` may say yes or no
+    if columns.date is None:
+        columns = _with_dates(columns, leaves, rows)
+    # a column that 1.0 kept under its own name stays, whatever it is taken for today
+    return replace(columns, keep=_kept_columns(leaves, rows, replace(columns, **before).needed, options))
+
+
+def _with_dates(columns: Columns, names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> Columns:
+    """Return the columns with that of the date by what it holds, where there is just one, or a remark on several."""
+    rows = rows[: max(10, _MAX_CELLS // max(len(names), 1))]
+    shares = {name.removesuffix(".$date"): _share_of_dates(name, rows) for name in names if name not in columns.needed}
+    dated = [name for name, share in shares.items() if share]
+    if not dated:
+        return columns
+    first = dated[0]
+    is_near = any(first in row for row in rows) or above(first) == above(columns.text[-1])
+    is_sure = is_near and shares[first] >= 0.5 and not _OTHER_DAY.search(first)
+    if len(dated) == 1 and is_sure:
+        return replace(columns, date=first, date_remark=f"The column {first!r} holds dates and is read as the date.")
+    what = f"columns {listed(dated)} hold dates; if one" if len(dated) > 1 else f"column {first!r} holds dates; if it"
+    option = shlex.quote(f"date={first}")
+    return replace(columns, date_remark=f"The {what} is that of the documents: --column {option}.")
+
+
+def _share_of_dates(name: str, rows: Sequence[Mapping[str, object]]) -> float:
+    """Return in which share of the rows a column has a date; 0 where a tenth of its cells are something else."""
+    cells = [cell for row in rows if not is_missing_cell(cell := date_value(value_at(row, name)))]
+    if not any(map(_is_day, cells[:5])):
+        return 0.0
+    return len(cells) / len(rows) if sum(map(_is_day, cells)) > 0.9 * len(cells) else 0.0
+
+
+def is_missing_cell(cell: object) -> bool:
+    """Say whether a cell is empty, or the word that a program writes for that."""
+    return cell is None or (isinstance(cell, str) and cell.strip() in _MISSING)
+
+
+def _is_day(cell: object) -> bool:
+    """Say whether a cell is the date of a day or month; no number is, which may be anything."""
+    if not isinstance(cell, str):
+        return isinstance(cell, dt.date) or type(cell).__name__ == "datetime64"
+    reading = read_date(cell)
+    return not cell.strip().isdecimal() and not _NUMBER.fullmatch(cell) and bool(reading.order == OPEN or reading.iso)
+
+
+def is_value(cell: str) -> bool:
+    """Say whether a cell is a number or a date."""
+    return _NUMBER.fullmatch(cell) is not None or _is_day(cell)
 
 
 def _kept_columns(
@@ -340,8 +386,9 @@ def has_text_column(names: Iterable[str], options: ReadOptions) -> bool:
     return any(plain_name(name) in TEXT_NAMES for name in names)
 
 
-def _first(candidates: Sequence[str], by_name: Mapping[str, str]) -> str | None:
-    return next((by_name[name] for name in candidates if name in by_name), None)
+def has_id_column(names: Iterable[str]) -> bool:
+    """Say whether one of the names is that of a column of ids."""
+    return not PLAIN_IDS.isdisjoint(map(plain_name, names))
 
 
 def listed(names: Sequence[str]) -> str:
@@ -371,6 +418,7 @@ def row_draft(row: Mapping[str, object], columns: Columns, options: ReadOptions,
         extra={new: _cell(row, name) for name, new in columns.kept_names.items()},
         text_columns=columns.text,
         renamed_columns=columns.renamed,
+        date_remark=columns.date_remark,
     )
 
 
@@ -397,11 +445,11 @@ def kept_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _cell(row: Mapping[str, object], name: str | None) -> str:
-    return cell_text(_value(row, name)) if name is not None else ""
+    return cell_text(_value(row, name)) if name else ""
 
 
 def _value(row: Mapping[str, object], name: str) -> object:
-    return _unwrapped(row[name] if name in row else value_at(row, name))
+    return _unwrapped(value_at(row, name))
 
 
 def _unwrapped(value: object) -> object:
@@ -415,7 +463,7 @@ def _text(row: Mapping[str, object], name: str) -> str:
     if isinstance(value, Mapping):
         inner = listed(leaf_names([name], [row]))
         raise ReadFailure("bad-record", f"{name!r} is an object and not a text; name a field in it: {inner}")
-    return cell_text(value)
+    return without_placeholder(cell_text(value))
 
 
 def cell_text(value: object) -> str:
@@ -465,22 +513,24 @@ def typed_value(cell: str | None, kind: type) -> object:
 
 
 def cell_labels(value: object, separator: str | None = None) -> tuple[str, ...]:
-    """Return the labels in a cell: none, one, or several (a list, a list written as JSON, or text cut at `separator`).
+    """Return the labels in a cell: none, one, or several (a list, also of JSON or Python, or text cut at `separator`).
 
     >>> cell_labels(["earn", "acq"]), cell_labels("a;b", ";"), cell_labels(None)
     (('earn', 'acq'), ('a', 'b'), ())
-    >>> cell_labels('["earn", "acq"]'), cell_labels("[sic]")
-    (('earn', 'acq'), ('[sic]',))
+    >>> cell_labels('["earn", "acq"]'), cell_labels("['earn' 'acq']"), cell_labels("[sic]")
+    (('earn', 'acq'), ('earn', 'acq'), ('[sic]',))
     """
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple | set):
         return tuple(text for text in (cell_text(_unwrapped(item)).strip() for item in value) if text)
     text = cell_text(_unwrapped(value)).strip()
-    if separator is None and text.startswith("["):
-        items = parsed_json(text)  # words or numbers that a cell of a csv holds
+    if separator is None and text.endswith(("]", ")", "}")):
+        items = parsed_json(text) if text[0] == "[" else None  # words or numbers that a cell of a csv holds
         if isinstance(items, list) and all(isinstance(item, str | int | float) for item in items):
             return cell_labels(items)
+        if (written := items_of_list(text)) is not None:
+            return cell_labels(written)
     if separator and separator in text:
         return tuple(part for part in (piece.strip() for piece in text.split(separator)) if part)
     return (text,) if text else ()

@@ -355,11 +355,12 @@ class DateCounts:
     n_guessed: int = 0
     guess: str = ""  # how these were read, in words
     unread: tuple[str, ...] = ()  # some that could not be read
+    remarks: tuple[str, ...] = ()  # on columns that hold dates, where no name says which is the date
 
     @property
     def doubts(self) -> str:
         """The counts as a sentence, "" where all dates were read for certain."""
-        return self.in_words() if self.n_unread or self.n_guessed else ""
+        return self.in_words() if self.n_unread or self.n_guessed else " ".join(self.remarks)
 
     def in_words(self) -> str:
         """Return the counts as a sentence, "" where there are no dates.
@@ -369,14 +370,14 @@ class DateCounts:
         """
         total = self.n_read + self.n_unread
         if not total:
-            return ""
+            return " ".join(self.remarks)
         sentence = f"{self.n_read:,} of {total:,} {'date was' if total == 1 else 'dates were'} read"
         if self.n_unread:
             shown = [f'"{text}"' for text in self.unread] + ["..."] * (self.n_unread > len(self.unread))
             sentence += f", {self.n_unread:,} could not be read ({', '.join(shown)})"
         if self.n_guessed:
             sentence += f"; {self.n_guessed:,} {'is a guess' if self.n_guessed == 1 else 'are guesses'}, {self.guess}"
-        return f"{sentence}."
+        return " ".join([f"{sentence}.", *self.remarks])
 
 
 @dataclass

@@ -129,7 +129,9 @@ def _is_table(text: str, options: ReadOptions) -> bool:
     lines = list(itertools.dropwhile(lambda line: stands_before(line, options), lines))
     if len(lines) < 2:
         return False
-    n_tabs = {line.count("\t") for line in lines}
+    n_tabs = {line.count("\t") for line in lines[1:]}
+    # below the names of columns there may be a tab more in each row
+    n_tabs |= {lines[0].count("\t")} - ({number - 1 for number in n_tabs} - {0})
     if len(lines) > 2 and len(n_tabs) == 1 and n_tabs != {0} and not any(line.startswith("\t") for line in lines):
         return True
     delimiter = choose_dialect("\n".join(lines)).delimiter

@@ -16,6 +16,7 @@ from doccluster.base.limited_process import Piece, WorkFailure, doubled
 from doccluster.base.named_places import query_in
 from doccluster.base.paths import usable_path
 from doccluster.base.validation import is_missing
+from doccluster.corpus._written_cells import without_placeholder
 from doccluster.corpus.columns import SAMPLED_ROWS, Columns, cell_text, choose_columns, row_draft
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import decode
@@ -230,4 +231,4 @@ def _read_texts(texts: Iterable[object]) -> Iterator[Draft | Skipped]:
             if not is_missing(value):
                 raise InputError(f"document {name} is of type {type(value).__name__}", remedy="expected text (str)")
             value = ""
-        yield Draft(value, f"document {name}", id=str(name))
+        yield Draft(without_placeholder(value), f"document {name}", id=str(name))

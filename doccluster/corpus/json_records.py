@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from doccluster.corpus.columns import (
-    ID_COLUMNS,
     choose_columns,
+    has_id_column,
     has_text_column,
     looks_like_header,
-    plain_name,
     row_draft,
 )
 from doccluster.corpus.document import Skipped
@@ -261,7 +260,7 @@ def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, 
     if len(widths) != 1 or min(widths) < 2 or all(isinstance(cell, list | Mapping) for cell in rows[0]):
         return None
     names = rows[0] if all(isinstance(name, str) for name in rows[0]) else []
-    has_header = looks_like_header(names, options) or any(plain_name(name) in ID_COLUMNS for name in names)
+    has_header = looks_like_header(names, options) or has_id_column(names)
     names = rows[0] if has_header else [str(place) for place in range(1, min(widths) + 1)]
     return (dict(zip(names, row, strict=True)) for row in rows[has_header:])
 
@@ -269,5 +268,4 @@ def _rows_of_lists(rows: list[Any], options: ReadOptions) -> Iterator[dict[str, 
 def _row(key: object, names: Sequence[object], cells: Sequence[object]) -> dict[str, object]:
     """Return a row by its columns, with the key of the row, if it has one, as its id unless a column holds that."""
     row = dict(zip(map(str, names), cells, strict=False))
-    has_id = key is None or any(plain_name(name) in ID_COLUMNS for name in row)
-    return row if has_id else {"id": str(key), **row}
+    return row if key is None or has_id_column(row) else {"id": str(key), **row}

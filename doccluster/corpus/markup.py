@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from doccluster.corpus._written_cells import are_escaped, without_escapes
 from doccluster.corpus.reader import Draft, Found, ReadFailure
 
 _HAS_MARKUP = re.compile(r"<[a-zA-Z/!?]|&[#a-zA-Z]")
@@ -199,8 +200,11 @@ def _after_silent(markup: str, tag: Tag, end: int, endless: set[str]) -> int:
     return closed
 
 
-def without_markup(rows_read: Iterable[_Row], note: Callable[[bool], None]) -> Iterator[_Row]:
-    """Hand over rows of a table as plain text, where most are HTML, or escaped; `note` is called with which."""
+def without_markup(rows_read: Iterable[_Row], note: Callable[[str], None]) -> Iterator[_Row]:
+    """Hand over rows of a table as plain text, where most are HTML, or escaped.
+
+    `note` is called with what was left out: "tags" or "references" of HTML, and "escapes".
+    """
     rows = iter(rows_read)
     first: list[_Row] = []
     failure: ReadFailure | None = None
@@ -210,12 +214,19 @@ def without_markup(rows_read: Iterable[_Row], note: Callable[[bool], None]) -> I
     except ReadFailure as error:  # what came before it is handed over first
         failure = error
     drafts = [row for row in first if isinstance(row, Draft)]
-    plain_text = _plain_reader([draft.text for draft in drafts if draft.text])
-    plain_title = _plain_reader([draft.title for draft in drafts if draft.title]) or plain_text
+    cells = {name: [cell for draft in drafts if (cell := getattr(draft, name))] for name in ("text", "title")}
+    escaped = [name for name in cells if are_escaped(cells[name])]
+    cells |= {name: list(map(without_escapes, cells[name])) for name in escaped}
+    if escaped:
+        note("escapes")
+    plain_text = _plain_reader(cells["text"])
+    plain_title = _plain_reader(cells["title"]) or plain_text
     if plain_text or plain_title:
-        note(plain_text is strip_markup or plain_text is _strip_escaped)
+        note("tags" if plain_text is strip_markup or plain_text is _strip_escaped else "references")
     for row in itertools.chain(first, rows):
         if isinstance(row, Draft):
+            for name in escaped:
+                setattr(row, name, without_escapes(getattr(row, name)))
             row.text = plain_text(row.text) if plain_text else row.text
             row.title = plain_title(row.title) if plain_title else row.title
         yield row

@@ -49,6 +49,7 @@ class Draft:
     is_whole_file: bool = False  # the file is the document, so that its folder can be its class
     text_columns: tuple[str, ...] = ()  # of a table: where the text stands,
     renamed_columns: tuple[str, ...] = ()  # and the columns kept under another name, since theirs had line ends
+    date_remark: str = ""  # and which columns hold dates, where no name says which is the date
 
 
 Found = Draft | Skipped  # what a reader may hand over

@@ -36,7 +36,7 @@ class ReadOptions:
     )
     id_column: str | None = parameter(None, "The column with the ids of the documents.", type="str")
     title_column: str | None = parameter(None, "The column with the titles.", type="str")
-    date_column: str | None = parameter(None, "The column with the dates.", type="str")
+    date_column: str | None = parameter(None, 'The column with the dates; "" where none has them.', type="str")
     link_column: str | None = parameter(None, "The column with the links.", type="str")
     source_column: str | None = parameter(None, "The column that says who published a document.", type="str")
     label_columns: str | Sequence[str] | None = parameter(

@@ -156,10 +156,13 @@ class Remarks:
     guessed: dict[str, str] = field(default_factory=dict)  # the files whose encoding is a guess, and which
     stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
     unescaped: list[str] = field(default_factory=list)  # those whose texts were escaped as in HTML, but had no tags
+    written_out: list[str] = field(default_factory=list)  # those whose line ends and signs were escapes
     nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
     splits: set[str] = field(default_factory=set)
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
     renamed_columns: dict[str, None] = field(default_factory=dict)  # and which columns had line ends in their names
+    text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand,
+    on_dates: dict[str, None] = field(default_factory=dict)  # and what is said of columns that hold dates
     unknown_column: UnknownColumn | None = None
     unread: dict[str, list[str]] = field(default_factory=dict)  # files by the sentence on the package they need
 
@@ -168,10 +171,12 @@ class Remarks:
         self.guessed |= remarks.guessed
         self.stripped += remarks.stripped
         self.unescaped += remarks.unescaped
+        self.written_out += remarks.written_out
         self.nuls += remarks.nuls
         self.splits |= remarks.splits
         self.text_columns |= remarks.text_columns
         self.renamed_columns |= remarks.renamed_columns
+        self.on_dates |= remarks.on_dates
         self.unknown_column = self.unknown_column or remarks.unknown_column
         for sentence, names in remarks.unread.items():
             self.unread.setdefault(sentence, []).extend(names)
@@ -191,6 +196,7 @@ class Remarks:
             ("encoding", unknown, guess),
             ("texts", self.stripped, markup),
             ("character references", self.unescaped, references),
+            (r"escapes (\n, \u00e9)", self.written_out, references),
             ("NULs", list(self.nuls), nuls),
             ("line ends and tabs in names of columns", [*map(repr, self.renamed_columns)], (" are read as blanks.",)),
         )
@@ -243,6 +249,7 @@ class Reading:
             )
         corpus = self.builder.build(
             labels_of=labels,
+            date_remarks=tuple(filter(None, self.remarks.on_dates)),
             stripped_html=bool(self.remarks.stripped),
             text_columns=tuple(self.remarks.text_columns),
             guessed_encodings=dict(Counter(self.remarks.guessed.values())),
@@ -300,7 +307,8 @@ class Reading:
         if self.options.strip_html is not None:
             return rows
         remarks = self.remarks
-        return without_markup(rows, lambda is_html: (remarks.stripped if is_html else remarks.unescaped).append(name))
+        kinds = {"tags": remarks.stripped, "references": remarks.unescaped, "escapes": remarks.written_out}
+        return without_markup(rows, lambda kind: kinds[kind].append(name))
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Add one document, or list it as skipped."""
@@ -314,6 +322,7 @@ class Reading:
                 return
         self.remarks.text_columns |= dict.fromkeys(item.text_columns)
         self.remarks.renamed_columns |= dict.fromkeys(item.renamed_columns)
+        self.remarks.on_dates[item.date_remark] = None
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))

@@ -11,7 +11,7 @@ from typing import Any
 
 from doccluster.base.plain_values import ShortRepr, cut, listed
 from doccluster.base.text_table import html_table
-from doccluster.corpus.columns import FULL_TEXTS, SNIPPETS
+from doccluster.corpus.column_names import FULL_TEXTS, SNIPPETS
 from doccluster.corpus.document import Document
 from doccluster.corpus.json_records import json_values
 from doccluster.corpus.opening import read_whole

@@ -22,7 +22,7 @@ from doccluster.base.limited_process import Allowance, Piece, TooCostly, WorkFai
 from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr, matrix_checksum, parse_size
 from doccluster.base.validation import check_matrix, unit_rows
-from doccluster.corpus.columns import ID_COLUMNS
+from doccluster.corpus.column_names import ID_COLUMNS
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.formats import TIMES_EXPANDED
 from doccluster.errors import Argument, InputError, importing, shown

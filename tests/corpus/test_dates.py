@@ -325,6 +325,7 @@ def test_inspect_says_how_many_dates_were_read_unread_and_guessed(tmp_path, caps
     words = " ".join(shown(capsys, "inspect", str(path)).split())
     assert '2 of 3 dates were read, 1 could not be read ("soon"); 1 is a guess, read with the month first.' in words
     counts = {"n_read": 2, "n_unread": 1, "n_guessed": 1, "guess": "read with the month first", "unread": ["soon"]}
+    counts["remarks"] = []
     assert json.loads(shown(capsys, "inspect", str(path), "--json"))["dates"] == counts
     assert inspect_source(path).dates == DateCounts(2, 1, 1, "read with the month first", ("soon",))
 

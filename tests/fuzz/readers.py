@@ -35,7 +35,12 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
         "彼は港へ行った。\n".encode("iso2022_jp"),
         b"~{<:Ky2;SQ~}\n" * 3,
     ),
-    "lines": (b"one line of words\nanother line\n\nlast", "für\nüber\nnoch über\n".encode("cp1252"), b"a\rb\rc"),
+    "lines": (
+        b"__label__a , __label__b text\n__label__c\nothers",
+        b"one line of words\nanother line\n\nlast",
+        "für\nüber\nnoch über\n".encode("cp1252"),
+        b"a\rb\rc",
+    ),
     "csv": (
         b'id,text,label,date\n1,"quoted, text",x,2024-05-01\n2,plain,y,1714521600\n3,"two\nlines ""here""",z,\n',
         b'sep=;\ntitle;body;topics\nOne;first body;"[""a"", ""b""]"\nTwo;second body;c\n',
@@ -146,6 +151,16 @@ _TABLE_TOKENS = (
     *(b'"', b'""', b",", b"\t", b";", b"|", b"\n", b"\r\n", b"\r", b"\\", b"sep=", b"text", b"id", b"[1]", b"1\n"),
     *(b"&amp;", b"&#8217;", b"&amp;amp;", b"&lt;p&gt;", b"&", b"<b>"),
     *(b"x,", b"text,", b"[" * 600, b"\x00", b"9" * 400),
+    *(
+        b"['a' 'b']",
+        b'"{""ImportId"":""a""}"',
+        b"[deleted]",
+        b"\\n",
+        b"\\ud83d",
+        b"_x000D_",
+        b"{'a': [0], 'b': [1]}",
+        b"when?",
+    ),
 )
 TOKENS: dict[str, tuple[bytes, ...]] = {
     "csv": _TABLE_TOKENS,
