@@ -140,3 +140,30 @@ def test_an_empty_name_is_no_source_here_or_in_a_record(tmp_path):
     record.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(InputError, match="an empty name cannot be a file"):
         repeat_run(record)
+
+
+def test_a_run_is_repeated_with_the_columns_that_it_read(tmp_path):
+    rows = [
+        {
+            "description": text,
+            "articleBody": f"{text} And the budget of the council.",
+            "publishedAt": "2026-03-01",
+            "journal": "A",
+        }
+        for text in TEXTS
+    ]
+    path, output = tmp_path / "a.jsonl", tmp_path / "run"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    chosen = {"text_column": "description", "date_column": "", "source_column": ""}
+    run = make_run(path, RunSettings(n_clusters=2, reader=chosen), output=output)
+    content = json.loads((output / "run.json").read_text(encoding="utf-8"))
+    content["parameters"]["reader"] = {}  # as 1.0.0 left it, which knew no other names
+    (output / "run.json").write_text(json.dumps(content), encoding="utf-8")
+    repetition = repeat_run(output)
+    assert repetition.same_labels
+    assert repetition.differences == ()
+    assert repetition.run.parameters["resolved"]["text_columns"] == ["description"]
+    assert not any([*repetition.run.documents.dates, *repetition.run.documents.sources])
+    assert run.provenance.checksum == repetition.run.provenance.checksum
+    # without a record the further names decide
+    assert doccluster.run(path, n_clusters=2).parameters["resolved"]["text_columns"] == ["articleBody"]

@@ -161,7 +161,6 @@ class Remarks:
     splits: set[str] = field(default_factory=set)
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
     renamed_columns: dict[str, None] = field(default_factory=dict)  # and which columns had line ends in their names
-    text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand,
     on_dates: dict[str, None] = field(default_factory=dict)  # and what is said of columns that hold dates
     unknown_column: UnknownColumn | None = None
     unread: dict[str, list[str]] = field(default_factory=dict)  # files by the sentence on the package they need

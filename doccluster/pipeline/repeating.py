@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,14 @@ from doccluster.clustering.algorithms import QUALITIES, get_algorithm
 from doccluster.corpus import Corpus
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.stored_texts import PickedTexts
-from doccluster.errors import Argument, InputError
+from doccluster.errors import Argument, DocclusterError, InputError
 from doccluster.pipeline.editing import read_edits
 from doccluster.pipeline.known_topics import Topic, ancestors
 from doccluster.pipeline.main_line import make_run
 from doccluster.pipeline.run_settings import MAY_BE_IN_MEMORY, RecordedRun, RunSettings, recorded_run, recorded_sources
 from doccluster.pipeline.source_meaning import column_named, read_documents
 from doccluster.results.record import Run
-from doccluster.results.run_folder import RunRecord, labels_checksum, load_run
+from doccluster.results.run_folder import DocumentsRecord, RunRecord, labels_checksum, load_run
 from doccluster.results.storage import read_record
 
 FILES_OF_READER = ("labels_file", "classes", "terms")
@@ -117,6 +118,8 @@ def repeat_run(
     anew = {argument: value for argument, value in named.items() if value is not None}
     documents, settings = _as_named(recorded, resolved, recorded.record(anew, announce))
     settings = replace(settings, random_state=then.provenance.seed, n_threads=n_threads)
+    if resolved.get("text_columns"):
+        settings = replace(settings, reader={**_columns_then(path.parent), **(settings.reader or {})})
     corrections: dict[Topic, frozenset[str]] = {}
     if keep_corrections:
         ids = None if source is None else read_documents(source, settings, silent, wants_texts=False).documents.ids
@@ -228,6 +231,18 @@ def _to_be_named(then: RunRecord, run: Run, path: Path, settings: RunSettings, a
         for made, terms in ((run, run.vectors.terms), (before, before.vectors.terms))
     )
     return None if names == names_before else to_compare
+
+
+def _columns_then(folder: Path) -> dict[str, str]:
+    """Return for dates and sources that no document of a run had that no column holds them, as a reader's parameters.
+
+    Later versions know more names of columns, and copies and what outlets repeat depend on both.
+    """
+    with suppress(DocclusterError):  # where the run is not there, its record is enough
+        documents = read_record(folder / "model/documents.json", DocumentsRecord).documents
+        columns = {"date_column": documents.dates, "source_column": documents.sources}
+        return {name: "" for name, values in columns.items() if not any(values)}
+    return {}
 
 
 def _corrections(folder: Path, topics: Sequence[Topic], ids: Collection[str] | None) -> dict[Topic, frozenset[str]]:

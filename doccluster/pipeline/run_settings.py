@@ -351,6 +351,9 @@ def recorded_run(parameters: Mapping[str, object], path: Path) -> RecordedRun:
         settings = replace(settings, letters=False, meaning_weight=weight, vectorizer=stemmed)
     if "analyzer" in resolved and not resolved.get("boilerplate"):  # older runs in blocks of texts say no more of it
         settings = replace(settings, reader={**(settings.reader or {}), "keep_boilerplate": True})
+    texts = resolved.get("text_columns") or []
+    if len(texts) == 1:  # the names that decide where none is given may have become more
+        settings = replace(settings, reader={"text_column": texts[0], **(settings.reader or {})})
     return RecordedRun(settings, recorded.source or (), recorded.directory or ".", path)
 
 
