@@ -103,8 +103,10 @@ def print_run(run: Run, output: Path | None) -> None:
         say_fact("compile", f"once for this machine, {compiling:.1f} s")
     overviews = overview(run)
     n_read = run.n_documents + len(run.empty_documents)
-    columns = ", ".join(run.parameters.get("resolved", {}).get("text_columns", ()))
-    text = f" (text: {columns})" if columns else ""
+    resolved = run.parameters.get("resolved", {})
+    columns = ", ".join(resolved.get("text_columns", ()))
+    facts = "; ".join(filter(None, (resolved.get("division"), columns and f"text: {columns}")))
+    text = f" ({facts})" if facts else ""
     say_fact("read", f"{n_read:,} documents{text}{_where_and_when(run, overviews)}{_skipped(run, output)}")
     # the density of the matrix counts what is stored and not zero
     matrix, n_empty = run.vectors.matrix, len(run.empty_documents)
@@ -164,6 +166,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
         "n_clusters": run.n_clusters,
         "n_other": run.n_other,
         "analysis": run.parameters.get("resolved", {}).get("analysis", {}),
+        "division": run.parameters.get("resolved", {}).get("division", ""),
         "text_columns": run.parameters.get("resolved", {}).get("text_columns", []),
         "seed": run.provenance.seed,
         "stability": run.parameters.get("resolved", {}).get("stability"),

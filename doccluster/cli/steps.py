@@ -218,7 +218,7 @@ def inspect_command(sources: tuple[str, ...], reader: Mapping[str, object], as_j
 def _print_inspection(inspection: Inspection) -> None:
     from doccluster.cli._run_summary import terms_told
 
-    say(f"  documents  {inspection.n_documents:,}")
+    say_fact("documents", f"{inspection.n_documents:,}{inspection.division and f' ({inspection.division})'}")
     if inspection.n_terms is not None and inspection.n_entries is not None:
         terms = terms_told(inspection.n_documents, inspection.n_terms, inspection.n_entries)
         say(f"  matrix     {terms}, {inspection.n_empty:,} documents without any")

@@ -30,6 +30,7 @@ _UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")
 _SPREADSHEET_ESCAPE = re.compile(r"_x(?:005[Ff]_(?=x[0-9A-Fa-f]{4}_)|(00[01][0-9A-Fa-f])_)")
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
+ABOUT_COLLECTION = "about-the-collection"  # the reason why a README gives no document
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
 _BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space does not count as text
 ROWS_AT_ONCE = 50_000  # that travel together
@@ -275,7 +276,7 @@ class CorpusBuilder:
         ids, renamed = _unique_ids(rows)
         listed = sorted([(after, 0, entry) for after, entry in rows.skipped] + renamed, key=lambda entry: entry[:2])
         companions = _companions(rows)
-        about = "about-the-collection", "a file about the collection, not one of its documents"
+        about = ABOUT_COLLECTION, "a file about the collection, not one of its documents"
         # without the companions the places of what was skipped no longer hold, so none are told
         listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
         rows_kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None

@@ -88,6 +88,8 @@ class Corpus:
         How many files were read in an encoding that nothing but their bytes speaks for.
     dates : DateCounts
         How many dates were read, how many could not be, and which are a guess.
+    division : str
+        What of the files is a document, in words: "each line of a.txt is a document".
     """
 
     @at_the_door  # ids and texts look alike, so they have to be named
@@ -104,10 +106,11 @@ class Corpus:
         text_columns: tuple[str, ...] = (),
         dates: DateCounts | None = None,
         guessed_encodings: Mapping[str, int] | None = None,
+        division: str = "",
     ) -> None:
         self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
         self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
-        self._dates, self.guessed_encodings = dates, guessed_encodings or {}
+        self._dates, self.guessed_encodings, self.division = dates, guessed_encodings or {}, division
         self._frame: Any = metadata if hasattr(metadata, "iloc") else None
         self._columns: dict[str, Sequence[Any]] = {
             str(name): values if isinstance(values, CodedColumn) else tuple(values)
@@ -191,7 +194,7 @@ class Corpus:
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
         shared = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns")
-        fields = {name: getattr(self, name) for name in (*shared, "guessed_encodings", "dates")}
+        fields = {name: getattr(self, name) for name in (*shared, "guessed_encodings", "dates", "division")}
         return Corpus(texts=texts, metadata=self._columns if self._frame is None else self._frame, **fields)
 
     def select(self, condition: Callable[[Document], bool] | None = None, **columns: object) -> Corpus:

@@ -27,10 +27,11 @@ from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import decode, encoding_by_mark, is_binary
 from doccluster.corpus.feeds import FEED, OPML
 from doccluster.corpus.json_records import JSON, JSON_LINES
+from doccluster.corpus.look_alikes import looks_like
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure, counted_stream, guarded
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 
 _RECORDS = (
     TEXT,
@@ -95,6 +96,11 @@ def recognise(file: InputFile, options: ReadOptions) -> str:
             return candidate.name
     if file.is_explicit and _is_table(beginning.text, options):
         return CSV.name
+    if file.is_only and (kind := looks_like(beginning)) is not None:
+        raise InputError(
+            f"{file.name} looks like {kind}, and each of its lines would be a document",
+            remedy=("save it as a table, or each text in a file; or take its lines with ", Argument("format", "lines")),
+        )
     return LINES.name if file.is_only else TEXT.name
 
 

@@ -448,3 +448,8 @@ class Format:
     has_columns: bool = False  # whether a document is a row, with columns
     is_apart: bool = False  # whether files are read in a process of their own, which they may harm,
     is_apart_packed: bool = False  # or those that come out of an archive
+
+    @property
+    def unit(self) -> str:
+        """The noun of what a document is: "row" for "a row", "entry" for "an entry of RSS"."""
+        return self.document.split()[1].strip(",:")

@@ -19,7 +19,7 @@ from doccluster.base.named_places import query_in
 from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
-from doccluster.corpus.assembly import CorpusBuilder, LabelsOf, ReadRows, clean_line
+from doccluster.corpus.assembly import ABOUT_COLLECTION, CorpusBuilder, LabelsOf, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.encodings import UNKNOWN, decode
@@ -34,6 +34,7 @@ from doccluster.corpus.walking import Walk, check_paths, expanded, stream_file
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
 
 _TOLD_EVERY = 500  # documents between two calls of progress
+_LONGEST_NAME = 60  # characters of a file's name in a sentence
 
 
 @described_by(ReadOptions)
@@ -162,6 +163,9 @@ class Remarks:
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
     renamed_columns: dict[str, None] = field(default_factory=dict)  # and which columns had line ends in their names
     on_dates: dict[str, None] = field(default_factory=dict)  # and what is said of columns that hold dates
+    # by what of them is a document ("" where each is one): how many files, and the first
+    n_files: Counter[str] = field(default_factory=Counter)
+    first_files: dict[str, str] = field(default_factory=dict)
     unknown_column: UnknownColumn | None = None
     unread: dict[str, list[str]] = field(default_factory=dict)  # files by the sentence on the package they need
 
@@ -176,9 +180,25 @@ class Remarks:
         self.text_columns |= remarks.text_columns
         self.renamed_columns |= remarks.renamed_columns
         self.on_dates |= remarks.on_dates
+        self.n_files += remarks.n_files
+        self.first_files = remarks.first_files | self.first_files
         self.unknown_column = self.unknown_column or remarks.unknown_column
         for sentence, names in remarks.unread.items():
             self.unread.setdefault(sentence, []).extend(names)
+
+    def division(self, n_about: int) -> str:
+        """Return in words what of the files is a document; `n_about` files were about the collection."""
+        counts = self.n_files - Counter({"": n_about})
+        return "; ".join(self._division_of(unit, count, is_all=len(counts) == 1) for unit, count in counts.items())
+
+    def _division_of(self, unit: str, n_files: int, *, is_all: bool) -> str:
+        name = clean_line(self.first_files[unit])
+        first = name if len(name) <= _LONGEST_NAME else f"...{name[-_LONGEST_NAME:]}"
+        if unit:
+            return f"each {unit} of {first if n_files == 1 else f'{n_files:,} files'} is a document"
+        if n_files == 1:
+            return f"{first if self.n_files[unit] == 1 else 'one file'} is one document"
+        return f"{'each file' if is_all else f'each of {n_files:,} files'} is a document"
 
     def warnings(self) -> Iterator[DocclusterWarning]:
         """Yield a sentence for each kind of thing that readers did to files of their own accord."""
@@ -253,6 +273,7 @@ class Reading:
             text_columns=tuple(self.remarks.text_columns),
             guessed_encodings=dict(Counter(self.remarks.guessed.values())),
         )
+        corpus.division = self.remarks.division(sum(item.reason == ABOUT_COLLECTION for item in corpus.skipped))
         for sentence in self.remarks.warnings():
             warnings.warn(sentence, stacklevel=3)
         self.progress("read", len(corpus), len(corpus))
@@ -268,6 +289,7 @@ class Reading:
 
     def _read_file(self, file: InputFile) -> None:
         file.encoding = self.options.encoding
+        n_before, is_whole = len(self.builder), False
         try:
             with boundary("broken-file"):
                 file.format = self.options.format or recognise(file, self.options)
@@ -283,6 +305,7 @@ class Reading:
                 if file.budget is not None:
                     file.budget.add_document()
                 self.take(item, file)
+                is_whole = is_whole or (isinstance(item, Draft) and item.is_whole_file)
         except ReadFailure as failure:
             self.builder.skip(Skipped(file.name, failure.reason, failure.detail))
         # a file that was named has to have the column; among the files of a folder others may have it
@@ -296,6 +319,10 @@ class Reading:
                 raise
             self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
             self.remarks.unread.setdefault(str(error), []).append(file.name)
+        if len(self.builder) > n_before:
+            unit = "" if is_whole else FORMATS[file.format].unit
+            self.remarks.n_files[unit] += 1
+            self.remarks.first_files.setdefault(unit, file.name)
         if file.guessed:
             self.remarks.guessed[file.name] = " and ".join(sorted(file.guessed))
         if file.n_nuls:

@@ -63,6 +63,8 @@ class Inspection:
         Documents that are exact copies of an earlier one.
     languages : mapping of name to share, or None
         By function words; the rest is in languages without a list, or too short to tell.
+    division : str
+        What of the files is a document, in words.
     text_columns : tuple of str
         The columns of tables that the texts were read from.
     scripts : mapping of name to share, or None
@@ -97,6 +99,7 @@ class Inspection:
     n_same_text: int | None = None
     languages: Mapping[str, float] | None = None
     scripts: Mapping[str, float] | None = None
+    division: str = ""
     text_columns: tuple[str, ...] = ()
     columns: tuple[KeptColumn, ...] = ()
     first_date: str = ""
@@ -187,6 +190,7 @@ def _of_texts(corpus: Corpus, lengths: Integers) -> dict[str, object]:
         "n_same_text": len(corpus) - len(distinct),
         "languages": dict(writing.languages),
         "scripts": dict(writing.scripts),
+        "division": corpus.division,
         "text_columns": corpus.text_columns,
     }
 

@@ -603,6 +603,7 @@ def _resolved(
         "stability": None if fit.stability is None else round(fit.stability, 6),
         "languages": list(vectorization.languages),
         "analysis": vectorization.analysis_told,
+        "division": "" if documents.corpus is None else documents.corpus.division,
         "text_columns": [] if documents.corpus is None else list(documents.corpus.text_columns),
         "boilerplate": [asdict(line) for line in documents.left_out[:N_KEPT]],
         **{name: options[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if options},
