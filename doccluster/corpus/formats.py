@@ -21,6 +21,7 @@ from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubl
 from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
 from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT, XML
+from doccluster.corpus.bibtex import BIBTEX
 from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
@@ -31,6 +32,7 @@ from doccluster.corpus.look_alikes import looks_like
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
 from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure, counted_stream, guarded
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.references import MEDLINE, RIS, WOS
 from doccluster.errors import Argument, InputError
 
 _RECORDS = (
@@ -44,6 +46,10 @@ _RECORDS = (
     OFFICE,
     RTF,
     PDF,
+    RIS,
+    MEDLINE,
+    WOS,
+    BIBTEX,
     REUTERS,
     OPML,
     FEED,

@@ -28,7 +28,7 @@ _JSON_SUFFIXES = (".json", ".jsonfeed", ".geojson")
 
 def read_json_lines(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return one document for each line that holds a record or a text; other lines are listed as skipped."""
-    yield from _drafts(_line_values(file, options), file, options)
+    yield from record_drafts(_line_values(file, options), file, options)
 
 
 def _line_values(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, object] | Skipped]:
@@ -63,14 +63,14 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
         for record in ([value] if isinstance(value, Skipped | Mapping) and several else records_in(value, options))
     )
     numbered = enumerate(records, 1)
-    yield from _drafts(
+    yield from record_drafts(
         (item if isinstance(item, Skipped) else (f"{file.name}:{number}", item) for number, item in numbered),
         file,
         options,
     )
 
 
-def _drafts(
+def record_drafts(
     values: Iterator[tuple[str, object] | Skipped], file: InputFile, options: ReadOptions
 ) -> Iterator[Draft | Skipped]:
     """Return records as documents; the columns are chosen from the keys of the first records together."""
