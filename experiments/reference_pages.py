@@ -13,6 +13,7 @@ from doccluster.clustering.algorithms import ALGORITHMS, Algorithm
 from doccluster.corpus.column_names import FULL_TEXTS, FURTHER, SHORT_TEXTS, SNIPPETS, TITLES, USUAL
 from doccluster.corpus.columns import SAMPLED_ROWS, SHORTEST_PROSE, TIMES
 from doccluster.corpus.formats import FORMATS
+from doccluster.corpus.look_alikes import LOOK_ALIKES
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.measures import Measure, list_measures
 from doccluster.measures.bibliography import bibtex, cite
@@ -182,6 +183,37 @@ _RULES = (
     "digits that could be the day (15.11.19) is a guess where no language is found. A name that means two months "
     "(listopada: November in Polish, October in Croatian) is read where its language is found.",
     "",
+    "## One file read line by line",
+    "",
+    "A text file in no known format that is the only source is read line by line. `inspect` and `run` say so, as they "
+    "say of every source what of it is a document (`division` in run.json). Where its lines cannot be documents, the "
+    "file is refused, with what it looks like: {look_alikes}. It is known by the end of its name or by its first "
+    "65,536 bytes. `--format lines` takes the lines all the same, `--format text` the file as one document; in a "
+    "folder each such file is a document.",
+    "",
+    "## References",
+    "",
+    "The text of a reference in RIS, MEDLINE, Web of Science or BibTeX is its abstract, else its title; `--column "
+    "text=title --column text=abstract` takes both. Its date is the year, with month and day where they can be read "
+    "(of `Mar-Apr` the first); the journal or book is its source; a DOI is its link where it has no other. Authors and "
+    "keywords stand in columns, with `; ` between them: `--column label=keywords --label-separator ';'` makes labels "
+    "of them. A record ends where the next one begins, also without its last line; exports may stand one after the "
+    "other. In BibTeX `@string` and `#` are followed, missing commas and braces are borne, and LaTeX is read as the "
+    "letters it stands for. A file of Web of Science may be a table: its header is `PT`, tabs and tags.",
+    "",
+    "## Markdown and front matter",
+    "",
+    "A file of Markdown is a document. Its title is that of the front matter, else its first heading (`#`, or a line "
+    "above `====`). Of its text these are left out: the targets of links and images, tags, comments, scripts and "
+    "styles of HTML, definitions of links, the marks of headings, emphasis and code, and commands of site makers "
+    "(`{{{{< >}}}}`, `{{% %}}`); what links show and what is in code stays.",
+    "",
+    "Front matter is a block between lines of `---` (YAML) or `+++` (TOML) at the head of any text file, or an object "
+    "of JSON at the head of Markdown. Its keys are columns by the same names as those of tables: date, link, labels "
+    "(`tags`, `categories`, with commas too) and the rest; `author.name` is a key below a key. An id or a text there "
+    "is `source.id` or `source.text`. Lists of objects, anchors and what else is not keys, values and lists stay at "
+    "the end of the text, and a warning says so.",
+    "",
     "## Mailboxes",
     "",
     "A message begins at a line that says `From `, has a date at its end, and stands after a blank line and before a "
@@ -305,6 +337,7 @@ def formats_page() -> str:
         listed = (", ".join(f"`{word}`" for word in words) for words in (one.suffixes, one.aliases, one.parameters))
         cells = (f"`{one.name}`", one.document, one.brings, *listed)
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+    kinds = ", ".join(dict.fromkeys(kind.what for kind in LOOK_ALIKES)).replace("<DOC>", "`<DOC>`")
     names = {
         "rows": SAMPLED_ROWS,
         "names": _listed((*FULL_TEXTS, *SHORT_TEXTS, *TITLES)),
@@ -316,7 +349,7 @@ def formats_page() -> str:
     }
     lines += [
         "",
-        *_RULES,
+        *(rule.format(look_alikes=kinds) if "{" in rule else rule for rule in _RULES),
         "",
         *(rule.format_map(names) for rule in _TABLE_RULES),
         "",

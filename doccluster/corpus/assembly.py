@@ -355,7 +355,7 @@ def _companions(rows: ReadRows) -> list[int]:
 
 
 def _place(file: InputFile) -> _Place:
-    is_plain = file.format == "text"
+    is_plain = file.format in ("text", "markdown")
     return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_companion(file.place.name))
 
 

@@ -30,6 +30,7 @@ from doccluster.corpus.feeds import FEED, OPML
 from doccluster.corpus.json_records import JSON, JSON_LINES
 from doccluster.corpus.look_alikes import looks_like
 from doccluster.corpus.mail import EML, MBOX, NEWSGROUPS
+from doccluster.corpus.markdown import MARKDOWN
 from doccluster.corpus.reader import Beginning, Draft, Format, Found, InputFile, ReadFailure, counted_stream, guarded
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.references import MEDLINE, RIS, WOS
@@ -40,6 +41,7 @@ _RECORDS = (
     LINES,
     CSV,
     TSV,
+    MARKDOWN,
     JSON_LINES,
     JSON,
     PARQUET,

@@ -251,6 +251,7 @@ class InputFile:
     guessed: set[str] = field(default_factory=set)  # the encodings that nothing but the bytes spoke for
     n_nuls: int = 0  # that were left out of its text
     budget: Budget | None = None  # of the archive it is in
+    is_partly_read: bool = False  # its front matter, of which the rest stays in the text
 
     @property
     def head(self) -> bytes:

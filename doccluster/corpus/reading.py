@@ -158,6 +158,7 @@ class Remarks:
     stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
     unescaped: list[str] = field(default_factory=list)  # those whose texts were escaped as in HTML, but had no tags
     written_out: list[str] = field(default_factory=list)  # those whose line ends and signs were escapes
+    partly_read: list[str] = field(default_factory=list)  # those of whose front matter some stayed in the text
     nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
     splits: set[str] = field(default_factory=set)
     text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
@@ -175,6 +176,7 @@ class Remarks:
         self.stripped += remarks.stripped
         self.unescaped += remarks.unescaped
         self.written_out += remarks.written_out
+        self.partly_read += remarks.partly_read
         self.nuls += remarks.nuls
         self.splits |= remarks.splits
         self.text_columns |= remarks.text_columns
@@ -205,6 +207,7 @@ class Remarks:
         unknown = [name for name, encoding in self.guessed.items() if UNKNOWN in encoding]
         guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
         markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
+        front = (" holds more than keys with values or lists; the rest of it stays in the text.",)
         nuls = (f" are left out ({self.nuls.total():,}).",)
         references = (
             " are read as the characters they stand for; to keep them, give ",
@@ -216,6 +219,7 @@ class Remarks:
             ("texts", self.stripped, markup),
             ("character references", self.unescaped, references),
             (r"escapes (\n, \u00e9)", self.written_out, references),
+            ("front matter", self.partly_read, front),
             ("NULs", list(self.nuls), nuls),
             ("line ends and tabs in names of columns", [*map(repr, self.renamed_columns)], (" are read as blanks.",)),
         )
@@ -325,6 +329,8 @@ class Reading:
             self.remarks.first_files.setdefault(unit, file.name)
         if file.guessed:
             self.remarks.guessed[file.name] = " and ".join(sorted(file.guessed))
+        if file.is_partly_read:
+            self.remarks.partly_read.append(file.name)
         if file.n_nuls:
             self.remarks.nuls[file.name] += file.n_nuls
 

@@ -77,6 +77,15 @@ REPEATED = {
     ),
     "elements of XML": ("a.xml", b"<a>text", b"<b>x</b>", b"</a>"),
     "keys of JSON": ("a.json", b'[{"text": "x"', b',"a%d":[]', b"}]"),
+    "brackets of Markdown": ("a.md", b"text ", b"[", b""),
+    "links of Markdown that never close": ("a.md", b"text ", b'[a](b "', b""),
+    "comments of Markdown that never close": ("a.md", b"text ", b"<!--", b""),
+    "keys of front matter": ("a.md", b"---\ntitle: x\n", b"a%d:\n", b"---\ntext"),
+    "records of RIS without an end": ("a.ris", b"TY  - JOUR\nAB  - x\n", b"a\n", b""),
+    "records of RIS": ("a.ris", b"", b"TY  - JOUR\nTI  - x\n", b""),
+    "braces of BibTeX": ("a.bib", b"@a{b, title = {x}, c = ", b"{", b""),
+    "fields of BibTeX that never close": ("a.bib", b"@a{b, title = {x}", b", a%d = {", b""),
+    "tags of lines": ("a.txt", b"", b"Tag: x\n", b"\nTag: x\nb\n\nb"),
     "lists of JSON": ("a.json", b'[{"text": "x"}', b",[]", b"]"),
 }
 

@@ -76,7 +76,8 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
     ),
     "opml": (
         b"<?xml version='1.0'?><opml version='2.0'><body><outline text='a' xmlUrl='feed.xml'/>"
-        b"<outline xmlUrl='http://a.b/c'/><outline xmlUrl='../up.xml'/><outline url='file:///etc/hosts'/></body></opml>",
+        b"<"
+        b"outline xmlUrl='http://a.b/c'/><outline xmlUrl='../up.xml'/><outline url='file:///etc/hosts'/></body></opml>",
     ),
     "mbox": (
         b"From x@y Thu Feb 26 15:01:01 1987\nFrom: =?utf-8?q?J=C3=BCrg?= <a@b>\nSubject: =?iso-8859-1?b?R3L8?=\n"
@@ -99,6 +100,32 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
         b"<DATE>26-FEB-1987 15:01:01.79</DATE><TOPICS><D>earn</D><D>acq</D></TOPICS><TEXT>&#2;<TITLE>T &lt;X></TITLE>"
         b"<DATELINE>  x, y - </DATELINE><BODY>b &lt;c> &#3;</BODY></TEXT></REUTERS>\n"
         b'<REUTERS TOPICS="NO" NEWID="2"><TEXT TYPE="UNPROC">all of it</TEXT></REUTERS>',
+    ),
+    "markdown": (
+        b"---\ntitle: 'It''s a \"t\"' # c\ndate: 2026-03-10\ntags: [a, \"b, c\"]\n"
+        b"author:\n  name: x\nlist:\n- a\n- b: c\n"
+        b'text: >-\n  folded\n---\n# Head *one*\n\nA [link](http://a.b/(c) "t") ![i](j) `code` <b>x</b> <!-- c -->\n'
+        b"```py\n"
+        b"x\n```\n[r]: http://a\n",
+        b'+++\ntitle = "t"\ndate = 2026-03-10\n[a.b]\nc = [1, [2]]\n+++\ntext\n',
+        b'{"title": "t", "tags": ["a", {"b": null}]}\n\ntext\n',
+    ),
+    "ris": (
+        b"Provider: x\n\nTY  - JOUR\nID  - 1\nTI  - t\nof two lines\n"
+        b"AU  - a\nPY  - 2010/03/05/\nAB  - abstract\nKW  - k\nl\nER  - \n"
+        b"TY - BOOK\nT1 - t\nDA - 2011/01/\nUR - http://a\n",
+    ),
+    "medline": (
+        b"PMID- 1\nDP  - 2010 Mar-Apr\nTI  - t\n      u\nAB  - a\nLID - 10.1/x [doi]\nMH  - m\n\nPMID- 2\nTI  - v\n",
+    ),
+    "wos": (
+        b"FN C\nVR 1.0\nPT J\nAU a\n   b\nTI t\nAB abstract\nPD MAR 5\nPY 2010\nUT W:1\nER\n\nEF\n",
+        b"PT\tAU\tTI\tAB\tPY\tUT\nJ\ta; b\tt\tabstract\t2010\tW:1\t\n",
+    ),
+    "bibtex": (
+        b'@string{j = "J " # {K}}\n@article{k,\n title = {T {\\"o} \\c{c} $x$},\n'
+        b' journal = j # "x",\n month = mar,\n year = 2010,\n'
+        b' abstract = "a {"} b"\n author = {A and B}}\n@misc(l, title = {u} @book{m, title={v',
     ),
     "html": (
         b"<!doctype html><html><head><meta charset='utf-8'><title>t &amp; u</title><link rel=canonical href='http://a'>"
@@ -190,6 +217,73 @@ TOKENS: dict[str, tuple[bytes, ...]] = {
         *(b"<REUTERS", b"<REUTERS>", b"</REUTERS>", b"<TEXT>", b"<BODY>", b"</BODY>", b"<D>", b"</D>", b"<TITLE"),
         *(b"<TOPICS>", b"<DATELINE>", b"&#99999;", b"&#55555;", b"&lt;", b"<", b">", b'NEWID="', b'="', b"<AUTHOR>"),
     ),
+    "markdown": (
+        *(
+            b"---\n",
+            b"+++\n",
+            b"...\n",
+            b"[",
+            b"](",
+            b"![",
+            b"<!--",
+            b"```\n",
+            b"~~~",
+            b"`",
+            b": ",
+            b"- ",
+            b"  - a: b\n",
+            b"|\n",
+        ),
+        *(
+            b"{",
+            b"}",
+            b"[[",
+            b"]]",
+            b"'",
+            b'"',
+            b"&a *a",
+            b"# ",
+            b"\n===\n",
+            b"{{<",
+            b"{%",
+            b"<script>",
+            b"= [",
+            b"a.b.c = 1\n",
+        ),
+    ),
+    "ris": (
+        b"TY  - ",
+        b"ER  - ",
+        b"AB  - ",
+        b"TY -",
+        b"\n",
+        b"\xef\xbb\xbf",
+        b"PY  - 2010/99/99",
+        b"  -",
+        b"\r",
+        b"KW  -\n",
+    ),
+    "medline": (b"PMID- ", b"\n      ", b"AB  - ", b"DP  - ", b"AID - [doi]", b"-", b"\r", b"\n\n"),
+    "wos": (b"PT J\n", b"ER\n", b"EF\n", b"PT\t", b"\t", b"   ", b"AB ", b"PD -", b"PY ", b"\r", b"\xef\xbb\xbf"),
+    "bibtex": (
+        *(
+            b"{",
+            b"}",
+            b'"',
+            b"#",
+            b"=",
+            b",",
+            b"@article{",
+            b"@string{",
+            b"@comment{",
+            b"@x(",
+            b")",
+            b"\\",
+            b"\\'",
+            b"\\c ",
+        ),
+        *(b"$", b"~", b"--", b"%", b"\n@", b"\xef\xbb\xbf"),
+    ),
     "html": (*_XML_TOKENS, *_HTML_TOKENS),
     "xml": _XML_TOKENS,
     "text": (
@@ -209,6 +303,7 @@ TOKENS: dict[str, tuple[bytes, ...]] = {
 TOKENS["lines"] = (*TOKENS["text"], b"\n")
 _ARCHIVE_TOKENS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x06", b"ustar", b"\0" * 512, b"../", b"/etc/")
 _NAMES = {"newsgroups": "12345", "feed": "a.rss", "reuters": "a.sgm", "text": "a.txt", "lines": "a.txt"}
+_NAMES |= {"markdown": "a.md", "medline": "a.nbib", "wos": "a.ciw", "bibtex": "a.bib"}
 
 
 def checked(corpus: Corpus) -> str:

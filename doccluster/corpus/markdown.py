@@ -1,0 +1,258 @@
+"""Markdown, and texts with front matter: a block of YAML, TOML or JSON before the text that says what it is.
+
+Of the block flat keys, keys below keys and lists are read; what else is in it stays in the text, which a warning says.
+Of Markdown addresses of links, tags and the marks of headings, emphasis and code are left out, since none is a word.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from doccluster.corpus.columns import ID_COLUMNS, choose_columns, plain_name, row_draft
+from doccluster.corpus.json_records import BAD_JSON, JSON_TEXT
+from doccluster.corpus.markup import unescape
+from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, with_title
+from doccluster.corpus.reader_options import ONE_COLUMN, ReadOptions
+
+_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".rmd", ".qmd")
+_ENDS = {"---": ("---", "..."), "+++": ("+++",)}  # of a block, by the line that begins it
+_LONGEST_BLOCK, _MAX_LEVELS = 2_000, 8  # lines, and keys below keys
+_LINE_END = re.compile(r"\r\n?")
+_COMMENT = re.compile(r"(?:^|[ \t])[ \t]*+#.*")
+_KEY = re.compile(r"""( *)(["']?)([^\s"'#\[\]{},&*!|>%@`-][^"':\n]*+)\2[ \t]*:(?:[ \t]+(.*)|$)""")
+_ITEM = re.compile(r" *-(?:[ \t]+|$)(.*)")
+_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')\s*(?:#.*)?""")
+_LIST = re.compile(r"\[([^\[\]{}]*+)\]\s*(?:#.*)?")
+_IN_LIST = re.compile(r"""\s*("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[^,]*+)\s*(?:,|$)""")
+_NO_TEXT = re.compile(r"[&*!{\[]")  # what begins an anchor, an alias, a type, an object or a list of such
+_WITH_COMMAS = ("tags", "categories", "keywords")  # of which people write lists so too
+_Facts = dict[str, str | list[str]]
+
+
+def front_matter(text: str, *, is_markdown: bool) -> tuple[_Facts, list[str], str] | None:
+    """Return the facts in the front matter of a text, its lines that are not read, and the text below; None without.
+
+    >>> front_matter("---\\ntitle: Rain\\ntags: [a, b]\\n---\\nIt rains.", is_markdown=False)
+    ({'title': 'Rain', 'tags': ['a', 'b']}, [], 'It rains.')
+    """
+    text = _LINE_END.sub("\n", text).lstrip("\ufeff\n\t ")
+    if is_markdown and text.startswith("{"):
+        try:
+            values, end = JSON_TEXT.raw_decode(text)
+        except BAD_JSON:
+            return None
+        return (*_flat(values), text[end:].lstrip("\n")) if values else None
+    sign, *lines = text.split("\n", _LONGEST_BLOCK)
+    ends = _ENDS.get(sign.rstrip(), ())
+    n_lines = next((place for place, line in enumerate(lines[:_LONGEST_BLOCK]) if line.rstrip() in ends), None)
+    if n_lines is None:
+        return None
+    try:
+        facts, unread = (
+            _flat(tomllib.loads("\n".join(lines[:n_lines]))) if sign.startswith("+") else _of_yaml(lines[:n_lines])
+        )
+    except (ValueError, RecursionError):
+        return None
+    # what stands between two rules may be a text as well
+    n_strange = sum(not line.startswith((" ", "-", "]")) and _KEY.match(line) is None for line in unread)
+    return (facts, unread, "\n".join(lines[n_lines + 1 :])) if facts and n_strange <= len(facts) else None
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> tuple[_Facts, list[str]]:
+    """Return values of keys below keys under names such as author.name, and lists of objects as lines."""
+    facts: _Facts = {}
+    unread: list[str] = []
+    for name, value in values.items():
+        if isinstance(value, Mapping) and above.count(".") < _MAX_LEVELS:
+            inner, lines = _flat(value, f"{above}{name}.")
+            facts |= inner
+            unread += lines
+        elif isinstance(value, Mapping) or (
+            isinstance(value, list) and any(isinstance(item, list | Mapping) for item in value)
+        ):
+            unread.append(f"{above}{name}: {json.dumps(value, ensure_ascii=False, default=str)}")
+        else:
+            facts[f"{above}{name}"] = list(map(_as_text, value)) if isinstance(value, list) else _as_text(value)
+    return facts, unread
+
+
+def _as_text(value: object) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _of_yaml(lines: list[str], above: str = "") -> tuple[_Facts, list[str]]:
+    """Return the values of lines of YAML by their keys, and the lines that hold more than keys, values and lists."""
+    facts: _Facts = {}
+    unread: list[str] = []
+    groups: list[list[str]] = []  # a line, and what lies deeper; the items of a list need not
+    filled = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    least = min(map(_indent, filled), default=0)
+    for line in filled:
+        if groups and (_indent(line) > least or line.lstrip().startswith(("- ", "]"))):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    for head, *below in groups:
+        key = _KEY.match(head)
+        if key is None:
+            unread += [head, *below]
+            continue
+        name, value = f"{above}{key[3].strip()}", _COMMENT.sub("", key[4] or "")
+        items = [_value(item[1]) for line in below if (item := _ITEM.match(line)) and not _KEY.match(item[1])]
+        inner: _Facts = {}
+        lines_unread: list[str] = []
+        if value.startswith(("|", ">")):
+            inner = {name: " ".join(map(str.strip, below))}
+        elif value and (text := _value(" ".join([key[4], *map(str.strip, below)]))) is not None:
+            inner = {name: text}
+        elif not value and len(texts := [item for item in items if isinstance(item, str)]) == len(below):
+            inner = {name: texts}
+        elif not value and name.count(".") < _MAX_LEVELS:
+            inner, lines_unread = _of_yaml(below, f"{name}.")
+        else:
+            lines_unread = below or [""]
+        facts |= inner
+        unread += [head, *lines_unread] if lines_unread else []
+    return facts, unread
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _value(text: str) -> str | list[str] | None:
+    """Return a value of YAML, or the items of a list in brackets; None for anything else."""
+    quoted, listed = _QUOTED.fullmatch(text), _LIST.fullmatch(text)
+    if listed is not None:
+        return [_unquoted(item[1]) for item in _IN_LIST.finditer(listed[1]) if item[1].strip()]
+    if quoted is not None:
+        return _unquoted(quoted[1])
+    plain = _COMMENT.sub("", text).strip()
+    return None if _NO_TEXT.match(plain) else "" if plain in ("null", "~") else plain
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(JSON_TEXT.decode(text))
+        except BAD_JSON:
+            return text[1:-1]
+    return text[1:-1].replace("''", "'") if len(text) > 1 and text[0] == text[-1] == "'" else text
+
+
+# No pattern looks for the same end from two places, so that what is never closed is read in linear time.
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*$")
+_TARGET = r"""\(\s*(?:[^()\s]|\([^()\s]*+\))*+(?:\s+(?:"[^"\n]*+"|'[^'\n]*+'))?\s*\)"""
+_ASIDE = re.compile(
+    r"(?P<code>`[^`\n]++`)|<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\2\s*>|\Z)|!\[\[[^\[\]\n]*+\]\]"
+    rf"|!\[(?P<alt>[^\[\]]*+)\]{_TARGET}|\{{\{{[<%](?:[^{{}}])*+\}}\}}|\{{%[^{{}}]*+\}}"
+    r"|</?(?P<tag>[a-z][\w-]*+)(?:[^<>\n]|\n(?!\n))*+>",
+    re.DOTALL | re.IGNORECASE,
+)
+_LINK = re.compile(rf"\[\[(?:[^\[\]|\n]*+\|)?([^\[\]|\n]*+)\]\]|(?<!\])\[([^\[\]]*+)\](?:{_TARGET}|\[[^\[\]\n]*+\])")
+_DEFINITION = re.compile(
+    r"^ {0,3}\[[^\[\]^\n][^\[\]\n]*+\]:[ \t]*+\S++(?:[ \t]++[\"'(][^\n]*+)?[ \t]*$\n?", re.MULTILINE
+)
+_TITLE = re.compile(r"^ {0,3}#[ \t]+(.+)$|^(.+)\n=+[ \t]*$|\A\s*#{2,6}[ \t]+(.+)$", re.MULTILINE)
+_MARKS = re.compile(
+    r"^ {0,3}#{1,6}(?:[ \t]+|$)|(?<![ \t])[ \t]++#++[ \t]*$|^ {0,3}(?:=+|-+|\*{3,}|_{3,})[ \t]*$\n?"
+    r"|(?<![\w*])[*_]{1,3}(?=[^\s*_])|(?<=[^\s*_])[*_]{1,3}(?!\w)|\\(?=[!-/:-@\[-`{-~])",
+    re.MULTILINE,
+)
+_BREAKING = re.compile("br|p|div|li|[uod]l|d[td]|t[dhr]|table|h[1-6r]|section|fig.*", re.IGNORECASE)
+
+
+def plain_markdown(text: str) -> tuple[str, str]:
+    r"""Return a text without the signs of Markdown, and its first heading; code stays as it is.
+
+    >>> plain_markdown("# The *ferry*\n\nIt [sails](http://a.org) to<br>Skerrow.\n\n```sh\nsail --now\n```")
+    ('The ferry\n\nIt sails to Skerrow.\n\nsail --now\n', 'The ferry')
+    """
+    pieces: list[tuple[bool, list[str]]] = [(False, [])]
+    fence = ""
+    for line in text.split("\n"):
+        match = _FENCE.match(line)
+        if match is not None and (not fence or match[1].startswith(fence)):
+            fence = "" if fence else match[1]
+            pieces.append((bool(fence), []))
+        else:
+            pieces[-1][1].append(line)
+    title, texts = "", []
+    for is_code, lines in pieces:
+        piece = "\n".join(lines)
+        if not is_code:
+            piece = _DEFINITION.sub("", _LINK.sub(lambda link: link[1] or link[2] or "", _ASIDE.sub(_shown, piece)))
+            heading = None if title else _TITLE.search(piece)
+            title = title or (_MARKS.sub("", unescape(heading[0])).strip() if heading is not None else "")
+            piece = unescape(_MARKS.sub("", piece))
+        texts.append(piece)
+    return "\n".join(texts), title
+
+
+def _shown(match: re.Match[str]) -> str:
+    if match["tag"]:
+        return " " if _BREAKING.fullmatch(match["tag"]) else ""
+    return match["code"].strip("`") if match["code"] else match["alt"] or ""
+
+
+def read_markdown(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
+    """Return the one document that the file is, under its title; its front matter gives columns and labels."""
+    source = _LINE_END.sub("\n", file.text(options.document_bytes))
+    facts, unread, body = front_matter(source, is_markdown=_is_named_so(str(file.place))) or ({}, [], source)
+    file.is_partly_read = bool(unread)
+    body, heading = plain_markdown(body)
+    row: dict[str, object] = {_column(name): value for name, value in facts.items()}
+    named = {option: name for option in ONE_COLUMN if (name := getattr(options, option)) in row}
+    labels = options.label_names and [name for name in options.label_names if name in row]
+    kept = [name for name in options.kept_columns if name in row]
+    row_options = ReadOptions(
+        text_column="text",
+        label_columns=labels,
+        keep_columns=kept,
+        drop_columns=options.drop_columns,
+        label_separator=options.label_separator,
+        **named,
+    )
+    columns = choose_columns([*row, "text"], row_options, table=file.name, first_rows=[row])
+    for name, value in row.items():
+        if name in columns.labels:
+            row[name] = value.split(",") if name in _WITH_COMMAS and isinstance(value, str) else value
+        elif isinstance(value, list):
+            row[name] = "; ".join(value)
+    draft = row_draft(row, columns, row_options, file.name)
+    title = draft.title or heading
+    text = "\n".join([with_title(title, body.strip("\n")), *unread])
+    yield file.as_document(
+        text, title=title, date=draft.date, source=draft.source, link=draft.link, labels=draft.labels, extra=draft.extra
+    )
+
+
+def _column(name: str) -> str:
+    """Return the name of the column of a key; the text and the id of a file are its own."""
+    return f"source.{name}" if plain_name(name) in ("text", *ID_COLUMNS) else name
+
+
+def _is_named_so(name: str) -> bool:
+    return name.lower().endswith(_SUFFIXES)
+
+
+def _is_markdown(beginning: Beginning) -> bool:
+    if beginning.name.endswith((".yaml", ".yml")):  # several values, with such lines between them
+        return False
+    return front_matter(beginning.text, is_markdown=_is_named_so(beginning.name)) is not None
+
+
+MARKDOWN = Format(
+    "markdown",
+    read_markdown,
+    "a file",
+    "title, date, link; the keys of front matter as columns, tags and categories as labels",
+    suffixes=_SUFFIXES,
+    aliases=("md",),
+    recognises=_is_markdown,
+)
