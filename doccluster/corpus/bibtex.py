@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.reader import Format, Found, InputFile
 from doccluster.corpus.reader_options import ReadOptions
-from doccluster.corpus.references import BRINGS, Reference, date_of, link_of, reference_drafts
+from doccluster.corpus.references import BRINGS, Reference, columns_of, reference_drafts, tags_by_column
 
 _ENTRY = re.compile(r"(?<![\w.@])@[ \t]*([A-Za-z]\w*)\s*([{(])")
 _IN_NEW_LINE = re.compile(r"[ \t\ufeff]*@[ \t]*[A-Za-z]\w*\s*[{(]")
@@ -24,6 +24,11 @@ _NAME = re.compile(r"(?<![\w:.+-])([A-Za-z][\w:.+-]*+)\s*+=\s*+")
 _WORD = re.compile(r"[^\s,#{}\"=]+")
 _NEXT_PART = re.compile(r"\s*#\s*")
 _BRACE, _BRACE_OR_QUOTE, _END_OF_ENTRY = re.compile("[{}]"), re.compile('[{}"]'), re.compile("[{})]")
+_TAGS = tags_by_column(
+    "id: key | title: title | abstract: abstract | year: date year | day: day | link: url | "
+    "source: journal journaltitle booktitle publisher | doi: doi | authors: authors | keywords: words | "
+    "type: kind"
+)
 _NO_REFERENCES = ("string", "preamble", "comment")
 # Strings of strings double with each line of a file that is made to harm: what one field may take.
 _LONGEST_STRING, _MAX_PARTS, _MAX_FIELDS = 500, 100, 500
@@ -52,7 +57,7 @@ def _references(file: InputFile, options: ReadOptions) -> Iterator[Reference | S
         elif not fields:
             yield Skipped(where, "bad-record", "an entry without fields")
         else:
-            yield where, _columns(kind, head.strip() if has_key else "", fields)
+            yield where, _reference(kind, head.strip() if has_key else "", fields)
 
 
 def _entries(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, str]]:
@@ -125,24 +130,15 @@ def _end_of_part(body: str, place: int) -> int:
     return len(body)
 
 
-def _columns(kind: str, key: str, fields: dict[str, str]) -> dict[str, str]:
-    texts = {name: plain_latex(value) for name, value in fields.items()}
-    texts = dict.fromkeys(("title", "abstract", "year", "month", "doi"), "") | texts
-    journals = ("journal", "journaltitle", "booktitle", "publisher")
+def _reference(kind: str, key: str, fields: dict[str, str]) -> dict[str, str]:
     authors = re.split(r"\s+and\s+", fields.get("author") or fields.get("editor", ""))
-    keywords = re.split(r"\s*[,;]\s*", texts.get("keywords") or texts.get("keyword", ""))
-    day = date_of(texts["year"], f"{texts['month']} {texts.get('day', '')}".strip())
-    return {
-        "id": key,
-        "title": texts["title"],
-        "abstract": texts["abstract"],
-        "date": texts.get("date", "").partition("/")[0] or day,
-        "source": next((texts[name] for name in journals if texts.get(name)), ""),
-        "link": link_of(re.sub(r"[\\{}]", "", fields.get("url", "")).strip(), texts["doi"]),
-        "authors": "; ".join(filter(None, map(plain_latex, authors))),
-        "keywords": "; ".join(filter(None, keywords)),
-        "type": kind,
-    }
+    words = re.split(r"\s*[,;]\s*", fields.get("keywords") or fields.get("keyword", ""))
+    values = {name: [[plain_latex(value)]] for name, value in fields.items()}
+    values |= {"authors": [list(map(plain_latex, authors))], "words": [[plain_latex(word)] for word in words]}
+    values |= {"key": [[key]], "kind": [[kind]], "url": [[re.sub(r"[\\{}]", "", fields.get("url", ""))]]}
+    month_day = " ".join(plain_latex(fields.get(name, "")) for name in ("month", "day"))
+    whole = fields.get("date", "").partition("/")[0].replace("-", "/")
+    return columns_of(values | {"day": [[month_day]], "date": [[whole]]}, _TAGS)
 
 
 # LaTeX puts accents before letters, Unicode behind them

@@ -20,9 +20,9 @@ from doccluster.corpus.reader_options import ReadOptions
 BRINGS = (
     "title, date, link, the journal as source; columns `authors`, `keywords`, `type`; the text is the column `abstract`"
 )
-_DOI_ADDRESS = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+_DOI = re.compile(r"\b10\.\d+/\S+")
 Reference = tuple[str, dict[str, str]]  # where it is, and its columns
-_Values = Mapping[str, list[list[str]]]  # the values of each tag, each on one line or more
+Values = Mapping[str, list[list[str]]]  # the values of each tag, each on one line or more
 
 
 def reference_drafts(
@@ -39,21 +39,54 @@ def reference_drafts(
         raise ReadFailure("no-entries", "no reference in it")
 
 
-def date_of(year: str, rest: str) -> str:
+def tags_by_column(table: str) -> dict[str, str]:
+    """Return the tags that may hold each column of a reference, the likeliest first."""
+    return dict(part.split(": ", 1) for part in table.split(" | "))
+
+
+def columns_of(values: Values, tags: Mapping[str, str], *, wraps: bool = True) -> dict[str, str]:
+    """Return the columns of a reference.
+
+    `wraps`: the lines of a value are one text, else keywords stand one on a line, as authors always do.
+    """
+    texts = {name: _all(values, *of_name.split(), by_line=name == "authors") for name, of_name in tags.items()}
+    words = [word for tag in tags["keywords"].split() for word in _all(values, tag, by_line=not wraps)]
+    first = {name: next(iter(texts.get(name, ())), "") for name in (*tags, "day", "link")}
+    doi = _DOI.search(" ".join(texts["doi"]))
+    return {
+        "id": first["id"],
+        "title": first["title"],
+        "abstract": "\n".join(texts["abstract"]),
+        "date": date_of(first["year"], first["day"]),
+        "source": first["source"],
+        "link": first["link"] or (f"https://doi.org/{doi[0]}" if doi is not None else ""),
+        "authors": "; ".join(texts["authors"]),
+        "keywords": "; ".join(words),
+        "type": "; ".join(texts["type"]),
+    }
+
+
+def _all(values: Values, *tags: str, by_line: bool = False) -> list[str]:
+    """Return all values of the first of some tags that has any; `by_line`: each line is a value."""
+    for tag in tags:
+        lists = [list(map(str.strip, lines)) for lines in values.get(tag, ())]
+        texts = [line for lines in lists for line in lines] if by_line else list(map(" ".join, lists))
+        if any(texts):
+            return [text.strip() for text in texts if text.strip()]
+    return []
+
+
+def date_of(year: str, day: str) -> str:
     """Return the date of a reference: the year, with month and day where they can be read; of a span its begin.
 
-    >>> date_of("2010", "Mar 5"), date_of("2010", "MAR-APR"), date_of("2010", "Winter"), date_of("2010", "3")
-    ('2010-03-05', '2010-03', '2010', '2010-03')
+    >>> date_of("2010", "MAR-APR"), date_of("2010 Mar 5", ""), date_of("2010", "Winter"), date_of("2010/03//", "")
+    ('2010-03', '2010-03-05', '2010', '2010-03')
     """
-    begin = re.split("[-\u2013/]", rest)[0].strip()
-    by_number = f"{year}-{begin:0>2}" if begin.isdecimal() else ""
-    return next(filter(None, map(iso_date, (f"{begin} {year}", f"{rest} {year}", by_number, year))), year or rest)
-
-
-def link_of(address: str, doi: str) -> str:
-    """Return the address of a reference, that of its DOI where it names no other."""
-    doi = _DOI_ADDRESS.sub("", doi.strip())
-    return address or (f"https://doi.org/{doi}" if doi else "")
+    year, _, rest = (day if "/" in day and day.startswith(year[:4]) else year).strip().partition(" ")
+    begin = re.split("[-\u2013]", rest or day)[0].strip()
+    numbers = "-".join(filter(None, [*year.split("/")[:3], begin if begin.isdecimal() else ""]))
+    ways = (f"{begin} {year}", f"{rest or day} {year}", numbers, year[:4])
+    return next(filter(None, map(iso_date, ways)), year)
 
 
 @dataclass(frozen=True)
@@ -63,7 +96,8 @@ class _Tags:
     line: re.Pattern[str]  # a line with a tag: the tag, and what follows
     begins: str  # the first line of a record, as it would be without a value
     ends: str  # the tag of the last line; "" where there is none
-    columns: Callable[[_Values], dict[str, str]]
+    tags: dict[str, str]  # by column
+    wraps: bool = True
 
     def read(self, file: InputFile, options: ReadOptions) -> Iterator[Found]:
         """Return one document for each record."""
@@ -84,7 +118,7 @@ class _Tags:
                 if values is not None and size > options.document_bytes:
                     yield Skipped(where, "too-long", f"a record of more than {options.document_bytes:,} bytes")
                 elif values is not None:
-                    yield where, self.columns(values)
+                    yield where, columns_of(values, self.tags, wraps=self.wraps)
                 values, size, number = ({} if is_begin else None), len(text), number + is_begin
             if values is None or size > options.document_bytes:
                 continue
@@ -95,72 +129,32 @@ class _Tags:
                 lines.append(text)
 
 
-def _all(values: _Values, *tags: str, are_lines: bool = False) -> list[str]:
-    """Return all values of the first of some tags that has any; `are_lines`: each line is a value."""
-    for tag in tags:
-        lists = [list(map(str.strip, lines)) for lines in values.get(tag, ())]
-        texts = [line for lines in lists for line in lines] if are_lines else list(map(" ".join, lists))
-        if any(texts):
-            return [text.strip() for text in texts if text.strip()]
-    return []
-
-
-def _first(values: _Values, *tags: str) -> str:
-    return next(iter(_all(values, *tags)), "")
-
-
-def _of_ris(values: _Values) -> dict[str, str]:
-    year, day = ("-".join(filter(None, _first(values, *tags).split("/")[:3])) for tags in (("PY", "Y1"), ("DA",)))
-    return {
-        "id": _first(values, "ID", "AN"),
-        "title": _first(values, "TI", "T1", "CT", "BT"),
-        "abstract": "\n".join(_all(values, "AB", "N2")),
-        "date": day if iso_date(day) and day.startswith(year[:4]) else year,
-        "source": _first(values, "JF", "JO", "T2", "JA", "J2"),
-        "link": link_of(_first(values, "UR"), _first(values, "DO")),
-        "authors": "; ".join(_all(values, "AU", "A1", are_lines=True)),
-        "keywords": "; ".join(_all(values, "KW", are_lines=True)),
-        "type": _first(values, "TY"),
-    }
-
-
-def _of_medline(values: _Values) -> dict[str, str]:
-    year, _, rest = _first(values, "DP").partition(" ")
-    dois = [text.removesuffix("[doi]") for text in _all(values, "AID") + _all(values, "LID") if text.endswith("[doi]")]
-    return {
-        "id": _first(values, "PMID"),
-        "title": _first(values, "TI", "BTI", "TT"),
-        "abstract": "\n".join(_all(values, "AB")),
-        "date": date_of(year, rest),
-        "source": _first(values, "JT", "TA"),
-        "link": link_of("", "".join(dois[:1])),
-        "authors": "; ".join(_all(values, "FAU", "AU")),
-        "keywords": "; ".join(_all(values, "MH") + _all(values, "OT")),
-        "type": "; ".join(_all(values, "PT")),
-    }
-
-
-def _of_wos(values: _Values) -> dict[str, str]:
-    return {
-        "id": _first(values, "UT"),
-        "title": _first(values, "TI"),
-        "abstract": _first(values, "AB"),
-        "date": date_of(_first(values, "PY"), _first(values, "PD")),
-        "source": _first(values, "SO"),
-        "link": link_of("", _first(values, "DI")),
-        "authors": "; ".join(_all(values, "AF", "AU", are_lines=True)),
-        "keywords": "; ".join(_all(values, "DE") + _all(values, "ID")),
-        "type": _first(values, "DT", "PT"),
-    }
-
-
 _RIS_TAGS = "TY|ER|T[12I]|A[1BU]|PY|Y1|DA|KW|N[12]|UR|DO|J[FO]|ID|[SE]P|VL|IS|SN|PB"  # which people space as they like
 _RIS = _Tags(
     re.compile(rf"[ \t]*((?:{_RIS_TAGS})(?=[ \t]*-(?:[ \t]|$))|[A-Z][A-Z0-9](?=  -))[ \t]*-(.*)", re.DOTALL),
-    *("TY  -", "ER", _of_ris),
+    *("TY  -", "ER"),
+    tags_by_column(
+        "id: ID AN | title: TI T1 CT BT | abstract: AB N2 | year: PY Y1 | day: DA | link: UR | "
+        "source: JF JO T2 JA J2 | doi: DO | authors: AU A1 | keywords: KW | type: TY"
+    ),
+    wraps=False,
 )
-_MEDLINE = _Tags(re.compile(r"([A-Z]{2,4}) {0,2}-(?: (.*)|$)", re.DOTALL), "PMID-", "", _of_medline)
-_WOS = _Tags(re.compile(r"([A-Z][A-Z0-9])(?: (.*)|$)", re.DOTALL), "PT", "ER", _of_wos)
+_MEDLINE = _Tags(
+    re.compile(r"([A-Z]{2,4}) {0,2}-(?: (.*)|$)", re.DOTALL),
+    *("PMID-", ""),
+    tags_by_column(
+        "id: PMID | title: TI BTI TT | abstract: AB | year: DP | source: JT TA | doi: AID LID | "
+        "authors: FAU AU | keywords: MH OT | type: PT"
+    ),
+)
+_WOS = _Tags(
+    re.compile(r"([A-Z][A-Z0-9])(?: (.*)|$)", re.DOTALL),
+    *("PT", "ER"),
+    tags_by_column(
+        "id: UT | title: TI | abstract: AB | year: PY | day: PD | source: SO | doi: DI | authors: AF AU | "
+        "keywords: DE ID | type: DT PT"
+    ),
+)
 _WOS_HEADER = r"PT\t(?:[A-Z][A-Z0-9]\t)+[A-Z][A-Z0-9]\s*$"
 
 
@@ -184,7 +178,7 @@ def _rows_of_wos(file: InputFile, options: ReadOptions) -> Iterator[Reference | 
         if line is None:
             yield Skipped(where, "too-long", f"a row of more than {options.document_bytes:,} bytes")
         elif any(cells):
-            yield where, _of_wos({name: [[cell]] for name, cell in zip(names, cells, strict=False)})
+            yield where, columns_of({name: [[cell]] for name, cell in zip(names, cells, strict=False)}, _WOS.tags)
 
 
 def _begins(pattern: str) -> Callable[[Beginning], bool]:
