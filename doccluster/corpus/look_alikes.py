@@ -30,16 +30,18 @@ class LookAlike:
 
 
 _STAMP = r"(?:\d+:)?\d\d:\d\d[.,]\d{3}"
+_SUBTITLE = rf"^{_STAMP}(?:[ \t]*-->[ \t]*|,){_STAMP}|^\[\d\d:\d\d[.:]\d\d\d?\]|^Dialogue: \d+,\d"
 LOOK_ALIKES = (
-    LookAlike("subtitles", rf"^{_STAMP}[ \t]*-->[ \t]*{_STAMP}", suffixes=(".srt", ".vtt")),
+    LookAlike("subtitles", _SUBTITLE, suffixes=(".srt", ".vtt", ".sbv", ".ass", ".lrc")),
     LookAlike("a web archive (WARC)", r"\AWARC/\d", suffixes=(".warc",)),
     LookAlike("a collection of <DOC> elements", r"^<(?i:DOC)(?:\s[^<>\n]*)?>"),
     LookAlike("a test collection (SMART)", r"\A\.I \d+\s*\n\.[A-Z]\b"),
     LookAlike("contacts or a calendar", r"\ABEGIN:V[A-Z]+\s*\n", suffixes=(".vcf", ".ics")),
     LookAlike("clippings of an e-reader", r"^={10}[ \t]*$", 2),
-    LookAlike("an export of Nexis", r"^[ \t]*\d+ (?:of|de|von) \d+ (?:DOCUMENT|DOKUMENT)\w*\s*$|^LOAD-DATE: ", 2),
+    LookAlike("an export of Nexis", r"^[ \t]*\d+ (?:of|de|von) \d+ (?:DOCUMENT|DOKUMENT)\w*\s*$|^(?i:LOAD-DATE): ", 2),
     LookAlike("an export of Factiva", r"^(?:Document|Dokument) [A-Z]{2,}\w{15,}[ \t]*$"),
     LookAlike("an export of ProQuest", r"^(?:Document|Dokument) \d+ (?:of|von|de) \d+[ \t]*$"),
+    LookAlike("abstracts of PubMed or Ovid", r"^PMID: \d+|^<\d+>[ \t]*$", 2),
     LookAlike("references of EndNote", r"^%[A-Z0-9@] ", 4, 0.5, suffixes=(".enw",)),
     LookAlike("a chess or family database", r'\A0 HEAD\b|^\[Event "', suffixes=(".pgn", ".ged")),
     LookAlike("translations (gettext)", r'^msgid "', 2, suffixes=(".po", ".pot")),
@@ -50,25 +52,26 @@ LOOK_ALIKES = (
     LookAlike("XML or HTML", r"^[ \t]*</?[A-Za-z][^<>\n]*>[ \t]*$", 3, 0.15, suffixes=(".xml",)),
     LookAlike("XML or HTML", r"\A<(?:\?xml\b|!DOCTYPE\b)"),
     LookAlike("source code", r"\A#![ \t]*/|\A<\?php\b", suffixes=_CODE),
-    LookAlike("source code or data in brackets", r"^[ \t]*[}\])]+[;,)]*[ \t]*$", 3, 0.05),
+    LookAlike("source code or data in brackets", r"^[ \t]*[}\])]+[;,)]*[ \t]*$", 2, 0.05),
     LookAlike(
         "source code",
         r"^(?:async|def|class|if|elif|else|for|while|with|try|except)\b.*:[ \t]*(?:#.*)?\n(?:[ \t]+\S.*\n+)+",
         *(4, 0.3),
     ),
+    LookAlike("settings", r"^\[[^\]\n]+\]\n(?:[\w.-]+[ \t]*[:=].*\n?)+", 4, 0.5, suffixes=(".toml", ".ini", ".cfg")),
     LookAlike(
         "YAML",
         r"^(?:- )?[\w\"'-]+:(?:[ \t].*)?\n(?:[ \t]+(?:- )?\S.*\n?)+",
         4,
         0.5,
-        suffixes=(".yaml", ".yml", ".toml"),
+        suffixes=(".yaml", ".yml"),
     ),
     LookAlike("columns of words (CoNLL)", r"^\d+(?:-\d+)?\t\S+(?:\t\S*){4,}[ \t]*$", 5, 0.5, suffixes=(".conllu",)),
     LookAlike("columns of words (CoNLL)", r"^\S+[ \t](?:\S+[ \t])*(?:O|[BIESLU]-\w+)[ \t]*$", 5, 0.6),
-    LookAlike("records with tags", r"^[A-Z][A-Z0-9]{1,3} {0,3}-(?:[ \t].*|)$", 6, 0.5),
+    LookAlike("records with tags", r"^(?:[A-Z][A-Z0-9]{1,3} {0,3}-(?=[ \t]|$)|=\d{3}  ).*", 6, 0.5),
     LookAlike(  # blocks of lines whose first line begins alike
         "records with tags",
-        r"(?:\A|(?<=\n\n))(\w[\w .]{0,20}(?::|=| {1,3}-)[ \t]).*\n(?:(?!\1).+\n)+\n+(?:\1.*\n(?:(?!\1).+\n?)+\n*){2,}",
+        r"(?:\A|(?<=\n\n))(\w[\w .-]{0,20}(?::|=| {1,3}-)[ \t]).*\n(?:(?!\1).+\n)+\n+(?:\1.*\n(?:(?!\1).+\n?)+\n*){2,}",
         *(6, 0.6),
     ),
     LookAlike("texts between lines of signs", r"^(?:%+|={3,}|-{3,}|\*{3,}|_{3,}|~{3,}|#{3,})[ \t]*$", 3, 0.04),

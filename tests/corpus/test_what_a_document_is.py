@@ -101,6 +101,8 @@ KINDS = {  # what a file looks like: its name, and its lines
     "a chess or family database": ("a.txt", '[Event "Cup"]\n[Site "Skerrow"]\n\n1. e4 e5\n'),
     "translations (gettext)": ("a.txt", 'msgid "ferry"\nmsgstr "Fähre"\n\nmsgid "wall"\nmsgstr "Mauer"\n'),
     "a dump of a database (SQL)": ("a.txt", "-- dump\nCREATE TABLE `posts` (\n  `id` int,\n  `text` text\n);\n"),
+    "abstracts of PubMed or Ovid": ("a.txt", "1. J Harb. 2019\n\nThe ferry.\n\nPMID: 1\n\n2. J Harb\n\nPMID: 2\n"),
+    "settings": ("a.txt", "[Term]\nid: 1\nname: ferry\n\n[Term]\nid: 2\nname: wall\n"),
     "LaTeX": ("a.txt", "% thesis\n\\documentclass{article}\n\\begin{document}\nText.\n\\end{document}\n"),
     "a patch": ("a.txt", "--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n-old\n+new\n"),
     "XML or HTML": (
