@@ -208,11 +208,11 @@ _RULES = (
     "styles of HTML, definitions of links, the marks of headings, emphasis and code, and commands of site makers "
     "(`{{{{< >}}}}`, `{{% %}}`); what links show and what is in code stays.",
     "",
-    "Front matter is a block between lines of `---` (YAML) or `+++` (TOML) at the head of any text file, or an object "
-    "of JSON at the head of Markdown. Its keys are columns by the same names as those of tables: date, link, labels "
-    "(`tags`, `categories`, with commas too) and the rest; `author.name` is a key below a key. An id or a text there "
-    "is `source.id` or `source.text`. Lists of objects, anchors and what else is not keys, values and lists stay at "
-    "the end of the text, and a warning says so.",
+    "Front matter is a block between lines of `---` (YAML) or `+++` (TOML) at the head of any text file, or, at the "
+    "head of Markdown, an object of JSON or lines such as `Title: ...` above a blank one. Its keys are columns by the "
+    "same names as those of tables: date, link, labels (`tags`, `categories`, with commas too) and the rest; "
+    "`author.name` is a key below a key. An id or a text there is `source.id` or `source.text`. Lists of objects, "
+    "anchors and what else is not keys, values and lists stay at the end of the text, and a warning says so.",
     "",
     "## Mailboxes",
     "",

@@ -148,11 +148,11 @@ _LETTERS = "ss ß o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å i ı d
 _LETTER_OF = dict(re.findall(r"(\S+) (\S+)", _LETTERS))
 _LATEX = re.compile(
     r"""\\(?P<accent>["'`^~=.]|[uvHckrdb](?=\s*\{|\s+\\?[A-Za-z]))\s*\{?\s*(?P<letter>\\[ij](?![A-Za-z])|[^\W\d_])
-    |\\(?P<command>[A-Za-z]+)\*?(?P<blanks>\s*)|\\(?P<sign>.)|(?P<rest>[{}$]|~|---?|``|'')""",
+    |(?P<note>\\(?:[a-z]*cite[a-z]*|ref|label)\*?\s*\{[^{}]*+\})|\\(?P<command>[A-Za-z]+)\*?(?P<blanks>\s*)|\\(?P<sign>.)|(?P<rest>[{}$]|~|---?|``|'')""",
     re.VERBOSE | re.DOTALL,
 )
 _LOOKS = re.compile(
-    r"(?:text|math)[a-z]*|emph|em|it|bf|rm|tt|sc|sl|sf|[mh]box|url|href|ensuremath|par|left|right|protect"
+    r"(?:text|math)[a-z]*|emph|em|it|bf|rm|tt|sc|sl|sf|[mh]box|url|href|ensuremath|par|left|right|protect|newline"
 )
 _REST = {"~": " ", "--": "–", "---": "—", "``": "“", "''": "”"}
 
@@ -172,6 +172,8 @@ def _plain(match: re.Match[str]) -> str:
     if match["command"]:
         name = match["command"]
         return _LETTER_OF.get(name) or ("" if _LOOKS.fullmatch(name) else name + match["blanks"])
+    if match["note"]:
+        return ""
     if match["sign"]:
         return {"-": "", "\\": " ", ",": " ", ";": " "}.get(match["sign"], match["sign"])
     return _REST.get(match["rest"], "")

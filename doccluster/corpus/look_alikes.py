@@ -79,7 +79,7 @@ LOOK_ALIKES = (
 
 
 def looks_like(beginning: Beginning) -> str | None:
-    """Return the kind, in words, of a file whose lines cannot be documents; None where they may well be.
+    r"""Return the kind, in words, of a file whose lines cannot be documents; None where they may well be.
 
     >>> looks_like(Beginning("1\n00:00:01,000 --> 00:00:02,000\nThe ferry sails.\n", "a.txt"))
     'subtitles'

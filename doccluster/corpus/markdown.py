@@ -29,6 +29,7 @@ _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+')\s*(?:#.*)?""")
 _LIST = re.compile(r"\[([^\[\]{}]*+)\]\s*(?:#.*)?")
 _IN_LIST = re.compile(r"""\s*("(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'|[^,]*+)\s*(?:,|$)""")
 _NO_TEXT = re.compile(r"[&*!{\[]")  # what begins an anchor, an alias, a type, an object or a list of such
+_FACTS_FIRST = re.compile(r"(?:title|date|author|slug):[ \t]+\S", re.IGNORECASE)
 _WITH_COMMAS = ("tags", "categories", "keywords")  # of which people write lists so too
 _Facts = dict[str, str | list[str]]
 
@@ -46,6 +47,10 @@ def front_matter(text: str, *, is_markdown: bool) -> tuple[_Facts, list[str], st
         except BAD_JSON:
             return None
         return (*_flat(values), text[end:].lstrip("\n")) if values else None
+    if is_markdown and _FACTS_FIRST.match(text):  # as Pelican and MultiMarkdown have it
+        head, _, below = text.partition("\n\n")
+        facts, unread = _of_yaml(head.split("\n", _LONGEST_BLOCK))
+        return None if unread else (facts, [], below)
     sign, *lines = text.split("\n", _LONGEST_BLOCK)
     ends = _ENDS.get(sign.rstrip(), ())
     n_lines = next((place for place, line in enumerate(lines[:_LONGEST_BLOCK]) if line.rstrip() in ends), None)
@@ -221,12 +226,12 @@ def read_markdown(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
     columns = choose_columns([*row, "text"], row_options, table=file.name, first_rows=[row])
     for name, value in row.items():
         if name in columns.labels:
-            row[name] = value.split(",") if name in _WITH_COMMAS and isinstance(value, str) else value
+            row[name] = value.split(",") if plain_name(name) in _WITH_COMMAS and isinstance(value, str) else value
         elif isinstance(value, list):
             row[name] = "; ".join(value)
     draft = row_draft(row, columns, row_options, file.name)
     title = draft.title or heading
-    text = "\n".join([with_title(title, body.strip("\n")), *unread])
+    text = "\n".join([with_title(title, body.strip()), *unread])
     yield file.as_document(
         text, title=title, date=draft.date, source=draft.source, link=draft.link, labels=draft.labels, extra=draft.extra
     )

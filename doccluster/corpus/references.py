@@ -165,7 +165,7 @@ def _read_wos(file: InputFile, options: ReadOptions) -> Iterator[Found]:
 
 
 def _rows_of_wos(file: InputFile, options: ReadOptions) -> Iterator[Reference | Skipped]:
-    """Return the rows below a header of tags; no cell holds a tab or a line end, and quotes mean nothing."""
+    """Return the rows below a header of tags; no cell holds a tab or a line end."""
     names: list[str] = []
     number = 0
     for line in file.lines(options.document_bytes):
@@ -178,7 +178,8 @@ def _rows_of_wos(file: InputFile, options: ReadOptions) -> Iterator[Reference | 
         if line is None:
             yield Skipped(where, "too-long", f"a row of more than {options.document_bytes:,} bytes")
         elif any(cells):
-            yield where, columns_of({name: [[cell]] for name, cell in zip(names, cells, strict=False)}, _WOS.tags)
+            plain = (cell[1:-1].replace('""', '"') if cell[:1] == cell[1:][-1:] == '"' else cell for cell in cells)
+            yield where, columns_of({name: [[cell]] for name, cell in zip(names, plain, strict=False)}, _WOS.tags)
 
 
 def _begins(pattern: str) -> Callable[[Beginning], bool]:

@@ -80,6 +80,17 @@ def test_yaml_toml_and_json_before_a_text_are_read(tmp_path):
     assert tuple(corpus.metadata.iloc[2][["source.id", "source.text"]]) == ("x", "y")
 
 
+def test_markdown_may_begin_with_its_facts_alone(tmp_path):
+    files = {
+        "a.md": "Title: A wall\nDate: 2026-03-10\nTags: sea, wall\n\nIt stands.",
+        "b.md": "Title: a\nand text.\n\nx",
+    }
+    corpus = read_files(tmp_path, files)
+    assert corpus.texts == ("A wall\n\nIt stands.", files["b.md"])
+    assert (corpus.metadata["date"][0], corpus.labels["Tags"][0]) == ("2026-03-10", ("sea", "wall"))
+    assert read_files(tmp_path / "t", {"a.txt": files["a.md"], "b.txt": "x"}).texts[0] == files["a.md"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_front_matter_is_read_in_any_text_file(tmp_path, encoding, end):

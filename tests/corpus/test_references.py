@@ -198,6 +198,14 @@ def test_web_of_science_is_read_from_a_table_whose_rows_end_in_a_tab(tmp_path, e
     assert column(corpus, "date")[0] == "2010"
 
 
+def test_cells_of_web_of_science_may_be_quoted(tmp_path):
+    path = tmp_path / "savedrecs.txt"
+    path.write_text('PT\tAU\tTI\tAB\nJ\t"A; B"\tThe "x"\t"Text ""in"" it"\n', encoding="utf-8")
+    corpus = read_corpus(path)
+    assert corpus.texts == ('Text "in" it',)
+    assert (column(corpus, "authors"), column(corpus, "title")) == (["A; B"], ['The "x"'])
+
+
 def test_bibtex_follows_strings_and_bears_missing_commas_and_braces(tmp_path):
     path = tmp_path / "a.bib"
     path.write_text(BIBTEX, encoding="utf-8")
@@ -228,6 +236,7 @@ def test_strings_of_strings_do_not_grow_without_end(tmp_path):
         (r"Caf\'e na\"{\i}ve \c{c}a {\v Z}agreb fa\c cade", "Café naïve ça Žagreb façade"),
         (r"\H{o} \aa{} \o stre \L{}\'od\'z Stra{\ss}e", "ő å østre Łódź Straße"),
         (r"``5--7'' of~\textit{it} $\alpha$-helix \{x\} \% \_", "“5–7” of it alpha-helix {x} % _"),
+        (r"As \citet{doe2010} wrote\cite{a,b}, \LaTeX\ is", "As wrote, LaTeX is"),
         ("no LaTeX at all", "no LaTeX at all"),
     ],
 )
