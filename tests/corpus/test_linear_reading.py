@@ -82,7 +82,6 @@ REPEATED = {
     "comments of Markdown that never close": ("a.md", b"text ", b"<!--", b""),
     "keys of front matter": ("a.md", b"---\ntitle: x\n", b"a%d:\n", b"---\ntext"),
     "records of RIS without an end": ("a.ris", b"TY  - JOUR\nAB  - x\n", b"a\n", b""),
-    "records of RIS": ("a.ris", b"", b"TY  - JOUR\nTI  - x\n", b""),
     "braces of BibTeX": ("a.bib", b"@a{b, title = {x}, c = ", b"{", b""),
     "fields of BibTeX that never close": ("a.bib", b"@a{b, title = {x}", b", a%d = {", b""),
     "tags of lines": ("a.txt", b"", b"Tag: x\n", b"\nTag: x\nb\n\nb"),
