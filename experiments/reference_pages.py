@@ -116,6 +116,16 @@ def algorithms_page() -> str:
 
 
 _RULES = (
+    "## Collections between marks",
+    "",
+    "`trec` is a file of elements `<DOC>`, closed or not, in .txt, .sgm, .sgml or without a suffix: the id is `DOCNO`, "
+    "`DOCID` or the attribute `id`, the title `HEADLINE`, `HEAD`, `TITLE`, `HL` or `TI`, the text all of `TEXT`, `LP`, "
+    "`ABSTRACT`, `BODY` and `CONTENT` under its title (without one of these whatever the document holds), the date "
+    "`DATE`, `DATETIME`, `DD`, else the day in an id such as `AFP_ENG_20021216.0001`; other elements of at most 200 "
+    "characters are columns. A file .xml is one if several `<DOC>` follow one another without a root. `smart` is a "
+    "file that begins with `.I`: `.T` is the title, `.W` the text, `.A` the column `author`, `.B` `published`, `.K` "
+    "`keywords`; `.X` and other fields are left out.",
+    "",
     "## Control characters",
     "",
     "A text with a few control characters is a text: up to a tenth of the bytes where they are valid utf-8, a fiftieth "

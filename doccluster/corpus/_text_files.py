@@ -134,7 +134,7 @@ def read_reuters(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skip
     content = file.text(declared="cp1252" if file.encoding is None else file.encoding)
     begins = list(_BEGIN.finditer(content))
     if not begins:
-        raise ReadFailure("no-entries", "no <REUTERS> element in it")
+        raise ReadFailure("no-entries", "neither <REUTERS> nor <DOC> elements in it")
     ends = [begin.start() for begin in begins[1:]] + [len(content)]
     for begin, end in zip(begins, ends, strict=True):
         attributes = {name.upper(): value for name, value in _ATTRIBUTE.findall(begin[1])}

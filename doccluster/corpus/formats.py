@@ -19,6 +19,7 @@ from typing import Any
 
 from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubled, pieces_of_work
 from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
+from doccluster.corpus._marked_collections import SMART, TREC
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
 from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT, XML
 from doccluster.corpus.bibtex import BIBTEX
@@ -52,6 +53,8 @@ _RECORDS = (
     MEDLINE,
     WOS,
     BIBTEX,
+    TREC,
+    SMART,
     REUTERS,
     OPML,
     FEED,

@@ -36,7 +36,7 @@ _BLOCK_NAMES = """
 address article aside blockquote body br caption dd details dialog div dl dt fieldset figcaption figure footer form h1
 h2 h3 h4 h5 h6 header hr legend li main nav ol option p pre section summary table tbody tfoot thead tr ul
 """
-_BLOCKS = frozenset(_BLOCK_NAMES.split())
+BLOCKS = frozenset(_BLOCK_NAMES.split())
 _INTERNAL_SUBSET = re.compile(r"<!doctype[^>\[]*\[", re.IGNORECASE)
 _CDATA = "<![CDATA["
 _CELLS = frozenset({"td", "th"})
@@ -115,7 +115,7 @@ def read_page(markup: str) -> Page:
             (title if in_title else body).append(_SPACES.sub(" ", unescape(piece)))
         elif piece.name == "title":
             in_title = not piece.is_closing and not title
-        elif piece.name in _BLOCKS:
+        elif piece.name in BLOCKS:
             body.append("\n")
         elif piece.name in _CELLS:
             body.append(" ")
