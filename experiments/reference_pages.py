@@ -126,6 +126,25 @@ _RULES = (
     "file that begins with `.I`: `.T` is the title, `.W` the text, `.A` the column `author`, `.B` `published`, `.K` "
     "`keywords`; `.X` and other fields are left out.",
     "",
+    "## XML",
+    "",
+    "A file named .xml or .nxml, one without a suffix, or one that begins with `<?xml`, is a collection "
+    "(`xml-records`) if its root, or an "
+    "element below the root, repeats an element with fields (elements or attributes in it) that holds texts and most "
+    "of the file; one is enough where the name says so (`PubmedArticleSet` of `PubmedArticle`, `records` of `record`). "
+    "Elements that one document repeats (paragraphs, chapters, lines, turns, ...) are not taken for records; "
+    "`--format xml-records` takes them all the same, `--format xml` reads any file as one document. A column has the "
+    "name of its element or attribute, with those above it where one nearer to the root has that name "
+    "(`Journal_Title`); fields named by an attribute (`<field name=...>`, `<str name=...>`, MARC's tags and codes) "
+    "have that name. What stands several times is a list. Escaped tags of HTML are left out; `<a><b>` is a "
+    "list of labels. Year, month and day in one element are a date.",
+    "",
+    "In texts, elements inside a line (`hi`, `i`, `sup`, ..., and any beside which text stands) join nothing and part "
+    'nothing, others have lines of their own; `<lb break="no"/>` joins a word. Of TEI only `text` is text, of JATS '
+    "the abstract and the body: `teiHeader` and `front` give title and date (that of `creation`, if there is one). "
+    "`permissions`, `back` and lists of references are left out. A sitemap and a dump of MediaWiki are refused by "
+    "name.",
+    "",
     "## Control characters",
     "",
     "A text with a few control characters is a text: up to a tenth of the bytes where they are valid utf-8, a fiftieth "

@@ -1,19 +1,11 @@
-"""Files that are one document, or one a line: plain text, HTML pages (all their text, or the article), other XML.
-
-Entities that an XML file defines are refused, so an entity bomb does nothing.
-"""
+"""Files that are one document, or one a line: plain text and HTML pages; and Reuters-21578."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import cache
-from xml.etree.ElementTree import ParseError
 
-import defusedxml.ElementTree
-from defusedxml import DefusedXmlException
-
-from doccluster.base.plain_values import CONTROLS
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import declared_encoding
 from doccluster.corpus.mail import subject_of_message
@@ -22,12 +14,8 @@ from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, ReadFa
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import Argument, importing
 
-_DECLARATION = re.compile(r"^[\s\ufeff]*<\?xml[^>]*\?>")
-_CONTROLS = re.compile(f"[{CONTROLS}]")  # which no XML may hold
 _LABEL = re.compile(r"__label__([^\s,]+)")
 _LABELS_OF_LINE = re.compile(rf"[\ufeff\s]*(?:{_LABEL.pattern}[\s,]*)+")
-_SPACES = re.compile(r"[^\S\n]+")
-_LINE_ENDS = re.compile(r" ?\n[ \n]*")
 
 
 def read_text(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
@@ -88,31 +76,6 @@ HTML = Format(
     suffixes=_PAGES,
     aliases=("htm",),
     recognises=_is_page,
-)
-
-
-def read_xml(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
-    """Return the one document that the file is: the texts of its elements, a title if an element has that name."""
-    data = file.read(options.document_bytes)
-    source = file.decode(data, declared=declared_encoding(data))
-    try:
-        root = defusedxml.ElementTree.fromstring(_CONTROLS.sub(" ", _DECLARATION.sub("", source, count=1)))
-    except DefusedXmlException as error:
-        raise ReadFailure("unsafe-xml", "it defines entities, which are not expanded") from error
-    except (ParseError, ValueError) as error:
-        raise ReadFailure("broken-xml", str(error)) from error
-    elements = ((element.tag.rpartition("}")[2].lower(), element.text) for element in root.iter("*"))
-    title = next((text or "" for name, text in elements if name in ("title", "headline")), "")
-    text = "\n".join(_SPACES.sub(" ", piece) for piece in root.itertext())
-    yield file.as_document(_LINE_ENDS.sub("\n", text).strip(), title=title)
-
-
-XML = Format(
-    "xml",
-    read_xml,
-    "a file other than a feed: its text",
-    "title",
-    recognises=lambda beginning: beginning.is_markup and beginning.name.endswith(".xml"),
 )
 
 

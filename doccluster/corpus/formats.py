@@ -21,7 +21,8 @@ from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubl
 from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus._marked_collections import SMART, TREC
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
-from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT, XML
+from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT
+from doccluster.corpus._xml_files import XML, XML_RECORDS
 from doccluster.corpus.bibtex import BIBTEX
 from doccluster.corpus.columns import looks_like_header
 from doccluster.corpus.dates import iso_date
@@ -59,6 +60,7 @@ _RECORDS = (
     OPML,
     FEED,
     HTML,
+    XML_RECORDS,
     XML,
     MBOX,
     NEWSGROUPS,
@@ -168,7 +170,7 @@ def read_apart(file: InputFile, options: ReadOptions) -> Iterator[Found]:
     task = {"format": file.format, "name": file.name, "place": str(file.place), "encoding": file.encoding}
     task |= {"local": None if file.local is None else str(file.local.absolute())}
     try:
-        yield from found_apart(f"{__name__}:read_piece", task, body, size, options)
+        yield from found_apart(f"{__name__}:read_piece", task, body, size, options, file)
     except TooCostly as error:
         remedy = f"--max-expanded-size {doubled(options.expanded_size)} allows twice as much"
         raise ReadFailure("too-costly", f"it {error}; {remedy}") from error
@@ -176,7 +178,14 @@ def read_apart(file: InputFile, options: ReadOptions) -> Iterator[Found]:
         raise ReadFailure("broken-file", f"it {error}") from error
 
 
-def found_apart(function: str, task: dict[str, Any], body: bytes, size: int, options: ReadOptions) -> Iterator[Found]:
+def found_apart(
+    function: str,
+    task: dict[str, Any],
+    body: bytes,
+    size: int,
+    options: ReadOptions,
+    file: InputFile | None = None,
+) -> Iterator[Found]:
     """Yield the documents that a function (``module:name``) reads in a process, bounded by a size in bytes."""
     allowance = options.allowance
     task |= {"options": asdict(replace(options, labels_file=None))}
@@ -192,6 +201,8 @@ def found_apart(function: str, task: dict[str, Any], body: bytes, size: int, opt
         for row in rows:
             if "failure" in row:
                 failure = row["failure"]
+            elif "n_nuls" in row and file is not None:
+                file.n_nuls, file.guessed = row["n_nuls"], set(row["guessed"])
             elif "text" in row:
                 row["labels"] = {name: tuple(values) for name, values in row["labels"].items()}
                 yield Draft(**row | {"text_columns": tuple(row["text_columns"])})
@@ -220,6 +231,7 @@ def read_piece(task: dict[str, Any], body: bytes) -> Iterator[Piece]:
             if isinstance(failure.__cause__, MemoryError | TooCostly):
                 raise failure.__cause__ from failure
             yield [{"failure": [failure.reason, failure.detail]}], b""
+        yield [{"n_nuls": file.n_nuls, "guessed": sorted(file.guessed)}], b""
 
 
 def some_at_a_time(items: Iterator[Found]) -> Iterator[Piece]:

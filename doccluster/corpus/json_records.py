@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from doccluster.corpus.columns import (
@@ -71,9 +71,10 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
 
 
 def record_drafts(
-    values: Iterator[tuple[str, object] | Skipped], file: InputFile, options: ReadOptions
+    values: Iterable[tuple[str, object] | Skipped], file: InputFile, options: ReadOptions
 ) -> Iterator[Draft | Skipped]:
     """Return records as documents; the columns are chosen from the keys of the first records together."""
+    values = iter(values)
     first = list(itertools.islice(values, _FIRST_RECORDS))
     records = (value[1] for value in first if not isinstance(value, Skipped))
     rows = [item for item in records if isinstance(item, Mapping)]

@@ -139,7 +139,22 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
     "xml": (
         b"<?xml version='1.0' encoding='iso-8859-1'?><!DOCTYPE doc [<!ELEMENT doc ANY>]><doc xmlns:a='u'>"
         b"<title>t</title><a:p>one &lt; two</a:p><p>three<b>four</b></p><![CDATA[<five>]]></doc>",
+        b"<TEI><teiHeader><title>t</title><date when='2020'/></teiHeader><text>a Sk<lb break='no'/>er</text></TEI>",
     ),
+    "xml-records": (
+        b"<?xml version='1.0'?><PubmedArticleSet><PubmedArticle><PMID>1</PMID><Article>"
+        b"<Journal><Title>J</Title></Journal><ArticleTitle>On <i>E. coli</i></ArticleTitle>"
+        b"<PubDate><Year>2020</Year><Month>Jan</Month></PubDate><Abstract>"
+        b"<AbstractText>The ferry sailed.</AbstractText></Abstract></Article></PubmedArticle></PubmedArticleSet>",
+        b'<posts><row Id="1" Body="&lt;p&gt;The ferry&lt;/p&gt;" Tags="&lt;a&gt;&lt;b&gt;"/><row Id="2"/></posts>',
+        "<rows>\r\n<row><field name='text'>größe</field></row>\r\n<row><field>b</field></row></rows>".encode("utf-16"),
+    ),
+    "trec": (
+        b"<DOC>\n<DOCNO> AP-1 </DOCNO>\n<HEAD>Head &AMP; tail</HEAD>\n<DATE><P>1 May 2024</P></DATE>\n<TEXT>\n<P>\n"
+        b"The ferry sailed.\n<TEXT>\nagain\n<DOC>\n<DOCNO>AP-2\n<TEXT>\nsecond &hyph; text\n</DOC>\n",
+        b'<doc id="AFP_ENG_20021216.0001" type="story"><headline>H</headline><text>a</text><doc url="u">b</doc>\r\n',
+    ),
+    "smart": (b".I 1\n.T\ntitle\n.A\nname\n.W\ntext of it\n.I 2\r\n.W\r\nsecond\r\n.X\r\n1\t2\r\n",),
 }
 
 _XML_TOKENS = (
@@ -285,7 +300,31 @@ TOKENS: dict[str, tuple[bytes, ...]] = {
         *(b"$", b"~", b"--", b"%", b"\n@", b"\xef\xbb\xbf"),
     ),
     "html": (*_XML_TOKENS, *_HTML_TOKENS),
-    "xml": _XML_TOKENS,
+    "xml": (*_XML_TOKENS, b"<teiHeader>", b"<front>", b"<lb break='no'/>", b"<hi>", b"<p>" * 50),
+    "xml-records": (
+        *_XML_TOKENS,
+        b"<row>",
+        b"</row>",
+        b"<row ",
+        b"<field name='text'>",
+        b"<Year>",
+        b"<a>" * 50,
+        b"<p>",
+    ),
+    "trec": (
+        b"<DOC>",
+        b"</DOC>",
+        b"<doc ",
+        b"<TEXT>",
+        b"</TEXT>",
+        b"<DOCNO>",
+        b"<P>",
+        b"&hyph;",
+        b"<",
+        b"='",
+        b"<script>",
+    ),
+    "smart": (b"\n.I ", b"\n.W\n", b"\n.T\n", b"\n.Z", b".I 1\n", b"\r"),
     "text": (
         b"\xef\xbb\xbf",
         b"\xff\xfe",
@@ -304,6 +343,7 @@ TOKENS["lines"] = (*TOKENS["text"], b"\n")
 _ARCHIVE_TOKENS = (b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x06", b"ustar", b"\0" * 512, b"../", b"/etc/")
 _NAMES = {"newsgroups": "12345", "feed": "a.rss", "reuters": "a.sgm", "text": "a.txt", "lines": "a.txt"}
 _NAMES |= {"markdown": "a.md", "medline": "a.nbib", "wos": "a.ciw", "bibtex": "a.bib"}
+_NAMES |= {"xml-records": "b.xml", "trec": "a.trec", "smart": "a.all"}
 
 
 def checked(corpus: Corpus) -> str:
