@@ -145,6 +145,21 @@ _RULES = (
     "`permissions`, `back` and lists of references are left out. A sitemap and a dump of MediaWiki are refused by "
     "name.",
     "",
+    "## Spreadsheets",
+    "",
+    "Of XLSX and ODS the sheet whose longest column holds the most prose in its first {rows} rows is read as a csv is, "
+    "with the rules of its header; other sheets are listed as `other-sheet`, and `--format xlsx:sheet=NAME` (`sheet=`) "
+    "reads one. Dates are cells that are shown as dates; errors are empty; of merged cells the first has the text; a "
+    "formula is the value that was stored for it. XLSB and XLS are refused: save them as xlsx or csv.",
+    "",
+    "## Chats",
+    "",
+    "Of a folder that Slack exported, messages are documents with their `channel` and the date of `ts`; that people "
+    "joined or left is listed, as are users.json, channels.json and the other lists in a folder. Of Telegram's "
+    "result.json all chats are read. A list of strings and objects is one text, joined with nothing, and so is a "
+    "list of objects whose texts have blanks at their ends or whose types are those of words (`bold`, `link`, ...); "
+    "other lists of objects are paragraphs.",
+    "",
     "## Control characters",
     "",
     "A text with a few control characters is a text: up to a tenth of the bytes where they are valid utf-8, a fiftieth "
@@ -178,7 +193,7 @@ _RULES = (
     "",
     "A text that is only a word for a missing one (`[deleted]`, `[removed]`, `[No abstract available]`, "
     "`<Media omitted>` and their like) is empty. `_x000D_` and other controls as spreadsheets write them in XML are "
-    'read as controls. An object of words and their places (`{"The": [0], "ferry": [1]}`), or its source in a cell, '
+    'read as controls. An object of words and their places (`{{"The": [0], "ferry": [1]}}`), or its source in a cell, '
     "is the text that it gives.",
     "",
     "## Feeds, and lists of them",
@@ -300,8 +315,8 @@ _TABLE_RULES = (
     "A name with dots is a field in an object: `--column text=content.body`. Without one, the text of a record "
     "may lie in an object by the rules above, and the title, id, date and labels beside it are found too. An "
     "object that is itself a text is read by its field with a usual name (or `rendered`, `value`, `#text`), a "
-    "list of objects item by item. An object without such a field, or its source in JSON, is never a text: it is "
-    "an error or a listed row.",
+    "list of objects [piece by piece](#chats). An object without such a field, or its source in JSON, is never a "
+    "text: it is an error or a listed row.",
     "",
     "## Tables in JSON",
     "",
@@ -330,14 +345,14 @@ _TABLE_RULES = (
     "",
     "## What one file may take",
     "",
-    "Office documents, books, rtf, PDF, Parquet, a query of a database and a table of embeddings are read in a process "
-    "of their own, since a small one may unpack to gigabytes, never come to an end, or break the library that reads "
-    "it. One of them may take 256 MiB of memory (beside its own size, and what Python and libraries take), 20 seconds "
-    "of processor time (of a table or query, for 500 rows) and 100,000 pages, groups inside one another or rows (or 8 "
-    "rows for each byte of the file); the texts of a table or query have at most 20 characters for each byte beyond "
-    "the 256 MiB. What needs more is `too-costly` and listed, a query or embeddings are refused; with "
-    "`--max-expanded-size 8G` (`max_expanded_size`) each may take twice as much of everything, and so on. Windows has "
-    "no limit of memory, and macOS keeps none.",
+    "Office documents, spreadsheets, books, rtf, PDF, XML, Parquet, a query of a database and a table of embeddings "
+    "are read in a process of their own, since a small one may unpack to gigabytes, never come to an end, or break "
+    "the library that reads it. An element of XML may hold 2,000,000 others. One of them may take 256 MiB of memory "
+    "(beside its own size, and what Python and libraries take), 20 seconds of processor time (of a table or query, "
+    "for 500 rows) and 100,000 pages, groups inside one another or rows (or 8 rows for each byte of the file); the "
+    "texts of a table or query have at most 20 characters for each byte beyond the 256 MiB. What needs more is "
+    "`too-costly` and listed, a query or embeddings are refused; with `--max-expanded-size 8G` (`max_expanded_size`) "
+    "each may take twice as much of everything, and so on. Windows has no limit of memory, and macOS keeps none.",
     "",
     "Whatever comes out of an archive (gz, bz2, xz, zip, tar) is bounded by what the archive takes, too: it may "
     "expand to 256 MiB and 50 times its bytes, hold 100,000 documents or one for each 2 bytes, whichever is more, "
@@ -368,6 +383,7 @@ def formats_page() -> str:
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     kinds = ", ".join(dict.fromkeys(kind.what for kind in LOOK_ALIKES)).replace("<DOC>", "`<DOC>`")
     names = {
+        "look_alikes": kinds,
         "rows": SAMPLED_ROWS,
         "names": _listed((*FULL_TEXTS, *SHORT_TEXTS, *TITLES)),
         **{f"{role}_names": _listed((*names, *FURTHER.get(role, ()))) for role, names in USUAL.items()},
@@ -378,9 +394,7 @@ def formats_page() -> str:
     }
     lines += [
         "",
-        *(rule.format(look_alikes=kinds) if "{" in rule else rule for rule in _RULES),
-        "",
-        *(rule.format_map(names) for rule in _TABLE_RULES),
+        *(rule.format_map(names) for rule in (*_RULES, "", *_TABLE_RULES)),
         "",
         "## Parameters of `read_corpus`",
         "",

@@ -158,7 +158,9 @@ def format_given(_context: click.Context, _option: click.Parameter, text: str | 
         if parameter not in takes or not equals:
             remedy = f"it takes {', '.join(f'{name_taken}=...' for name_taken in takes)}" if takes else "it takes none"
             raise click.BadParameter(f"{pair!r} is no parameter of {name}; {remedy}.")
-        arguments[parameter] = value.split("+") if parameter == "strip" else parse_value(value)
+        arguments[parameter] = (
+            value.split("+") if parameter == "strip" else value if parameter == "sheet" else parse_value(value)
+        )
         # some are hard to type: comma, tab, space
         if parameter == "delimiter":
             arguments[parameter] = DELIMITERS.get(value, value)

@@ -60,7 +60,13 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
     # The limit of the csv module is one for the process and too small for articles; it is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), LARGEST_FIELD))
     table = TableRows(file, options)
-    rows = table.read()
+    yield from read_rows(table.read(), file, options, table.dialect.delimiter)
+
+
+def read_rows(
+    rows: Iterator[Row | Skipped], file: InputFile, options: ReadOptions, delimiter: str = " "
+) -> Iterator[Draft | Skipped]:
+    """Return the rows of a table as documents; the delimiter joins the cells of a row that is shown, or is none."""
     first = list(itertools.islice(rows, SAMPLED_ROWS))
     cells = [row.cells for row in first if not isinstance(row, Skipped)]
     if not cells:
@@ -77,10 +83,10 @@ def read_delimited(file: InputFile, options: ReadOptions) -> Iterator[Draft | Sk
         number = n_rows - header.n_before - header.n_below - options.header
         where = f"{file.name}:{number}"
         # one column has nothing to separate
-        cells_here = [table.dialect.delimiter.join(row.cells)] if len(names) == 1 else row.cells
+        cells_here = [delimiter.join(row.cells)] if len(names) == 1 else row.cells
         if number <= 0:
             if n_rows != header.n_before + options.header and any(row.cells):
-                yield Skipped(f"{file.name}, line {row.line}", ABOUT_TABLE, table.dialect.delimiter.join(row.cells))
+                yield Skipped(f"{file.name}, line {row.line}", ABOUT_TABLE, delimiter.join(row.cells))
         elif any(cells_here[len(names) :]):
             yield Skipped(where, "bad-row", f"line {row.line} has {len(cells_here)} cells, expected {len(names)}")
         else:

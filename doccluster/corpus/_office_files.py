@@ -100,15 +100,15 @@ def _read_parts(parts: _Parts) -> tuple[str, str, str]:
         meta = parts.root("meta.xml") if "meta.xml" in parts.names else None
         root = parts.root("content.xml")
         pages = [element for element in root.iter() if _local(element) == "page"] or [root]
-        return PAGE_END.join(map(_paragraphs, pages)), *_said(meta, "creation-date", "date")
+        return PAGE_END.join(map(paragraphs, pages)), *_said(meta, "creation-date", "date")
     meta = parts.root("docProps/core.xml") if "docProps/core.xml" in parts.names else None
     slides = sorted((int(match[1]), match[0]) for match in map(_SLIDE.fullmatch, parts.names) if match)
     bodies = [name for _, name in slides] or [name for name in ("word/document.xml",) if name in parts.names]
     if not bodies:
-        raise ReadFailure("unsupported-format", "an office file without text, such as a spreadsheet; save it as csv")
+        raise ReadFailure("unsupported-format", "an office file without text")
     notes = [name for name in ("word/footnotes.xml", "word/endnotes.xml") if name in parts.names]
-    texts = [_paragraphs(parts.root(name), of_office=True) for name in bodies]
-    texts[-1] = "\n".join([texts[-1], *(_paragraphs(parts.root(name), of_office=True) for name in notes)])
+    texts = [paragraphs(parts.root(name), of_office=True) for name in bodies]
+    texts[-1] = "\n".join([texts[-1], *(paragraphs(parts.root(name), of_office=True) for name in notes)])
     return PAGE_END.join(texts).strip(), *_said(meta, "created", "modified")
 
 
@@ -118,7 +118,7 @@ def _said(meta: Element | None, *dates: str) -> tuple[str, str]:
     return properties.get("title", "").strip(), next((properties[name] for name in dates if properties.get(name)), "")
 
 
-def _paragraphs(root: Element, *, of_office: bool = False) -> str:
+def paragraphs(root: Element, *, of_office: bool = False) -> str:
     """Return the paragraphs below an element, a line for each; in Office's own XML only some elements hold text."""
     for parent in list(root.iter()):
         for child in list(parent):

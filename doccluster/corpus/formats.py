@@ -21,6 +21,7 @@ from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubl
 from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus._marked_collections import SMART, TREC
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
+from doccluster.corpus._spreadsheets import XLSX
 from doccluster.corpus._text_files import HTML, LINES, REUTERS, TEXT
 from doccluster.corpus._xml_files import XML, XML_RECORDS
 from doccluster.corpus.bibtex import BIBTEX
@@ -47,6 +48,7 @@ _RECORDS = (
     JSON_LINES,
     JSON,
     PARQUET,
+    XLSX,
     OFFICE,
     RTF,
     PDF,
@@ -69,7 +71,7 @@ _RECORDS = (
 FORMATS: dict[str, Format] = {record.name: record for record in _RECORDS}
 _BY_ALIAS = {alias: record.name for record in _RECORDS for alias in record.aliases}
 _SIGNATURES = (  # formats that hold text but not in a form that is read here, and those that hold none
-    (b"\xd0\xcf\x11\xe0", "an old office file, or one with a password; save it as docx, odt or text"),
+    (b"\xd0\xcf\x11\xe0", "an old office file, or one with a password; save it as docx, xlsx, odt or text"),
     (b"\x28\xb5\x2f\xfd", "Zstandard; decompress it first"),
     (b"7z\xbc\xaf\x27\x1c", "7-Zip; unpack it first"),
     (b"Rar!\x1a", "RAR; unpack it first"),

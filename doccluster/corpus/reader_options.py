@@ -67,6 +67,9 @@ class ReadOptions:
         True, "Whether the first row of a csv names the columns; if not, they are called 1, 2, ...."
     )
     delimiter: str | None = parameter(None, "What separates the cells of a csv; found by default.", type="str")
+    sheet: str | None = parameter(
+        None, "The sheet of a spreadsheet to read; by default that with the most prose.", type="str"
+    )
     encoding: str | None = parameter(None, "The encoding of all files; detected file by file by default.", type="str")
     strip: str | Sequence[str] = parameter(
         (),

@@ -35,7 +35,7 @@ BAD = [
     *[(verb, "--max-expanded-size", "lots") for verb in TEXTS],
     *[(verb, "--column", "published") for verb in TEXTS],
     *[(verb, "--column", "colour=red") for verb in TEXTS],
-    *[(verb, "--format", one) for verb in TEXTS for one in ("xlsx", "csv:quote=x", "lines:header=false")],
+    *[(verb, "--format", one) for verb in TEXTS for one in ("numbers", "csv:quote=x", "lines:header=false")],
     ("run", "--min-df", "0"),
     ("run", "--min-df", "1.5"),
     ("vectorize", "--max-df", "-1"),

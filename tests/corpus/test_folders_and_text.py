@@ -204,7 +204,7 @@ def test_a_corpus_comes_back_as_it_is():
     ("arguments", "message"),
     [
         ({"source": "no/such/file"}, "does not exist"),
-        ({"source": ["one"], "format": "xlsx"}, "choose among text, lines, csv"),
+        ({"source": ["one"], "format": "numbers"}, "choose among text, lines, csv"),
         ({"source": ["one"], "strip": ("tails",)}, "headers, footers, quotes"),
         ({"source": ["one"], "html": "pdf"}, "'text' or 'article'"),
         ({"source": ["one"], "encoding": "klingon"}, "utf-8"),

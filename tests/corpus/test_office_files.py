@@ -124,7 +124,7 @@ def test_broken_locked_and_hostile_documents_are_listed_with_the_reason(tmp_path
     whole = zipped(DOCX)
     entities = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
     found = {
-        "sheet.docx": zipped(TYPES | {"xl/workbook.xml": "<w/>"}),
+        "drawing.docx": zipped(TYPES | {"visio/document.xml": "<w/>"}),
         "cut.docx": zipped(DOCX | {"word/document.xml": "<w:document"}),
         "bomb.docx": zipped(DOCX | {"word/document.xml": f"{entities}<d>&b;</d>"}),
         "locked.odt": zipped(ODT | {"META-INF/manifest.xml": "<m><encryption-data/></m>"}),
@@ -139,7 +139,7 @@ def test_broken_locked_and_hostile_documents_are_listed_with_the_reason(tmp_path
         folder.mkdir()
         reasons[name] = wrong(folder, name, data)
     assert reasons == {
-        "sheet.docx": "unsupported-format",
+        "drawing.docx": "unsupported-format",
         "cut.docx": "broken-file",
         "bomb.docx": "unsafe-xml",
         "locked.odt": "encrypted",

@@ -57,6 +57,9 @@ SAMPLES: dict[str, tuple[bytes, ...]] = {
         b'{"version": "https://jsonfeed.org/version/1.1", "title": "t", "items": [{"id": 1, "content_html": "<p>a&amp;'
         b'b", "tags": ["x"], "date_published": "2024-05-01T10:00:00Z"}, {"content_text": "c"}]}',
         b'{"k1": "first text", "k2": "second text"}',
+        b'[{"type": "message", "text": "a <@U1> text", "ts": "1773393310.0"}, {"type": "message", "text": ["b", {'
+        b'"text": "c"}], "ts": "2", "subtype": "channel_join"}]',
+        b'{"chats": {"list": [{"name": "n", "messages": [{"id": 1, "text": ["a", {"type": "bold", "text": "b"}]}]}]}}',
     ),
     "feed": (
         b"<?xml version='1.0' encoding='utf-8'?><rss version='2.0' xmlns:dc='http://purl.org/dc/elements/1.1/'>"
@@ -429,6 +432,12 @@ def _office_samples() -> list[bytes]:
     return [zipped(parts) for parts in (DOCX, SLIDES, ODT, BOOK)]
 
 
+def _sheet_samples() -> list[bytes]:
+    from tests.corpus.test_spreadsheets import SAILS, cell, open_document, workbook
+
+    return [workbook(), open_document((1, [cell("text"), cell("", 5)]), (2, [cell(SAILS)]))]
+
+
 def _rtf_samples() -> list[bytes]:
     from tests.corpus.test_office_files import RICH
 
@@ -477,6 +486,7 @@ READERS: tuple[Target, ...] = (
     *map(_reader, SAMPLES),
     _archive("parquet", _parquet_samples, (b"PAR1", b"ARROW:schema")),
     _archive("docx", _office_samples, (b"<!DOCTYPE x>", b"<w:p>" * 50, b"&#0;", b"PK\5\6")),
+    _archive("xlsx", _sheet_samples, (b"<row>" * 50, b't="s"', b"<v>-1</v>", b'r="XFD1"', b"<!DOCTYPE x>", b"PK\5\6")),
     _archive("rtf", _rtf_samples, (b"{" * 50, b"}" * 50, b"\\u-99999999", b"\\'zz", b"\\uc99 ", b"\\ansicpg99999")),
     _archive("pdf", _pdf_samples, (b"/Kids[2 0 R]", b"/Encrypt 5 0 R", b"99999999999", b"<<" * 50)),
     _archive("zip", _zip_samples),
