@@ -55,6 +55,10 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")  # not 007, which is a name, 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S*|\S+@\S+", re.IGNORECASE)
 _JSON_SOURCE = re.compile(r"""\s*(?:\{\s*["'}]|\[\s*[\[{]).*[}\]]\s*""", re.DOTALL)
+_BLANK_END = re.compile(r"\A[^\S\n]|[^\S\n]\Z")
+_PIECES = frozenset(
+    {"text", "plain", "bold", "italic", "underline", "strikethrough", "code", "link", "text_link", "span"}
+)
 _NO_LETTERS = re.compile(r"[0-9!-/:-@\[-`{-~]")
 _OTHER_DAY = re.compile(
     r"birth|born|\bdob\b|death|died|due|deadline|expir|until|hire|join", re.IGNORECASE
@@ -124,8 +128,8 @@ def is_like_its_cells(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
 def _as_text(value: object) -> str:
     if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
         return " ".join(value)
-    if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
-        return " ".join(_as_text(item[name]) for item in value for name in _text_keys(item)[:1])
+    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
+        value = text_in(value)
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -156,11 +160,21 @@ def _text_keys(value: Mapping[object, object]) -> list[object]:
 
 
 def text_in(value: object) -> object:
-    """Return the text in an object, or those in a list of objects; other cells as they are. None without one."""
+    """Return the text in an object, or those in a list of objects; other cells as they are. None without one.
+
+    >>> text_in(["Sk", {"type": "bold", "text": "er"}, "row"]), text_in([{"text": "One."}, {"text": "Two."}])
+    ('Skerrow', 'One.\\nTwo.')
+    """
     if isinstance(value, Mapping):
         return next((text_in(value[key]) for key in _text_keys(value)), None)
     if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        return "\n".join(text for item in value if isinstance(text := text_in(item), str))
+        texts = [text for item in value if isinstance(text := text_in(item), str)]
+        # pieces of one text stand beside strings, or have blanks at their ends, or say what they are
+        kinds = {str(item.get("type")) for item in value if isinstance(item, Mapping)}
+        is_rich = (
+            any(map(_BLANK_END.search, texts)) or kinds <= _PIECES or not all(isinstance(i, Mapping) for i in value)
+        )
+        return ("" if is_rich else "\n").join(texts)
     return value
 
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from doccluster.base.limited_process import Piece, TooCostly, WorkFailure, doubled, pieces_of_work
+from doccluster.corpus._chats import BESIDE_MESSAGES
 from doccluster.corpus._delimited import CSV, MAX_BEFORE, PARQUET, TSV, choose_dialect, stands_before
 from doccluster.corpus._marked_collections import SMART, TREC
 from doccluster.corpus._office_files import OFFICE, PDF, RTF
@@ -100,6 +101,8 @@ def check_format(format: str | None) -> str | None:
 def recognise(file: InputFile, options: ReadOptions) -> str:
     """Return the name of the format."""
     head = check_is_text(file)
+    if not file.is_explicit and file.place.name in BESIDE_MESSAGES:
+        raise ReadFailure("about-the-collection", "a list of people or channels; to read it, name the file")
     if _MATRIX_NAMES.search(file.place.name):
         raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")
     beginning = Beginning(_beginning(head).replace("\0", "").lstrip("\ufeff \t\r\n"), file.place.name.lower(), head)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from doccluster.corpus._chats import chat_messages
 from doccluster.corpus.columns import (
     choose_columns,
     has_id_column,
@@ -54,6 +55,9 @@ def read_json(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped
     first = list(itertools.islice(values, 2))
     if len(first) == 1 and not isinstance(first[0], Skipped) and is_json_feed(first[0]):
         yield from read_json_feed(first[0], file)
+        return
+    if len(first) == 1 and (messages := chat_messages(first[0], file)) is not None:
+        yield from record_drafts(messages, file, options)
         return
     # of several values each is a record, whatever it holds
     several = len(first) > 1 and not isinstance(first[1], Skipped)
