@@ -12,7 +12,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from doccluster.corpus.columns import ID_COLUMNS, choose_columns, plain_name, row_draft
+from doccluster.corpus.column_names import PLAIN_IDS, plain_name
+from doccluster.corpus.columns import choose_columns, row_draft
 from doccluster.corpus.json_records import BAD_JSON, JSON_TEXT
 from doccluster.corpus.markup import unescape
 from doccluster.corpus.reader import Beginning, Draft, Format, InputFile, with_title
@@ -239,7 +240,7 @@ def read_markdown(file: InputFile, options: ReadOptions) -> Iterator[Draft]:
 
 def _column(name: str) -> str:
     """Return the name of the column of a key; the text and the id of a file are its own."""
-    return f"source.{name}" if plain_name(name) in ("text", *ID_COLUMNS) else name
+    return f"source.{name}" if plain_name(name) in ("text", *PLAIN_IDS) else name
 
 
 def _is_named_so(name: str) -> bool:
