@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import locale
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from doccluster.corpus import read_corpus
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.encodings import codec_name, declared_encoding, decode
 
@@ -57,6 +59,41 @@ def test_unicode_and_declared_encodings_are_exact(language, encoding):
 def test_an_undeclared_encoding_is_detected(language, encoding):
     text = " ".join([SAMPLES[language]] * 6)
     assert decode(text.encode(encoding)).text == text
+
+
+MACINTOSH = {
+    "mac-roman": [
+        "Le café près de la forêt a été fermé à cause de la tempête, mais l’été reviendra.",
+        "El año pasado la canción más oída fue la del niño; ¿quién lo sabía? Pidió más música.",
+        "Die Mädchen hörten für drei Stunden die schöne Musik; das Schloß ist größer als früher.",
+        "“I don’t know,” she said — and he didn’t either…",
+        "A inundação não é uma situação fácil; o porto está cheio de caminhões.",
+    ],
+    "mac-latin2": ["Żółć i gęś, zażółć gęślą jaźń; większość ludzi myśli, że łódź płynie."],
+    "mac-turkish": ["Limanda ışıklar yeniden yandı ve halk evine döndü, çünkü fırtına dindi. İstanbul’da yağmur var."],
+}
+
+
+@pytest.mark.parametrize("end", ["\r", "\n"])
+@pytest.mark.parametrize(("encoding", "text"), [(name, text) for name, texts in MACINTOSH.items() for text in texts])
+def test_files_of_the_macintosh_are_detected(encoding, text, end):
+    decoded = decode(f"{text}{end}{text}".encode(encoding))
+    assert (decoded.text, decoded.guess) == (f"{text}{end}{text}", encoding)
+
+
+@pytest.mark.parametrize(
+    "text", [*MACINTOSH["mac-roman"], "CAFÉ À PARIS", "Ærø og Århus, på gården", "the cafÉ", "café"]
+)
+def test_files_of_windows_are_not_taken_for_those_of_the_macintosh(text):
+    assert decode(text.encode("cp1252")).text == text
+    assert decode(f"{text}\r{text}".encode("cp1252")).text == f"{text}\r{text}"
+
+
+@pytest.mark.filterwarnings("ignore:the encoding")
+def test_a_table_of_the_macintosh_is_read():
+    corpus = read_corpus(Path(__file__).parent / "cases" / "38-mac-roman.csv")
+    assert corpus.texts[0].startswith("Le café près de la forêt a été fermé à cause de la tempête, mais l’été")
+    assert corpus.guessed_encodings == {"mac-roman": 1}
 
 
 def test_a_wrong_declaration_is_not_believed():
