@@ -7,7 +7,7 @@ so from where they are read, their texts on disk, and stay so in the corpus.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -31,6 +31,14 @@ _SPREADSHEET_ESCAPE = re.compile(r"_x(?:005[Ff]_(?=x[0-9A-Fa-f]{4}_)|(00[01][0-9
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
 ABOUT_COLLECTION = "about-the-collection"  # the reason why a README gives no document
+# What stands beside texts in a folder: annotations, key words, settings, vocabularies and features of other programs,
+# and the lists of people and channels beside messages.
+_BESIDE_TEXTS = re.compile(
+    r".*\.(ann|a1|a2|conf|vocab|feat|key|contr|uncontr)|(vocab(ulary)?|stop_?words|imdbEr|urls_\w+)\.txt|"
+    r"(users|channels|groups|dms|mpims|integration_logs|actor|likes|bookmarks)\.json",
+    re.IGNORECASE,
+)
+_PROSE = (".txt", ".text", ".md", ".markdown", ".rst", ".org", ".tex", ".adoc", ".asc", ".log", ".html", ".xml", "")
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
 _BLANK = "\ufeff\u200b\u2060 \t\n\x0c\xa0"  # a mark or an invisible space does not count as text
 ROWS_AT_ONCE = 50_000  # that travel together
@@ -115,6 +123,7 @@ class _Place(NamedTuple):
     in_archive: bool
     is_plain: bool
     is_companion: bool
+    suffix: str  # empty where it says nothing
 
 
 @dataclass(eq=False)
@@ -236,7 +245,7 @@ class CorpusBuilder:
             _padded(rows.labels, column, before, ()).append(tuple(filter(None, map(clean_line, names))))
         rows.names.append(clean_line(draft.id) or clean_line(draft.where))
         rows.where.append(draft.where)
-        rows.places.append(_place(file) if file is not None and draft.is_whole_file else None)
+        rows.places.append(_place(file) if file and (draft.is_whole_file or _is_beside_texts(file)) else None)
         if self._writer is None:
             rows.numbers.append(before)
             self._texts.append(text)
@@ -278,7 +287,8 @@ class CorpusBuilder:
         companions = _companions(rows)
         about = ABOUT_COLLECTION, "a file about the collection, not one of its documents"
         # without the companions the places of what was skipped no longer hold, so none are told
-        listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
+        files = dict.fromkeys(rows.metadata["file"][place] for place in companions)
+        listed += [(0, 2, Skipped(_cut(file), *about)) for file in files]
         rows_kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
 
         def pick(columns: Mapping[str, object]) -> dict[str, Any]:
@@ -344,19 +354,39 @@ def _folder_classes(places: Sequence[_Place | None]) -> list[tuple[str, ...]]:
 
 
 def _companions(rows: ReadRows) -> list[int]:
-    """Return which documents are a collection's README or licence, unless there is nothing else."""
-    companions = [
-        number
-        for number, place in enumerate(rows.places)
-        if place is not None
-        and (place.is_companion or (place.is_plain and (place.root, place.folder) in rows.collections))
-    ]
+    """Return which documents are a collection's README or licence or stand beside its texts, unless there is no other.
+
+    Plain files with a suffix that no prose has are such, where each of several stands beside a text of its name.
+    """
+    stems: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    if any(place is not None and place.suffix not in _PROSE for place in dict.fromkeys(rows.places)):
+        for place, file in zip(rows.places, rows.metadata["file"], strict=True):
+            if place is not None and place.is_plain:
+                stems[place.root, place.suffix].add(file.rpartition(".")[0])
+    beside = {
+        (root, suffix)
+        for (root, suffix), names in stems.items()
+        if suffix not in _PROSE and len(names) > 1 and names <= stems.get((root, ".txt"), set())
+    }
+
+    def is_beside(place: _Place) -> bool:
+        is_listed = (place.root, place.folder) in rows.collections or (place.root, place.suffix) in beside
+        return place.is_companion or (place.is_plain and is_listed)
+
+    companions = [number for number, place in enumerate(rows.places) if place is not None and is_beside(place)]
     return companions if len(companions) < len(rows) else []
 
 
 def _place(file: InputFile) -> _Place:
-    is_plain = file.format in ("text", "markdown")
-    return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_companion(file.place.name))
+    is_plain, suffix = file.format in ("text", "markdown"), file.place.suffix.lower()
+    is_beside = is_companion(file.place.name) or _is_beside_texts(file)
+    suffix = suffix if suffix[1:].isalpha() else ""  # a number or a date says which document it is
+    return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_beside, suffix)
+
+
+def _is_beside_texts(file: InputFile) -> bool:
+    """Return whether a file that nobody named is one that stands beside texts and is none of them."""
+    return not file.is_explicit and _BESIDE_TEXTS.fullmatch(file.place.name) is not None
 
 
 def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:

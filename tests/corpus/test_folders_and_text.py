@@ -286,3 +286,42 @@ def test_a_guess_is_warned_about_once(tmp_path):
 def test_every_error_of_reading_is_one_of_ours(tmp_path):
     with pytest.raises(DocclusterError):
         read_corpus(tmp_path / "a\nb")
+
+
+CASES = pathlib.Path(__file__).parent / "cases"
+
+
+def test_annotations_beside_texts_are_named_and_not_read():
+    corpus = read_corpus(CASES / "34-annotated")
+    assert corpus.ids == ("d0.txt", "d1.txt")
+    assert reasons(corpus) == dict.fromkeys(["annotation.conf", "d0.ann", "d1.ann"], "about-the-collection")
+
+
+def test_lists_vocabularies_and_files_beside_each_text_are_none_of_the_texts(tmp_path):
+    rows = '[{"name": "jo", "title": "Harbour master of the island"}, {"name": "ana", "title": "Editor of the page"}]'
+    texts = {f"day/{number}.txt": f"The ferry sailed again, for the {number}th time." for number in range(3)}
+    beside = {f"day/{number}.tok": "The ferry sailed" for number in range(3)}
+    beside |= {"users.json": rows, "actor.json": rows, "all.vocab": "ferry", "stopwords.txt": "the", "1.feat": "1:2"}
+    corpus = read_corpus(write(tmp_path, {**texts, **beside}))
+    assert corpus.ids == tuple(texts)
+    assert reasons(corpus) == dict.fromkeys(beside, "about-the-collection")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a.txt": "one", "b.md": "two", "c.rst": "three", "d.story": "four"},
+        {"a.en": "one", "a.de": "two", "b.en": "three", "b.de": "four"},
+        {"a.txt": "one", "a.story": "two", "b.txt": "three", "c.story": "four"},
+        {"a.2019": "one", "b.2020": "two", "a.txt": "three"},
+        {"one.conf": "all of one kind", "two.conf": "are what is read"},
+    ],
+)
+def test_texts_with_other_suffixes_are_read(files, tmp_path):
+    assert set(read_corpus(write(tmp_path, files)).ids) == set(files)
+
+
+def test_a_list_of_people_is_read_where_you_name_it(tmp_path):
+    rows = '[{"text": "The harbour master of the island"}, {"text": "The editor of the page"}]'
+    folder = write(tmp_path, {"users.json": rows, "a.txt": "one"})
+    assert len(read_corpus([folder / "users.json", folder / "a.txt"])) == 3
