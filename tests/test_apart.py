@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +11,12 @@ from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score
 
 from doccluster import assign, load_run, rerun, run
+from doccluster.corpus import Corpus
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling import describe_clusters
+from doccluster.pipeline._apart import explained_share, followed_column
+from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 
 SUBJECTS = [[f"subject{topic}word{number}" for number in range(40)] for topic in range(4)]
@@ -115,3 +120,63 @@ def test_labels_count_a_term_by_its_factor():
 
     assert first_terms(vectors) == [f"leahy{cluster}" for cluster in "abcde"]
     assert first_terms(vectors.weighed_down(np.tile([0.05, 1.0], 5))) == [f"judges{cluster}" for cluster in "abcde"]
+
+
+def test_the_column_that_clusters_follow_is_said_with_what_chance_would_explain(letters, tmp_path):
+    frame, _, authors = letters
+    frame = frame.assign(
+        chance=np.random.default_rng(1).integers(6, size=400).astype(str),
+        address=[f"https://example.org/{number}" for number in range(400)],
+        day=[f"2024-01-{author + 1:02}" for author in authors],
+        lang=frame["author"],
+        near_copy_of=frame["author"],
+        rarely=np.where(np.arange(400) % 8 == 0, frame["author"], ""),
+    )
+    made = run(frame, output=tmp_path / "out", **SETTINGS)
+    labels = made.labels_
+    sizes = [np.bincount(values) / 400 for values in (labels, authors)]
+    cells = np.histogram2d(labels, authors, (4, 10))[0] / 400
+    shared = cells[cells > 0] @ np.log(cells / np.outer(*sizes), where=cells > 0, out=np.zeros((4, 10)))[cells > 0]
+    share = 100 * shared / -(sizes[0] @ np.log(sizes[0]))
+    (note,) = [note for note in made.notes if "clusters follow" in note]
+    assert note.startswith(f"The clusters follow `author` ({share:.0f} %, by chance ")
+    assert note.endswith("; if that is not their subject, try --apart-from author.")
+    follows = made.parameters["resolved"]["follows"]
+    assert follows["column"] == "author"
+    # what the mean of many shuffled columns explains
+    rng = np.random.default_rng(0)
+    by_chance = [explained_share(labels, rng.permutation(authors)) for _ in range(50)]
+    assert follows["by_chance"] == pytest.approx(np.mean(by_chance), abs=0.005)
+    assert note in load_run(tmp_path / "out").notes
+
+
+@pytest.fixture(scope="module")
+def signed():
+    """Return labels that follow authors, and a table of the documents."""
+    authors = np.repeat(np.arange(8), 20)
+    columns = {"author": np.char.add("a", authors.astype(str)).tolist(), "place": ["here", "there"] * 80}
+    corpus = Corpus(ids=tuple(map(str, range(160))), texts=("text",) * 160, metadata=columns)
+    return authors // 2, DocumentTable.from_corpus(corpus)
+
+
+@pytest.mark.parametrize("known", [["author"], ["place", "author"]])
+def test_a_column_of_which_you_said_what_it_is_is_not_asked_about(signed, known):
+    labels, documents = signed
+    assert followed_column(labels, None, documents, []).column == "author"
+    assert followed_column(labels, None, documents, known) is None
+    classes = replace(documents, labels={"author": tuple((name,) for name in documents.columns["author"])})
+    assert followed_column(labels, None, classes, []) is None
+
+
+def test_only_clusters_that_are_shown_follow_a_column(signed):
+    labels, documents = signed
+    shuffled = np.where(np.arange(160) % 2, np.random.default_rng(0).integers(4, size=160), labels)
+    assert followed_column(shuffled, np.arange(160) % 2 == 1, documents, []).explained == pytest.approx(1.0)
+    assert followed_column(np.arange(160) % 3, None, documents, []) is None
+    assert followed_column(np.zeros(160, dtype=int), None, documents, []) is None
+
+
+def test_blocks_say_the_column_too(letters, tmp_path):
+    letters[0].to_csv(tmp_path / "letters.csv", index=False)
+    made = run(tmp_path / "letters.csv", scratch=tmp_path / "scratch", **SETTINGS)
+    assert sum("The clusters follow `author`" in note for note in made.notes) == 1

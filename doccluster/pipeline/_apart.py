@@ -8,19 +8,25 @@ new documents, and those without an author, need nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from doccluster.base.arrays import CsrArray, Floats, Integers
+from doccluster.base.arrays import CsrArray, Flags, Floats, Integers
+from doccluster.base.packed_strings import CodedColumn
 from doccluster.clustering.task import LinearRule
-from doccluster.corpus.columns import kept_name
+from doccluster.corpus.columns import OWN_COLUMNS, kept_name
+from doccluster.corpus.dates import iso_date
 from doccluster.errors import InputError
+from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import largest_per_row
 from doccluster.measures import score
+from doccluster.measures.contingency import ContingencyTable
+from doccluster.measures.information import ami, nmi
 from doccluster.results.document_table import DocumentTable
 from doccluster.vectors import DocumentVectors
 
@@ -248,3 +254,68 @@ def rule_apart(rule: LinearRule | None, factors: Floats) -> LinearRule | None:
     weights = rule.weights.copy()
     weights.data *= np.repeat(factors, np.diff(weights.indptr))
     return replace(rule, weights=weights)
+
+
+LEAST_FOLLOWED = 0.3  # adjusted mutual information: authors have .4 and more, outlets and months at most .21
+MAX_LOOKED_AT = 20_000  # documents
+DATES_LOOKED_AT = 20  # values of a column
+_OF_A_RUN = frozenset(["near_copy_of", *map(kept_name, OWN_COLUMNS - {"source"})])
+_LANGUAGES = frozenset(["lang", "language"])  # their words are others, whatever is weighed down
+
+
+@dataclass(frozen=True)
+class FollowedColumn:
+    """The column that clusters follow most."""
+
+    column: str
+    explained: float  # the share of the entropy of the clusters that its values explain
+    by_chance: float  # what as many values of the same sizes would explain on average
+
+    @property
+    def told(self) -> str:
+        """A question, since nothing can tell an author from a column that is the subject."""
+        name = f'"{self.column}"' if " " in self.column else self.column
+        shares = f"({100 * self.explained:.0f} %, by chance {100 * self.by_chance:.0f} %)"
+        return f"The clusters follow `{self.column}` {shares}; if that is not their subject, try --apart-from {name}."
+
+
+def followed_column(
+    labels: Integers, is_other: Flags | None, documents: DocumentTable, known: Collection[str]
+) -> FollowedColumn | None:
+    """Return the column that the clusters that are shown follow most, None where they follow none.
+
+    `known` are columns of which the user has said what they are: classes, or what the run is apart from.
+    """
+    is_shown = np.ones(labels.size, np.bool_) if is_other is None else ~is_other
+    followed = dict[float, FollowedColumn]()
+    for column, codes in _columns_with_groups(documents, known):
+        rows = np.flatnonzero(is_shown & (codes >= 0))
+        if 2 * rows.size < np.count_nonzero(is_shown) or rows.size == 0:
+            continue
+        rows = rows[:: -(-rows.size // MAX_LOOKED_AT)]
+        table = ContingencyTable.from_partitions(*(Partition.from_labels(of[rows]) for of in (labels, codes)))
+        # what is expected by chance takes longer, and makes the number smaller
+        if min(table.n_clusters, table.n_classes) < 2 or nmi(table) < LEAST_FOLLOWED:
+            continue
+        explained = table.mutual_information / table.cluster_entropy
+        by_chance = table.expected_mutual_information / table.cluster_entropy
+        followed.setdefault(ami(table), FollowedColumn(column, explained, by_chance))
+    strongest = max(followed, default=0.0)
+    return followed[strongest] if strongest >= LEAST_FOLLOWED else None
+
+
+def _columns_with_groups(documents: DocumentTable, known: Collection[str]) -> Iterator[tuple[str, Integers]]:
+    """Yield the columns that put documents into groups, and the group of each document, -1 for none.
+
+    Ids and links, which have a value for nearly each document, and dates do not; nor is asked about what a run wrote.
+    """
+    for column, values in {**documents.columns, "source": documents.sources}.items():
+        if column in (*_OF_A_RUN, *_LANGUAGES, *documents.labels, *known, *map(kept_name, known)):
+            continue
+        coded = CodedColumn.of(values)
+        is_value = np.fromiter(map(bool, coded.values), np.bool_, len(coded.values))
+        looked_at = list(itertools.islice(filter(None, coded.values), DATES_LOOKED_AT))
+        has_dates = 2 * sum(bool(iso_date(value)) for value in looked_at) > len(looked_at)
+        if 2 <= np.count_nonzero(is_value) <= len(coded) / 3 and not has_dates:
+            codes = np.asarray(coded.codes, np.int64)
+            yield column, np.where(is_value[codes], codes, -1)

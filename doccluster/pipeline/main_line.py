@@ -23,7 +23,7 @@ from doccluster.labeling import ClusterDescription, Placement
 from doccluster.labeling.profiles import Namer
 from doccluster.measures import Evaluation, evaluate
 from doccluster.measures.judging import PAIRWISE_SECONDS
-from doccluster.pipeline._apart import Apart, rule_apart, vectors_apart
+from doccluster.pipeline._apart import Apart, followed_column, rule_apart, vectors_apart
 from doccluster.pipeline._fitting import (
     FittedClusters,
     Rows,
@@ -537,6 +537,10 @@ class _Line:
         }
         if apart is not None:
             choices["apart_from"] = {"terms": apart.strongest, "share_taken": round(apart.share_taken, 6)}
+        known = (*settings.truth_columns, *settings.apart_columns)
+        followed = followed_column(fit.partition.labels, clusters.is_other, vectorized.documents, known)
+        if followed is not None:
+            choices["follows"] = asdict(followed)
         n_filled = fit.partition.n_clusters
         notes = (
             count.why,
@@ -546,6 +550,7 @@ class _Line:
             folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
             *documents.notes,
             *of_apart,
+            None if followed is None else followed.told,
             *(() if clusters.guided is None else clusters.guided.notes),
             other_note(clusters.is_other),
             *fit.left_out,
