@@ -194,6 +194,8 @@ LIKE_ANY = 1.25  # times as alike as any two documents
 MAY_BE_EMPTIED = 0.01  # of the documents
 _TOGETHER = 64  # terms whose documents are added up at once
 # with one of these the caller has said what a term is
+MAY_BE_EVEN = 0.67  # of 50 common terms or more: beyond it the documents are of one kind, whatever they share
+MIN_COMMON = 50  # of fewer, all may be function words
 OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
 
 
@@ -283,7 +285,8 @@ def even_terms(counts: CsrArray) -> Flags:
 
     Such are function words, in a language without a list too, and what a collection has around its texts. Over the m
     documents with a term, the mean cosine of two, that term apart, is (|sum of rows|^2 - sum of |row|^2) / (m (m - 1)),
-    at most `LIKE_ANY` times the mean over all pairs, in rows of ln(N / df). None where many documents had no others.
+    at most `LIKE_ANY` times the mean over all pairs, in rows of ln(N / df). None where many documents had no others, or
+    most of the common terms would be: any two documents of one kind are alike.
     """
     has = sparse.csr_array(counts, dtype=np.float64, copy=True)
     has.data[:] = 1.0
@@ -311,3 +314,5 @@ def even_terms(counts: CsrArray) -> Flags:
         even[columns] = length - own_parts <= LIKE_ANY * of_all * m * (m - 1)
     emptied = np.count_nonzero((has.sum(axis=1) > 0) & ~(has @ (~even).astype(np.float64) > 0))
     return even if emptied <= MAY_BE_EMPTIED * n_documents else np.zeros_like(even)
+    if common.size >= MIN_COMMON and np.count_nonzero(even) > MAY_BE_EVEN * common.size:
+        return np.zeros_like(even)

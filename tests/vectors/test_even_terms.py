@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from doccluster import read_corpus, run
-from doccluster.vectors import vectorize
+from doccluster.vectors import TfidfVectorizer, vectorize
 from doccluster.vectors.vectorize import LIKE_ANY, choose_vectorizer, even_terms
 
 SUBJECTS = [[f"{letter}{vowel}{letter}urk" for vowel in "aeiou"] for letter in "bdfgklmprv"]
@@ -64,6 +64,27 @@ def test_of_few_documents_no_word_is_dropped():
 def test_no_word_is_dropped_where_documents_would_have_nothing_left():
     texts = [*texts_of(300, np.random.default_rng(0)), *(["edu writes"] * 10)]
     assert choose_vectorizer(texts, options={})[0].dropped_terms == ()
+
+
+def test_of_documents_of_one_kind_no_word_is_dropped():
+    """Any two share as much as any others: the rule would drop all but a few of the words that half of them have."""
+    rng = np.random.default_rng(3)
+    common, rare = [f"word{place}" for place in range(60)], [f"rare{place}" for place in range(400)]
+    texts = [" ".join([*rng.choice(common, 20, replace=False), *rng.choice(rare, 3)]) for _ in range(300)]
+    assert choose_vectorizer(texts, options={})[0].dropped_terms == ()
+    counts = TfidfVectorizer(min_df=2).fit_counts(texts)
+    assert not even_terms(counts).any()
+    # of fewer common words all may say nothing
+    texts = [" ".join([*rng.choice(common[:30], 10, replace=False), *rng.choice(rare, 3)]) for _ in range(300)]
+    assert np.count_nonzero(even_terms(TfidfVectorizer(min_df=2).fit_counts(texts))) > 20
+
+
+def test_the_share_of_all_words_that_occur_evenly_is_said():
+    texts = texts_of(300, np.random.default_rng(0))
+    lines = run(texts, n_clusters=10, measures=[], report=False).parameters["resolved"]["analysis"]
+    words = [word for text in texts for word in text.split()]
+    share = sum(word in EVERYWHERE for word in words) / len(words)
+    assert lines["dropped"] == f"3 words that occur evenly ({100 * share:.0f} % of all words): edu, sent, writes"
 
 
 @pytest.mark.parametrize("option", [{"language": "none"}, {"options": {"dropped_terms": []}}])
