@@ -522,6 +522,38 @@ def test_an_encoder_of_another_language_is_refused_with_what_to_do():
     assert language_note(Encoder("mine", "", list), [GERMAN] * 10) is None
 
 
+@pytest.mark.parametrize(
+    ("texts", "problem"),
+    [
+        (
+            ["Ang bangka ay huli na at ang mga tao sa daungan ay hindi alam kung bakit"] * 10,
+            "no English was found in 100%",
+        ),
+        (["Ferjan var of sein og folkið á bryggjunni vissi ekki hvers vegna það var"] * 99 + ["船が"], "in 100%"),
+        (
+            [GERMAN] * 4 + ["ბორანი დაგვიანდა და ხალხმა ნავსადგურში არ იცოდა რატომ"] * 56,
+            "no English was found in 100%",
+        ),
+    ],
+)
+def test_an_encoder_is_refused_where_hardly_any_text_is_in_its_languages(texts, problem):
+    encoder = Encoder("static", "", list, languages=("english",))
+    with pytest.raises(InputError, match=problem) as error:
+        language_note(encoder, texts)
+    assert "language" in str(error.value)
+    assert language_note(encoder, texts, "english") is None
+
+
+def test_key_words_and_numbers_say_nothing_of_a_language():
+    encoder = Encoder("static", "", list, languages=("english",))
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("aeiourstlnm"), 7)) for _ in range(1_000)]
+    assert language_note(encoder, [" ".join(rng.choice(words, 6)) for _ in range(200)]) is None
+    assert language_note(encoder, ["Ang bangka ay huli na"], None) is None  # nor does a new document, by itself
+    # texts without letters do not count
+    assert language_note(encoder, [ENGLISH] * 10 + ["12 34"] * 190) is None
+
+
 def test_documents_of_other_languages_beside_are_noted():
     encoder = Encoder("static", "", list, languages=("english",))
     assert language_note(encoder, [ENGLISH] * 10) is None

@@ -32,7 +32,7 @@ from doccluster.pipeline.sources import SourceDocuments, check_truth, read_sourc
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model
 from doccluster.results.storage import damaged, read_arrays, write_arrays
-from doccluster.text.language import survey_writing
+from doccluster.text.language import choose_languages, is_running_text, survey_writing
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.meaning import (
@@ -51,7 +51,9 @@ from doccluster.vectors.meaning import (
 
 MIN_FOREIGN_SHARE = 0.05  # of the documents, for a note on languages that an encoder was not made for
 N_SAMPLED, PER_TEXT = 200, 500  # texts, and characters of each, that say in which alphabet a collection is
+MIN_KNOWN_SHARE = 0.1  # of the documents with letters, that must be in a language of the encoder
 LAST_LATIN = "\u024f"
+LANGUAGE = Argument("language")
 OF_A_FILE = Encoder(GIVEN, "", list)
 DIGEST_BYTES = 16
 
@@ -192,33 +194,43 @@ def with_meaning(
         raise InputError("the source is a dense matrix, which has no words", remedy="give the texts as the source")
     encoded_before = encoded or EncodedRows()
     rows, made_by = _embedded(
-        source, settings.embeddings, settings.encoder, progress, encoded_before, settings.n_threads, place=place
+        *(source, settings.embeddings, settings.encoder, progress, encoded_before, settings.n_threads),
+        named=settings.language,
+        place=place,
     )
     meaning = meaning_of(rows, model=made_by.name, digest=made_by.digest or None, place=place)
     meaning = replace(meaning, pooling=made_by.pooling)
-    note = None if source.corpus is None else language_note(made_by, source.corpus.texts)
+    note = None if source.corpus is None else language_note(made_by, source.corpus.texts, settings.language)
     return replace(source, meaning=meaning, meaning_weight=settings.meaning_weight, language_note=note)
 
 
-def language_note(encoder: Encoder, texts: Sequence[str]) -> str | None:
+def language_note(encoder: Encoder, texts: Sequence[str], named: str | Sequence[str] | None = "auto") -> str | None:
     """Return a sentence where some of the texts are in languages that an encoder was not made for; else None.
 
-    Raises InputError if all of them are, as far as function words and scripts tell.
+    Raises InputError if hardly any text is in its languages, unless these are `named`, or the texts have no function
+    words of any language, as key words have none. With None, as for new documents, which may be few, only where most
+    are in other languages.
     """
-    if not encoder.languages:
+    is_named = not set(encoder.languages).isdisjoint(choose_languages("none" if named in (None, "auto") else named))
+    if not encoder.languages or is_named:
         return None
     names = " and ".join(name.capitalize() for name in encoder.languages)
     writing = survey_writing(texts)
+    share_known = sum(writing.languages.get(name, 0.0) for name in encoder.languages)
     shares = dict(writing.languages) or dict(writing.scripts) or _other_alphabet(texts)
     foreign = {name: share for name, share in shares.items() if name not in encoder.languages}
-    if foreign and foreign.keys() == shares.keys():
+    share = sum(foreign.values())
+    if share_known < MIN_KNOWN_SHARE * writing.has_letters and (
+        share > 0.5 or (named is not None and is_running_text(texts))
+    ):
+        problem = f"these documents are in {one_of([_in_print(name) for name in foreign])}"
         raise InputError(
-            f"was made for {names}, and these documents are in {one_of([_in_print(name) for name in foreign])}",
+            f"was made for {names}, and "
+            + (problem if share > 0.5 else f"no {names} was found in {1 - share_known:.0%} of the documents"),
             argument="encoder",
             received=encoder.name,
-            remedy="leave it out, or give one that was made for their languages",
+            remedy=("leave it out, give one that was made for their languages, or name these with ", LANGUAGE),
         )
-    share = sum(foreign.values())
     if share < MIN_FOREIGN_SHARE:
         return None
     others = ", ".join(f"{_in_print(name)} {part:.0%}" for name, part in foreign.items())
@@ -233,15 +245,16 @@ def _embedded(
     encoded: EncodedRows,
     n_threads: int | None,
     *,
+    named: str | Sequence[str] | None = None,
     place: Place | None = None,
 ) -> tuple[Any, Encoder]:
-    """Return the rows of the documents, perhaps as files, and what made them."""
+    """Return the rows of the documents, perhaps as files, and what made them; `named` as for `language_note`."""
     if encoder is not None:
         if source.corpus is None:
             remedy = "give ", Argument("embeddings")
             raise InputError("an encoder needs texts, and the source is a matrix", remedy=remedy)
         made_by = get_encoder(encoder, n_threads=n_threads)
-        language_note(made_by, source.corpus.texts)  # refuses before any work
+        language_note(made_by, source.corpus.texts, named)  # refuses before any work
         if isinstance(place, FilePlace) and isinstance(source.corpus.texts, StoredTexts):
             rows = encode_texts(place, source.corpus.texts, encoder, encoded, progress=progress)
             encoded.keep(source.corpus.texts, made_by, rows)

@@ -259,6 +259,8 @@ class Writing:
     # scripts without blanks between words (and Hangul), and the share of the texts with letters of them
     scripts: Mapping[str, float]
 
+    has_letters: float = 1.0  # the share of the texts with letters of any script
+    even_share: float = 0.0  # of all words: those that occur evenly, once they are known
     def languages_told(self) -> str:
         """Return a sentence with the languages and their shares, and the share of texts of unknown language.
 
@@ -291,7 +293,21 @@ def survey_writing(texts: Sequence[str]) -> Writing:
     sample = [text[:SURVEYED_CHARACTERS] for text in texts[::step]]
     scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
     counts = (_languages(sample), scripts)
-    return Writing(*({name: count / len(sample) for name, count in counter.most_common()} for counter in counts))
+    languages, scripts_found = (
+        {name: count / len(sample) for name, count in counter.most_common()} for counter in counts
+    )
+    n_with_letters = sum(any(map(str.isalpha, text)) for text in sample)
+    return Writing(languages, scripts_found, n_with_letters / max(len(sample), 1))
+
+
+def is_running_text(texts: Sequence[str]) -> bool:
+    """Return whether texts have the function words of some language, with a list or without: ten words are a tenth.
+
+    Of 380 languages the ten commonest words make .14 of a text and more, of key words .06 to .08.
+    """
+    sample = texts[:: -(-len(texts) // N_SURVEYED) or 1]
+    counts = Counter(word for text in sample for word in _WORD.findall(text[:SURVEYED_CHARACTERS].lower()))
+    return sum(count for _, count in counts.most_common(10)) >= 0.1 * counts.total() > 0
 
 
 def guess_languages_of_terms(terms: Iterable[str]) -> list[str]:
