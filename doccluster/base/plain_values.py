@@ -207,7 +207,8 @@ JOINERS = "\u200c\u200d"  # part or join letters: they matter in Arabic and Indi
 _UNSPACED = "\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\ua9ff\uaa60-\uaadf"
 _PLAIN = "0-9A-Za-z\u00aa-\u052f\u1e00-\u1fff\u3005-\u9fff\uac00-\ud7a3"  # Latin, Greek, Cyrillic, Chinese, Korean
 _NOT_SEEN = re.compile(
-    f"\u00ad\n(?=\\w)|[{INVISIBLE}]|(?<![{_UNSPACED}])\u200b(?![{_UNSPACED}])|(?<=[{_PLAIN}])[{JOINERS}]+(?=[{_PLAIN}])"
+    "(?<=\\w)[\u00ad\u00ac][ \t]*\n[ \t]*(?=\\w)|"  # a hyphen that the end of a line called for, and that of scans
+    f"[{INVISIBLE}]|(?<![{_UNSPACED}])\u200b(?![{_UNSPACED}])|(?<=[{_PLAIN}])[{JOINERS}]+(?=[{_PLAIN}])"
 )
 
 
@@ -217,7 +218,7 @@ def without_invisible(text: str) -> str:
     >>> without_invisible("Gesamt\u00adkonzept"), len(without_invisible("\u0645\u06cc\u200c\u062e\u0648"))
     ('Gesamtkonzept', 5)
     """
-    if text.isascii() or not any(map(text.__contains__, f"{INVISIBLE}\u200b{JOINERS}")):
+    if text.isascii() or not any(map(text.__contains__, f"{INVISIBLE}\u200b{JOINERS}\u00ac")):
         return text
     return _NOT_SEEN.sub("", text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
 from doccluster.results.tree import Levels, TreeLevel
-from doccluster.text.analysis import analysis_of
+from doccluster.text.analysis import analysis_of, preprocessor_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import (
     MIN_WORDS,
@@ -37,7 +37,6 @@ from doccluster.text.language import (
     survey_writing,
 )
 from doccluster.text.running_text import written_forms
-from doccluster.text.tokens import build_preprocessor
 from doccluster.vectors import DocumentVectors
 
 MAX_CHARACTERS = 4_000_000  # of text that is read again for the way its words are written
@@ -232,7 +231,7 @@ def phrases_of(
         titles=titles,
         function_words=unwanted,
         languages=vectorization.languages,
-        prepare=_prepare(vectorization),
+        prepare=preprocessor_of(chosen),
         max_characters=max_characters,
     )
 
@@ -261,18 +260,10 @@ def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, tex
         return vectors
     beginnings = (text[:PER_DOCUMENT] for text in LOOPS.over(texts))
     forms = np.array(
-        written_forms(chosen.display_terms_.tolist(), beginnings, prepare=_prepare(vectorization)), dtype=object
+        written_forms(chosen.display_terms_.tolist(), beginnings, prepare=preprocessor_of(chosen)), dtype=object
     )
     chosen.display_terms_ = forms
     return vectors.shown_as(forms)
-
-
-def _prepare(vectorization: Vectorization) -> Callable[[str], str]:
-    chosen = vectorization.vectorizer
-    assert chosen is not None  # who calls has looked
-    return build_preprocessor(
-        lowercase=chosen.lowercase, strip_accents=chosen.strip_accents, preprocessor=chosen.preprocessor
-    )
 
 
 def _most_central(partition: Partition, placed: Placement, texts: Sequence[str]) -> npt.NDArray[np.int64]:

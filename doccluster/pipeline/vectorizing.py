@@ -39,7 +39,8 @@ class Vectorization(ShortRepr):
         if words := tuple(self.vectorizer.dropped_terms or ()):
             shown = ", ".join(words[:N_SHOWN]) + (", ..." if len(words) > N_SHOWN else "")
             occur = "words that occur" if len(words) > 1 else "word that occurs"
-            lines["dropped"] = f"{len(words):,} {occur} evenly everywhere: {shown}"
+            share = f"{100 * self.writing.even_share:.0f} % of all words"
+            lines["dropped"] = f"{len(words):,} {occur} evenly ({share}): {shown}"
         scripts = self.writing.scripts_told()
         if scripts and self.vectorizer.analyzer == "script":
             lines["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"

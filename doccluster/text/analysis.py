@@ -17,6 +17,15 @@ from doccluster.base.parameter_fields import parameter
 from doccluster.base.validation import check_choice
 from doccluster.errors import Argument, InputError, Words
 from doccluster.text.language import FunctionWords, language_name, languages_named, resolve_stop_words
+from doccluster.text.letter_forms import (
+    SAME_LETTERS,
+    WRITTEN_IN_TWO_WAYS,
+    both_spellings,
+    in_turkish_capitals,
+    join_broken,
+    lowered,
+    plain_letters,
+)
 from doccluster.text.scripts import separate_scripts, tokenize_separated
 from doccluster.text.tokens import (
     DEFAULT_TOKEN_PATTERN,
@@ -34,6 +43,10 @@ from doccluster.text.tokens import (
 @dataclass(kw_only=True, eq=False, repr=False)
 class TfidfParameters:
     """The parameters of `TfidfVectorizer`."""
+
+    # With the analyzer script; these are no parameters, but a model keeps them. Those of version 1.0 fold no letters.
+    folds_letters = True
+    broken_words = frozenset[str]()  # in small letters: put together where the end of a line breaks them
 
     strip_accents: str | Callable[[str], str] | None = parameter(
         None, "Remove accents, after lower case.", type="{'ascii', 'unicode'}, callable or None"
@@ -214,9 +227,7 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     """Return the analysis that the text parameters describe; they mean what they mean in scikit-learn."""
     analyzer, stop_words = parameters.analyzer, parameters.stop_words
     ngram_range = _check_ngram_range(parameters.ngram_range)
-    prepare = build_preprocessor(
-        lowercase=parameters.lowercase, strip_accents=parameters.strip_accents, preprocessor=parameters.preprocessor
-    )
+    prepare = preprocessor_of(parameters)
     stem = _stemmer_of(parameters)
     if callable(analyzer):
         return Analysis(analyzer, prepare, stem, warnings=_unused("analyzer is a function", stop_words=stop_words))
@@ -231,16 +242,40 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     by_script = analyzer == "script"
     tokenize, run_length = (tokenize_separated, 2) if by_script else _tokenizer_of(parameters)
     analysis = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
-    analysis = _without_stop_words(analysis, stop_words)
+    languages, of_lists = languages_named(stop_words), analysis.prepare
+    if by_script and parameters.folds_letters and not WRITTEN_IN_TWO_WAYS.isdisjoint(languages or WRITTEN_IN_TWO_WAYS):
+        stem_of_letters = stem or str
+        analysis = replace(analysis, stem=lambda word: stem_of_letters(word.translate(SAME_LETTERS)))
+        of_lists = lambda word: analysis.prepare(both_spellings(word))  # noqa: E731
+    analysis = _without_stop_words(analysis, stop_words, of_lists)
     if ngram_range[1] > 1:
         return _ngram_analysis(analysis, tokenize, ngram_range)
     return replace(
         analysis,
         analyze=lambda text: tokenize(analysis.prepare(text)),
         run_length=run_length,
-        lowers=prepare is str.lower,
+        lowers=prepare in (str.lower, lowered),
         keeps_marks=by_script,
     )
+
+
+def preprocessor_of(parameters: TfidfParameters) -> Preprocessor:
+    """Return the function that prepares a text, or a word of one, before it is cut into tokens."""
+    prepare = build_preprocessor(
+        lowercase=parameters.lowercase, strip_accents=parameters.strip_accents, preprocessor=parameters.preprocessor
+    )
+    if parameters.analyzer != "script" or not parameters.folds_letters or parameters.preprocessor is not None:
+        return prepare
+    languages, broken_words = languages_named(parameters.stop_words), parameters.broken_words
+    if prepare is str.lower and "turkish" not in languages and not broken_words:
+        return lowered
+
+    def folded(text: str) -> str:
+        text = plain_letters(text)
+        text = prepare(in_turkish_capitals(text, languages) if parameters.lowercase else text)
+        return join_broken(text, broken_words) if broken_words else text
+
+    return folded
 
 
 def _stemmer_of(parameters: TfidfParameters) -> Stemmer | None:
@@ -264,12 +299,12 @@ def _tokenizer_of(parameters: TfidfParameters) -> tuple[Tokenizer, int | None]:
     return build_tokenizer(pattern), word_run_length(pattern)
 
 
-def _without_stop_words(analysis: Analysis, stop_words: str | Iterable[str] | None) -> Analysis:
-    """Return an analysis, still of words alone, without stop words.
+def _without_stop_words(analysis: Analysis, stop_words: str | Iterable[str] | None, prepare: Preprocessor) -> Analysis:
+    """Return an analysis, still of words alone, without stop words, which are prepared as lists are.
 
     Of several languages each document loses the words of its own, of one all lose the same.
     """
-    prepare, tokenize = analysis.prepare, analysis.analyze
+    tokenize = analysis.analyze
     languages = languages_named(stop_words)
     if len(languages) > 1:
         return replace(analysis, function_words=FunctionWords(languages, preprocess=prepare, tokenize=tokenize))

@@ -36,6 +36,7 @@ from scipy import sparse
 
 from doccluster.base.arrays import CsrArray, Flags, Integers
 from doccluster.errors import InputError
+from doccluster.text.letter_forms import both_spellings, lowered
 from doccluster.text.scripts import is_unspaced, scripts_without_blanks, separate_scripts, tokenize_separated
 
 _TABLE = tomllib.loads(resources.files("doccluster.text").joinpath("languages.toml").read_text("utf-8"))
@@ -258,9 +259,9 @@ class Writing:
     languages: Mapping[str, float]  # those with a stop list, and the share of the texts in each, largest first
     # scripts without blanks between words (and Hangul), and the share of the texts with letters of them
     scripts: Mapping[str, float]
-
     has_letters: float = 1.0  # the share of the texts with letters of any script
     even_share: float = 0.0  # of all words: those that occur evenly, once they are known
+
     def languages_told(self) -> str:
         """Return a sentence with the languages and their shares, and the share of texts of unknown language.
 
@@ -349,7 +350,7 @@ def _languages(texts: Sequence[str]) -> Counter[str]:
 @cache
 def _all_function_words() -> FunctionWords:
     """Return the lists of all languages; to cut them into tokens takes longer than to survey a few texts."""
-    return FunctionWords(list(STOP_WORD_LANGUAGES), preprocess=str.lower, tokenize=_WORD.findall)
+    return FunctionWords(list(STOP_WORD_LANGUAGES), preprocess=both_spellings, tokenize=_WORD.findall)
 
 
 def _uses_list(has: CsrArray, is_listed: Flags) -> bool:
@@ -366,7 +367,7 @@ def _uses_list(has: CsrArray, is_listed: Flags) -> bool:
 def _votes(texts: Sequence[str], function_words: FunctionWords) -> tuple[Integers, Integers, Integers, CsrArray, Flags]:
     """Return votes by text and language, and words on its list; how many words texts have, and which; words by list."""
     places: dict[str, int] = {}
-    words_of = [[places.setdefault(word, len(places)) for word in set(_WORD.findall(text.lower()))] for text in texts]
+    words_of = [[places.setdefault(word, len(places)) for word in set(_WORD.findall(lowered(text)))] for text in texts]
     votes, on_list = function_words.tables(list(places))
     sizes = np.fromiter(map(len, words_of), dtype=np.int64, count=len(texts))
     columns = np.fromiter(chain.from_iterable(words_of), dtype=np.int64, count=int(sizes.sum()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.text.analysis import CUT, STEMMING_LANGUAGES, analysis_of, has_digit
 from doccluster.text.language import Writing, choose_languages, survey_writing
+from doccluster.text.letter_forms import broken_candidates, learned_broken_words
 from doccluster.vectors.document_vectors import DocumentVectors
 from doccluster.vectors.letters import (
     FULL_WEIGHT,
@@ -192,10 +194,10 @@ MIN_SHARE = 0.05  # of the documents that have the term,
 MIN_WITH = 20  # and their number: the mean of 190 cosines
 LIKE_ANY = 1.25  # times as alike as any two documents
 MAY_BE_EMPTIED = 0.01  # of the documents
-_TOGETHER = 64  # terms whose documents are added up at once
-# with one of these the caller has said what a term is
 MAY_BE_EVEN = 0.67  # of 50 common terms or more: beyond it the documents are of one kind, whatever they share
 MIN_COMMON = 50  # of fewer, all may be function words
+_TOGETHER = 64  # terms whose documents are added up at once
+# with one of these the caller has said what a term is
 OWN_ANALYSIS = ("analyzer", "tokenizer", "token_pattern", "preprocessor")
 
 
@@ -233,10 +235,19 @@ def choose_vectorizer(
         settings["stop_words"] = None  # runs of characters are not words
     if settings.get("weighting") == "none":
         settings["weighting"] = "nnc"  # counts as they are; rows are unit all the same
-    is_open = settings.keys().isdisjoint(("dropped_terms", "vocabulary", "ngram_range"))
-    if is_open and language != "none" and not has_own_analysis:
-        settings["dropped_terms"] = _even_terms_of(texts, settings, n_threads)
-    return TfidfVectorizer(**settings, n_threads=n_threads), languages, writing
+    is_open = settings.keys().isdisjoint(("dropped_terms", "vocabulary", "ngram_range")) and language != "none"
+    broken_words = frozenset[str]()
+    if not has_own_analysis:
+        sample = texts[:: -(-len(texts) // N_SAMPLED) or 1]
+        candidates = broken_candidates(sample)
+        if is_open or candidates:
+            times, even, share = _words_of(sample, settings, n_threads)
+            broken_words = learned_broken_words(candidates, times)
+            if is_open:
+                settings["dropped_terms"], writing = even, replace(writing, even_share=share)
+    vectorizer = TfidfVectorizer(**settings, n_threads=n_threads)
+    vectorizer.broken_words = broken_words
+    return vectorizer, languages, writing
 
 
 def stop_words_of(languages: Sequence[str]) -> str | None:
@@ -269,15 +280,23 @@ def has_many_endings(texts: Sequence[str], writing: Writing) -> bool:
     return bool(words) and sum(map(len, words)) >= LONG_WORD * len(words) and len(set(words)) >= VARIED * len(words)
 
 
-def _even_terms_of(texts: Sequence[str], settings: Mapping[str, object], n_threads: int | None) -> tuple[str, ...]:
-    sample = texts[:: -(-len(texts) // N_SAMPLED) or 1]
+def _words_of(
+    sample: Sequence[str], settings: Mapping[str, object], n_threads: int | None
+) -> tuple[Mapping[str, int], tuple[str, ...], float]:
+    """Return how often each word is written in some texts, those that occur evenly, and their share of all counted."""
     fixed_options: dict[str, Any] = {name: settings.get(name) for name in ("analyzer", "stop_words", "stemming")}
     vectorizer = TfidfVectorizer(**fixed_options, min_df=min(2, len(sample)), n_threads=n_threads)
+    counts, statistics = vectorizer.count_batch(sample)
+    times = statistics.form_counts or dict(zip(counts.terms, counts.term_frequency.tolist(), strict=True))
+    times = {**dict.fromkeys(counts.stop_words_met, 1), **times}
     try:
-        counts = vectorizer.fit_counts(sample)
+        vectorizer.fit_statistics(statistics)
     except NothingUsable:  # which the whole collection will say better
-        return ()
-    return tuple(vectorizer.display_terms_[even_terms(counts)].tolist())
+        return times, (), 0.0
+    matrix = counts.matrix(vectorizer.columns_of(counts.terms) >= 0, dtype=np.float32)
+    is_even = even_terms(matrix)
+    share = float(matrix[:, is_even].sum() / matrix.sum())
+    return times, tuple(vectorizer.display_terms_[is_even].tolist()), share
 
 
 def even_terms(counts: CsrArray) -> Flags:
@@ -312,7 +331,7 @@ def even_terms(counts: CsrArray) -> Flags:
         own_parts = members @ squared_norms - sparse.csr_array(members @ squares)[diagonal]
         m = frequency[columns]
         even[columns] = length - own_parts <= LIKE_ANY * of_all * m * (m - 1)
-    emptied = np.count_nonzero((has.sum(axis=1) > 0) & ~(has @ (~even).astype(np.float64) > 0))
-    return even if emptied <= MAY_BE_EMPTIED * n_documents else np.zeros_like(even)
     if common.size >= MIN_COMMON and np.count_nonzero(even) > MAY_BE_EVEN * common.size:
         return np.zeros_like(even)
+    emptied = np.count_nonzero((has.sum(axis=1) > 0) & ~(has @ (~even).astype(np.float64) > 0))
+    return even if emptied <= MAY_BE_EMPTIED * n_documents else np.zeros_like(even)

@@ -227,6 +227,8 @@ class TfidfVectorizer(TfidfParameters):
         arrays["document_frequency"] = self.document_frequency_
         if hasattr(self, "idf_"):
             arrays["idf"] = self.idf_
+        if self.folds_letters:  # what version 1.0 wrote has neither of these, and 1.0 passes over them
+            arrays["broken_characters"], arrays["broken_ends"] = pack_strings(sorted(self.broken_words))
         parameters = {name: _as_json(name, value) for name, value in self.get_params(deep=False).items()}
         settings: dict[str, object] = {
             "schema": VECTORIZER_SCHEMA,
@@ -258,6 +260,10 @@ class TfidfVectorizer(TfidfParameters):
             parameters["dtype"] = np.dtype(parameters["dtype"]).type
             parameters["vocabulary"] = terms if settings["fixed_vocabulary"] else None
             vectorizer = cls(**parameters)
+            vectorizer.folds_letters = "broken_ends" in arrays
+            if vectorizer.folds_letters:
+                words = unpack_strings(arrays["broken_characters"], arrays["broken_ends"])
+                vectorizer.broken_words = frozenset(words)
             vectorizer.vocabulary_ = dict(zip(terms, range(len(terms)), strict=True))
             vectorizer.fixed_vocabulary_ = settings["fixed_vocabulary"]
             vectorizer.display_terms_ = np.array(
