@@ -194,7 +194,7 @@ _RULES = (
     "of which ı, İ, ğ and ş are 4 %, and in Azerbaijani ones by their ə. Letters that a language writes in two ways "
     "are one: ک and ك, ی and ي, ș and ş, ț and ţ, ё and е; a term is shown in its commonest form.",
     "",
-    "A word that a hyphen and the end of a line break (or a blank, where somebody has joined lines) is one word if "
+    "A word that a hyphen and the end of a line break (or a blank, where lines were joined) is one word if "
     "the word, of five letters or more, stands elsewhere without a break: `coun-` `cil` is council where there is a "
     "council, and `well-` `known` stays two words. That is told from up to 2,000 evenly spaced documents, and only "
     "where a fifth of all such pairs are words; else the hyphens are those of compounds. The model of a run keeps "

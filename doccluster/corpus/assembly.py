@@ -385,7 +385,7 @@ def _place(file: InputFile) -> _Place:
 
 
 def _is_beside_texts(file: InputFile) -> bool:
-    """Return whether a file that nobody named is one that stands beside texts and is none of them."""
+    """Return whether a file, unless it was named itself, is one that stands beside texts and is none of them."""
     return not file.is_explicit and _BESIDE_TEXTS.fullmatch(file.place.name) is not None
 
 

@@ -217,12 +217,12 @@ def language_note(encoder: Encoder, texts: Sequence[str], named: str | Sequence[
     names = " and ".join(name.capitalize() for name in encoder.languages)
     writing = survey_writing(texts)
     share_known = sum(writing.languages.get(name, 0.0) for name in encoder.languages)
-    shares = dict(writing.languages) or dict(writing.scripts) or _other_alphabet(texts)
-    foreign = {name: share for name, share in shares.items() if name not in encoder.languages}
+    foreign = {name: share for name, share in writing.languages.items() if name not in encoder.languages}
+    is_unknown = share_known < MIN_KNOWN_SHARE * writing.has_letters
+    if is_unknown:
+        foreign |= dict(writing.scripts) or _other_alphabet(texts)
     share = sum(foreign.values())
-    if share_known < MIN_KNOWN_SHARE * writing.has_letters and (
-        share > 0.5 or (named is not None and is_running_text(texts))
-    ):
+    if is_unknown and (share > 0.5 or (named is not None and is_running_text(texts))):
         problem = f"these documents are in {one_of([_in_print(name) for name in foreign])}"
         raise InputError(
             f"was made for {names}, and "

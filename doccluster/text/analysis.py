@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from operator import methodcaller
 from typing import Any
 
 from doccluster.base.parameter_fields import parameter
@@ -244,8 +245,8 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     analysis = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
     languages, of_lists = languages_named(stop_words), analysis.prepare
     if by_script and parameters.folds_letters and not WRITTEN_IN_TWO_WAYS.isdisjoint(languages or WRITTEN_IN_TWO_WAYS):
-        stem_of_letters = stem or str
-        analysis = replace(analysis, stem=lambda word: stem_of_letters(word.translate(SAME_LETTERS)))
+        in_same_letters: Stemmer = methodcaller("translate", SAME_LETTERS)
+        analysis = replace(analysis, stem=(lambda word: stem(in_same_letters(word))) if stem else in_same_letters)
         of_lists = lambda word: analysis.prepare(both_spellings(word))  # noqa: E731
     analysis = _without_stop_words(analysis, stop_words, of_lists)
     if ngram_range[1] > 1:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
-from doccluster.text.scripts import as_ranges
+from doccluster.text.scripts import as_ranges, is_beyond_first_plane
 
 # Letters of keyboards and codes without those of the language: kaf and yeh of Persian, the comma below of Romanian; and
 # the dots of Russian, which are mostly left out. The second of each is the one that stemmers and most texts have.
@@ -36,11 +36,11 @@ def plain_letters(text: str) -> str:
     >>> plain_letters("The \ufb01rst o\ufb03ce, \U0001d5ee\U0001d5f9\U0001d5fd\U0001d5f5\U0001d5ee, m\u00b2")
     'The first office, alpha, m²'
     """
-    if text.isascii():
-        return text
-    table, in_first_plane = _other_forms()
-    has_forms = in_first_plane.search(text) is not None or max(text) >= "\U0001d400"
-    return text.translate(table) if has_forms else text
+    return text if _is_plain(text) else text.translate(_other_forms()[0])
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() or (_other_forms()[1].search(text) is None and not is_beyond_first_plane(text))
 
 
 def in_turkish_capitals(text: str, languages: Collection[str]) -> str:
@@ -60,7 +60,7 @@ def in_turkish_capitals(text: str, languages: Collection[str]) -> str:
 
 def lowered(text: str) -> str:
     """Return a text in small, plain letters."""
-    return in_turkish_capitals(plain_letters(text), ()).lower()
+    return text.lower() if _is_plain(text) else in_turkish_capitals(plain_letters(text), ()).lower()
 
 
 def both_spellings(word: str) -> str:
@@ -70,7 +70,7 @@ def both_spellings(word: str) -> str:
 
 @cache
 def _other_forms() -> tuple[dict[int, str], re.Pattern[str]]:
-    """Return each other form with its letters, and a pattern that finds those of the first plane."""
+    """Return each other form with its letters, and what finds those of the first plane and letters of Azerbaijani."""
     table = {}
     for letter in filter(unicodedata.decomposition, map(chr, itertools.chain(*_BLOCKS, *_BEYOND))):
         point = ord(letter)
@@ -80,18 +80,20 @@ def _other_forms() -> tuple[dict[int, str], re.Pattern[str]]:
         has_other_meaning = unicodedata.decomposition(letter).startswith(_OTHER_MEANING)
         if plain != letter and is_letter and has_letters and not has_other_meaning:
             table[point] = plain
-    return table, re.compile(f"[{as_ranges(''.join(chr(point) for point in sorted(table) if point < 0x10000))}]")
+    in_first_plane = "".join(chr(point) for point in sorted(table) if point < 0x10000)
+    return table, re.compile(f"[{as_ranges(in_first_plane)}{_AZERBAIJANI_SIGNS}]")
 
 
 LEAST_BROKEN = 0.2  # of the words at hyphens before a blank or the end of a line; of compounds fewer stand elsewhere
 LEAST_LETTERS = 5  # of a word that is put together
 MAX_BROKEN_WORDS = 100_000
 # what stands before a letter is looked at once, so that a text of one long word is read in linear time
+_BREAK = re.compile(r"-(?<=[^\W\d_]-)\s++[^\W\d_]")  # begins with a sign, which is found fast
 _BROKEN = re.compile(r"(?<![^\W\d_])([^\W\d_]++)[-\u2010]\s++(?=([^\W\d_]++))")
 
 
 def broken_candidates(texts: Iterable[object]) -> set[str]:
-    """Return what texts have on both sides of a hyphen at the end of a line, put together, in small letters."""
+    """Return the words, in small letters, that a hyphen and the end of a line would break if they were words."""
     breaking = (text.lower() for text in texts if isinstance(text, str) and _may_break(text))
     return {before + after for text in breaking for before, after in _BROKEN.findall(text)}
 
@@ -122,4 +124,4 @@ def join_broken(text: str, words: Collection[str]) -> str:
 
 
 def _may_break(text: str) -> bool:
-    return "-\n" in text or "- " in text or "\u2010" in text
+    return _BREAK.search(text) is not None or "\u2010" in text

@@ -103,8 +103,12 @@ def _needs_care(text: str) -> bool:
     """Return whether a text has letters of scripts without blanks, or marks that a word pattern would break at."""
     if _patterns().special.search(text):
         return True
-    beyond_first_plane = len(text.encode("utf-16-le", "surrogatepass")) > 2 * len(text)
-    return beyond_first_plane and _patterns().special_beyond.search(text) is not None
+    return is_beyond_first_plane(text) and _patterns().special_beyond.search(text) is not None
+
+
+def is_beyond_first_plane(text: str) -> bool:
+    """Return whether a text has characters beyond the first plane of Unicode."""
+    return len(text.encode("utf-16-le", "surrogatepass")) > 2 * len(text)
 
 
 def tokenize_separated(text: str) -> list[str]:
