@@ -160,13 +160,6 @@ _RULES = (
     "list of objects whose texts have blanks at their ends or whose types are those of words (`bold`, `link`, ...); "
     "other lists of objects are paragraphs.",
     "",
-    "## Encodings of the Macintosh",
-    "",
-    "Those in use (mac-roman, of Central Europe, Turkish, Cyrillic) are guessed where the best other "
-    "reading has a fifth of its letters and signs beyond ASCII in places where none of their kind stands (a capital "
-    "after a small letter, a sign inside a word), or a twentieth if lines end in returns alone, and this one at most "
-    "a twentieth.",
-    "",
     "## Control characters",
     "",
     "A text with a few control characters is a text: up to a tenth of the bytes where they are valid utf-8, a fiftieth "
