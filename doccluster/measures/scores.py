@@ -32,8 +32,8 @@ PARTS = ("per_cluster", "per_class", "per_document", "per_pair")
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
-    """The value of one measure for one partition; parts that the measure does not have are None.
+class Score(float):
+    """The value of one measure for one partition, a float; parts that the measure does not have are None.
 
     Attributes
     ----------
@@ -67,6 +67,14 @@ class Score:
     parameters: Mapping[str, object] = field(default_factory=dict)
     is_skipped: bool = False
 
+    def __new__(cls, measure: Any, value: float | None = None, *further: object, **parts: object) -> Any:
+        if not isinstance(measure, Measure):
+            return float(measure)  # `statistics.mean` makes its result by the type of the values
+        return super().__new__(cls, math.nan if value is None else value)
+
+    def __getnewargs__(self) -> tuple[Measure, float]:  # type: ignore[override]  # of pickle and copy
+        return self.measure, self.value
+
     @property
     def name(self) -> str:
         """The name of the measure."""
@@ -88,9 +96,6 @@ class Score:
     def note(self) -> str | None:
         """The notes in one line, for people; None where there is none."""
         return "; ".join(self.notes) or None
-
-    def __float__(self) -> float:
-        return self.value
 
     def __repr__(self) -> str:
         against = "" if self.truth is None else f", truth={self.truth!r}"
@@ -333,7 +338,7 @@ def _captions(evaluation: Evaluation) -> str:
 def _notes(evaluation: Evaluation, cells: list[Score | None]) -> str:
     """Return the notes of a line, each once, without what the caption says."""
     captions = [coverage_note(counts) for counts in evaluation.coverage.values()]
-    notes = [note for score in cells if score for note in score.notes if note not in captions]
+    notes = [note for score in cells if score is not None for note in score.notes if note not in captions]
     return "; ".join(dict.fromkeys(notes))
 
 
