@@ -254,17 +254,18 @@ def pairwise_similarity(geometry: ClusterEvidence) -> Values:
 alias("i2", of="skm_objective", title="Criterion I2", source="Zhao & Karypis 2004, Table 1; the objective of CLUTO")
 
 
+def _criterion(geometry: ClusterEvidence, name: str) -> float | Values:
+    """Return a criterion function of CLUTO as it is defined."""
+    if name in ("h1", "h2") and geometry.zero_rows.sum() == geometry.n_documents:
+        return undefined("no document has a term")
+    return criterion_value(name, geometry)
+
+
 def _declare_criterion(name: str, **record: Any) -> None:
     """Register a criterion function of CLUTO as a measure."""
-
-    def value(geometry: ClusterEvidence) -> float | Values:
-        """Return the criterion as it is defined."""
-        if name in ("h1", "h2") and geometry.zero_rows.sum() == geometry.n_documents:
-            return undefined("no document has a term")
-        return criterion_value(name, geometry)
-
     usual = {"title": f"Criterion {name.upper()}", "bounds": (0.0, None), "range": "[0, inf)"}
-    internal_measure(name, **usual, source="Zhao & Karypis 2004, Table 1", **record)(value)
+    fixed = {"source": "Zhao & Karypis 2004, Table 1", "parameters": {"name": name}}
+    internal_measure(name, **usual, **fixed, **record)(_criterion)
 
 
 _declare_criterion(

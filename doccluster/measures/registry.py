@@ -156,6 +156,10 @@ class Measure:
     def __repr__(self) -> str:
         return f"Measure({self.name}, {self.family}: {self.title}; {self.direction}, {self.range})"
 
+    def __reduce_ex__(self, protocol: Any) -> Any:  # of pickle and copy: the record itself
+        is_ours = _MEASURES.get(self.name) is self and self.function.__module__.startswith("doccluster.measures.")
+        return (get_measure, (self.name,)) if is_ours else super().__reduce_ex__(protocol)
+
     def evidence_for(self, metric: str) -> Evidence:
         """Return the evidence needed under `metric`: cosine gets from sums what takes all pairs elsewhere."""
         return self.evidence_by_metric.get(metric, self.evidence)

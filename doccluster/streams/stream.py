@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus import Skipped
 from doccluster.errors import DocclusterWarning, InputError
@@ -96,6 +97,12 @@ class StoryStream:
             self.close()
             raise
 
+    def __reduce__(self) -> str:
+        """Raise InputError: pickle and copy cannot take an open store along."""
+        remedy = "open its file there, or take what `tables` returns"
+        raise InputError("a stream is an open store, which cannot be pickled or copied", remedy=remedy)
+
+    @at_the_door
     def replay(
         self,
         source: Any,
@@ -164,6 +171,7 @@ class StoryStream:
         new, edited = outcomes["new"], outcomes["edited"]
         return Replayed(len(articles), new, edited, n_batches, events, skipped, ahead, n_late, n_changed, tuple(lost))
 
+    @at_the_door
     def poll(
         self,
         feeds: str | os.PathLike[str] | Sequence[str],
@@ -230,6 +238,7 @@ class StoryStream:
             _, done.events = events_since(self._connection, begins)
         return done, numbers
 
+    @at_the_door
     def follow(
         self,
         feeds: str | os.PathLike[str] | Sequence[str],
