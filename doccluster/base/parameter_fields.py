@@ -18,6 +18,7 @@ from operator import ge, gt, le, lt
 from typing import Any, TypeVar, cast
 
 from doccluster.base.plain_values import one_of
+from doccluster.base.progress import checked_progress
 from doccluster.errors import Argument, InputError
 
 T = TypeVar("T")
@@ -146,10 +147,13 @@ def at_the_door(function: F, name: str | None = None) -> F:
     by_name = [f"{name}=..." for name, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
     shown = [*by_place, *by_name[:2], *(["..."] if len(by_name) > 2 else [])]
     call = f"{called}({', '.join(shown)})"
+    usual = parameters["progress"].default if "progress" in parameters else None
 
     @functools.wraps(function)
     def checked(*arguments: object, **keywords: object) -> Any:
         check_names(() if takes_any else keywords, parameters, f"{called}()")
+        if "progress" in parameters and keywords.get("progress", usual) is not usual:
+            keywords["progress"] = checked_progress(keywords["progress"])
         try:
             values = signature.bind(*arguments, **keywords).arguments
         except TypeError as error:

@@ -14,9 +14,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from doccluster.errors import DocclusterWarning
+from doccluster.errors import DocclusterWarning, InputError
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "nltk", "pandas")
 STARTING, COMPILING = "start", "compile"
@@ -32,6 +32,21 @@ class Progress(Protocol):
 
 def silent(stage: str, n_done: int, total: int | None = None) -> None:
     """Do nothing; the default everywhere."""
+
+
+def told(stage: str, n_done: int, total: int | None = None) -> None:
+    """Print when a stage begins and ends, on standard error: what ``progress=True`` stands for."""
+    if n_done in (0, total):
+        sys.stderr.write(f"{stage} {n_done:,} of {total:,}\n" if total else f"{stage}\n")
+
+
+def checked_progress(progress: Any) -> Progress:
+    """Return the function that progress means: `told` for True, `silent` for False or None, else itself."""
+    called: Progress = told if progress is True else progress or silent
+    if not callable(called):
+        expected = "True, or a function of the stage, the work done and the total"
+        raise InputError("is not known", argument="progress", received=progress, expected=expected)
+    return called
 
 
 NOT_KEPT = (

@@ -12,7 +12,7 @@ from scipy import sparse
 from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.plain_values import format_size, parse_size
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.base.validation import MAX_STARTS, as_generator
 from doccluster.clustering.centroid_estimator import CentroidEstimator
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
@@ -83,7 +83,7 @@ class CriterionClustering(CriterionParameters, CentroidEstimator):
     def _cluster(self, rows: Matrix, n_clusters: int) -> tuple[Integers, int]:
         sign = -1.0 if self.criterion in SMALLEST_IS_BEST else 1.0
         rng = as_generator(self.random_state)
-        progress = self.progress or silent
+        progress = checked_progress(self.progress)
         documents, as_sparse = as_documents(rows), sparse.csr_array(rows)
         if self.max_memory is not None:
             n_terms = np.unique(as_sparse.indices).size

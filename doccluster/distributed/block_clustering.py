@@ -28,7 +28,7 @@ from doccluster.base.arrays import AnyArray, Array, CsrArray, Integers
 from doccluster.base.paths import finished_file
 from doccluster.base.place import FilePlace, added
 from doccluster.base.plain_values import parse_size
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.base.sparse_structure import document_frequencies
 from doccluster.base.validation import as_generator
 from doccluster.clustering.k_means.lloyd import BestStart, Limits, Snapshot, choose_refills
@@ -344,7 +344,7 @@ def cluster_blocks(
         if checkpoints is not None and number and number % checkpoints.every == 0:
             checkpoints.save(generator, best, Snapshot(steps.labels(), steps.table, objective, number))
 
-    how: dict[str, Any] = {"progress": parameters.progress or silent, "observe": save}
+    how: dict[str, Any] = {"progress": checked_progress(parameters.progress), "observe": save}
     if current is not None:
         how["resume_from"] = current.n_iter, current.objective
     try:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from doccluster.base.arrays import CsrArray, Integers, Matrix
 from doccluster.base.blocks import map_blocks
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import finished_file
 from doccluster.base.plain_values import ShortRepr, checksum, matrix_checksum
 from doccluster.base.progress import Progress, silent
@@ -89,6 +90,7 @@ class LabelledCorpus(ShortRepr):
         return replace(self, matrix=self.matrix[:n_documents], counts=counts, meaning=meaning, letters=letters)
 
 
+@at_the_door
 def compare(
     corpora: Iterable[LabelledCorpus],
     *,

@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from doccluster.base.arrays import Floats, Labels, Matrix
 from doccluster.base.blocks import map_blocks
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import CRITERIA, ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import RandomState, as_generator, check_choice, compact_indices
@@ -67,6 +68,7 @@ class CriteriaOverK(ShortRepr):
         return np.where(np.isfinite(values), (values - (finite.min() if finite.size else 0)) / (spread or 1.0), np.nan)
 
 
+@at_the_door
 def criteria_over_k(
     vectors: object,
     *,

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from doccluster.base.arrays import Array, CsrArray, Labels, Matrix
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import cut, one_of
 from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import html_table, latex_table
@@ -183,6 +184,7 @@ def _readable(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
+@at_the_door
 def choose_k(
     matrix: Matrix,
     *,

@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 
 from doccluster.base.arrays import AnyIntegers, Array, Floats, Matrix, is_sparse
 from doccluster.base.blocks import row_blocks
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import ShortRepr
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import (
@@ -90,6 +91,7 @@ class Tendency(ShortRepr):
         return float((np.sum(finite >= self.mean) + 1) / (finite.size + 1))
 
 
+@at_the_door
 def tendency(
     vectors: object, *, max_documents: int = 1000, random_state: RandomState = None, progress: Progress = silent
 ) -> list[Tendency]:

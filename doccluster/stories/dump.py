@@ -9,6 +9,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ from scipy import sparse
 from doccluster.base.arrays import Integers, Labels, SingleFloats
 from doccluster.base.compiled import jit
 from doccluster.base.plain_values import ShortRepr
+from doccluster.base.progress import told
 from doccluster.stories.likeness import BACKGROUND, ArticleLikeness, ArticleRows, Crowd
 from doccluster.stories.words import Cleaner, WordReader, outlet_of
 
@@ -192,7 +194,7 @@ class NewsArticles(ShortRepr):
 
 
 def find_stories(
-    articles: NewsArticles, *, n_threads: int | None = None, progress: Callable[[int, int], None] | None = None
+    articles: NewsArticles, *, n_threads: int | None = None, progress: Callable[[int, int], None] | bool | None = None
 ) -> Labels:
     """Return the story of each article.
 
@@ -218,6 +220,7 @@ def find_stories(
     >>> find_stories(NewsArticles(titles, ["", "", ""], ["a", "b", "c"], np.arange(3))).tolist()
     [0, 0, 1]
     """
+    progress = partial(told, "stories") if progress is True else progress or None
     keys = list(zip(articles.times.tolist(), articles.titles, articles.sources, strict=True))
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     labels = np.full(order.size, -1)

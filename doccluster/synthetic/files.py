@@ -19,6 +19,7 @@ import numpy as np
 from scipy import io, sparse
 
 from doccluster.base.package import __version__
+from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.paths import shown_path, unfinished_folder, usable_path
 from doccluster.base.progress import Progress, silent
 from doccluster.errors import InputError
@@ -69,6 +70,7 @@ def write_vectors(path: str | os.PathLike[str], synthetic: SyntheticVectors) -> 
     return _write_all(place, {place: write, **beside}, synthetic.parameters)
 
 
+@at_the_door
 def write_vmf_mixture(
     path: str | os.PathLike[str],
     mixture: VmfMixture,
@@ -101,6 +103,7 @@ def write_vmf_mixture(
     return _write_all(place, {place: write, place.with_suffix(".rclass"): truth}, mixture.parameters)
 
 
+@at_the_door
 def write_zipf(
     path: str | os.PathLike[str], corpus: ZipfCorpus, *, n_threads: int | None = None, progress: Progress = silent
 ) -> list[Path]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from doccluster.base.arrays import Integers, Matrix
 from doccluster.base.parameter_fields import described_by, parameter
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.clustering.centroid_estimator import CentroidEstimator
 from doccluster.clustering.hierarchical.agglomeration import LINKAGES, agglomerate, cut_tree
 from doccluster.clustering.task import ClusteringParameters
@@ -60,7 +60,7 @@ class AgglomerativeClustering(AgglomerativeParameters, CentroidEstimator):
             self.linkage,
             max_memory=self.max_memory,
             n_threads=self.n_threads,
-            progress=self.progress or silent,
+            progress=checked_progress(self.progress),
         )
         self.children_ = self.linkage_[:, :2].astype(np.int64)
         self.distances_ = self.linkage_[:, 2]

@@ -17,7 +17,7 @@ from scipy import sparse
 from doccluster.base.arrays import Floats, Integers, Matrix
 from doccluster.base.parameter_fields import described_by, parameter
 from doccluster.base.plain_values import ShortRepr
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.base.validation import MAX_STARTS, as_generator
 from doccluster.clustering.centroid_estimator import CentroidEstimator
 from doccluster.clustering.k_means.spherical import SphericalParameters, spherical_k_means
@@ -177,7 +177,7 @@ class BisectingSphericalKMeans(BisectingParameters, CentroidEstimator):
 
     def _grown(self, rows: Matrix, n_clusters: int, rng: np.random.Generator) -> BisectionTree:
         """Return the tree of as many divisions as are wanted, or as can be made."""
-        progress = self.progress or silent
+        progress = checked_progress(self.progress)
         leaf_of = np.zeros(rows.shape[0], dtype=np.int64)
         worth = {0: np.inf}  # of the leaves that can be divided
         halves: dict[int, tuple[Members, Members] | None] = {}

@@ -18,7 +18,7 @@ from doccluster.base.arrays import CsrArray, Floats, Integers, MatrixLike
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.plain_values import parse_size
-from doccluster.base.progress import Progress, silent
+from doccluster.base.progress import Progress, checked_progress, silent
 from doccluster.base.validation import as_generator, check_n_clusters, check_n_init
 from doccluster.clustering.k_means.lloyd import BestStart, Labels, Limits, Snapshot, Steps, run_start
 from doccluster.clustering.k_means.lloyd_steps import LloydSteps
@@ -164,7 +164,7 @@ def spherical_k_means(
         documents = replace(documents, n_threads=plan.n_threads)
     if not documents.is_usable.any():
         raise NothingUsable("X has no row with a non-zero value and a weight", remedy="there is nothing to cluster")
-    limits, progress = Limits(parameters.max_iter, parameters.tol), parameters.progress or silent
+    limits, progress = Limits(parameters.max_iter, parameters.tol), checked_progress(parameters.progress)
     best = BestStart(limits)
     seeds = draw_starts(
         documents,

@@ -14,7 +14,7 @@ from sklearn.base import ClusterMixin
 from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix, MatrixLike
 from doccluster.base.blocks import map_blocks, row_blocks
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.base.validation import MAX_STARTS, as_generator, check_n_clusters
 from doccluster.clustering.centroid_estimator import MatrixEstimator
 from doccluster.clustering.mixtures._vmf_steps import check_mixture_init, seed_labels
@@ -129,7 +129,7 @@ class MultinomialMixture(ClusterMixin, MultinomialParameters, MatrixEstimator):
 
     def _best_start(self, counts: CsrArray, k: int) -> tuple[float, SettledMixture]:
         rng = as_generator(self.random_state)
-        progress = self.progress or silent
+        progress = checked_progress(self.progress)
         n_starts = self.n_init if isinstance(self.init, str) else 1
         rows = shared_term_rows(counts, k, n_threads=self.n_threads).rows
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from doccluster.base.arrays import AnyIntegers, Flags, Floats, Integers, Matrix, MatrixLike, Reals
 from doccluster.base.blocks import resolve_threads
 from doccluster.base.parameter_fields import check_parameters, described_by, parameter
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.base.validation import (
     MAX_STARTS,
     RandomState,
@@ -171,7 +171,7 @@ class VonMisesFisherMixture(ClusterMixin, VmfParameters, MatrixEstimator):
 
     def _run(self, documents: list[UnitRows], labels: AnyIntegers, n_clusters: int, stage: str) -> MixtureFit:
         """Return the end of one start: maximise, expect, until the gain is below `tol`."""
-        report, threads = self.progress or silent, resolve_threads(self.n_threads)
+        report, threads = checked_progress(self.progress), resolve_threads(self.n_threads)
         steps: dict[str, Any] = {
             "concentration_rule": self.concentration,
             "largest": self.max_concentration,

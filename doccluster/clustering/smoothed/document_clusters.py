@@ -13,7 +13,7 @@ from doccluster.base.arrays import CsrArray, Floats, Integers, Matrix
 from doccluster.base.parameter_fields import check_parameters, parameter
 from doccluster.base.place import Place
 from doccluster.base.plain_values import parse_size
-from doccluster.base.progress import silent
+from doccluster.base.progress import checked_progress
 from doccluster.base.validation import as_generator, check_n_clusters, unit_rows
 from doccluster.clustering.k_means.seeds import Init
 from doccluster.clustering.k_means.spherical import (
@@ -158,7 +158,7 @@ class DocumentWork:
         self.place = self.place or Place(self.parameters.n_threads)
         self.is_sparse = sparse.issparse(self.rows)
         self.rng = as_generator(self.parameters.random_state)
-        self.progress = self.parameters.progress or silent
+        self.progress = checked_progress(self.parameters.progress)
         self.left_out: list[str] = []
         self.notes: list[str] = []
         self.interrupted = False
