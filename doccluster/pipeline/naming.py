@@ -27,7 +27,7 @@ from doccluster.results.document_table import DocumentTable
 from doccluster.results.overview import outlets_of
 from doccluster.results.record import Run
 from doccluster.results.tree import Levels, TreeLevel
-from doccluster.text.analysis import analysis_of, preprocessor_of
+from doccluster.text.analysis import analysis_of
 from doccluster.text.boilerplate import boilerplate_words
 from doccluster.text.language import (
     MIN_WORDS,
@@ -231,7 +231,7 @@ def phrases_of(
         titles=titles,
         function_words=unwanted,
         languages=vectorization.languages,
-        prepare=preprocessor_of(chosen),
+        prepare=chosen.build_preprocessor(),
         max_characters=max_characters,
     )
 
@@ -260,7 +260,7 @@ def in_written_forms(vectorization: Vectorization, vectors: DocumentVectors, tex
         return vectors
     beginnings = (text[:PER_DOCUMENT] for text in LOOPS.over(texts))
     forms = np.array(
-        written_forms(chosen.display_terms_.tolist(), beginnings, prepare=preprocessor_of(chosen)), dtype=object
+        written_forms(chosen.display_terms_.tolist(), beginnings, prepare=chosen.build_preprocessor()), dtype=object
     )
     chosen.display_terms_ = forms
     return vectors.shown_as(forms)

@@ -122,6 +122,12 @@ class TfidfParameters:
     n_threads: int | None = parameter(
         None, "How many threads read text; None for all there are. The result does not depend on it.", type="int"
     )
+    sparse_interface: str = parameter(
+        "sparray",
+        "The class of the rows: sparray (a csr_array), spmatrix (a csr_matrix, for libraries that take no arrays), or "
+        "config (as scikit-learn's setting of this name, before its version 1.9 spmatrix).",
+        choices=("sparray", "spmatrix", "config"),
+    )
 
 
 Stemmer = Callable[[str], str]
@@ -205,6 +211,7 @@ class Analysis:
     # compiled counter may then be used
     run_length: int | None = None
     lowers: bool = False  # whether `prepare` is nothing but `str.lower`, which the compiled counter does for ASCII
+    takes_others: bool = False  # whether the first function gets documents as they are, be they texts or tokens
     keeps_marks: bool = False  # whether marks that are written with a letter are word characters too
     # written forms that are left out; with n-grams they have left the text before the n-grams are formed
     stop_words: frozenset[str] = frozenset()
@@ -231,7 +238,8 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     prepare = preprocessor_of(parameters)
     stem = _stemmer_of(parameters)
     if callable(analyzer):
-        return Analysis(analyzer, prepare, stem, warnings=_unused("analyzer is a function", stop_words=stop_words))
+        unused = _unused("analyzer is a function", stop_words=stop_words)
+        return Analysis(analyzer, prepare, stem, takes_others=True, warnings=unused)
     if analyzer in ("char", "char_wb"):
         # not those of scikit-learn, whose import takes longer than a thousand titles
         grams = character_ngrams if analyzer == "char" else character_ngrams_in_words
@@ -243,6 +251,8 @@ def analysis_of(parameters: TfidfParameters) -> Analysis:
     by_script = analyzer == "script"
     tokenize, run_length = (tokenize_separated, 2) if by_script else _tokenizer_of(parameters)
     analysis = Analysis(tokenize, (lambda text: separate_scripts(prepare(text))) if by_script else prepare, stem)
+    is_as_it_is = parameters.preprocessor is not None or not (parameters.lowercase or parameters.strip_accents)
+    analysis = replace(analysis, takes_others=parameters.tokenizer is not None and not by_script and is_as_it_is)
     languages, of_lists = languages_named(stop_words), analysis.prepare
     if by_script and parameters.folds_letters and not WRITTEN_IN_TWO_WAYS.isdisjoint(languages or WRITTEN_IN_TWO_WAYS):
         in_same_letters: Stemmer = methodcaller("translate", SAME_LETTERS)
@@ -288,6 +298,13 @@ def _stemmer_of(parameters: TfidfParameters) -> Stemmer | None:
         needs = ("needs ", Argument("analyzer", "word"), " or 'script'")
         raise InputError(needs, argument="stemming", received=stemming, remedy="leave one of the two out")
     return stem
+
+
+def tokenizer_of(parameters: TfidfParameters) -> Tokenizer:
+    """Return the function that cuts a prepared text into tokens."""
+    if parameters.analyzer == "script":
+        return lambda text: tokenize_separated(separate_scripts(text))
+    return _tokenizer_of(parameters)[0]
 
 
 def _tokenizer_of(parameters: TfidfParameters) -> tuple[Tokenizer, int | None]:

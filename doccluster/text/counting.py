@@ -7,6 +7,7 @@ together with the counter that made it. What comes after works on distinct token
 
 from __future__ import annotations
 
+import operator
 import queue
 import re
 from array import array
@@ -14,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from doccluster.base.arrays import Integers
 from doccluster.base.blocks import map_blocks, resolve_threads
 from doccluster.base.compiled import jit
 from doccluster.base.validation import is_missing
-from doccluster.errors import InputError
+from doccluster.errors import Argument, InputError
 from doccluster.text.analysis import Analysis
 from doccluster.text.scripts import combining_marks
 
@@ -402,13 +403,15 @@ class CounterPool:
             self.counters = [AnalyzerCounter(analysis.analyze)]
         else:
             self.counters = [RunCounter(analysis) for _ in range(resolve_threads(n_threads))]
+        self._takes_others = analysis.takes_others
         self._free = queue.SimpleQueue[int]()
         for number in range(len(self.counters)):
             self._free.put(number)
 
     def count(self, documents: Iterable[object]) -> Iterator[CountedBlock]:
         """Yield the counts of `documents` in blocks, in order."""
-        return map_blocks(self._count_block, text_blocks(documents, BLOCK_CHARACTERS), n_threads=len(self.counters))
+        blocks = text_blocks(documents, BLOCK_CHARACTERS, takes_others=self._takes_others)
+        return map_blocks(self._count_block, blocks, n_threads=len(self.counters))
 
     def sorted_forms(self) -> tuple[list[str], list[npt.NDArray[np.int32]]]:
         """Return all written forms in order, and each counter's numbers as places in it; the counters are used up."""
@@ -428,8 +431,13 @@ class CounterPool:
         return block
 
 
-def text_blocks(documents: Iterable[object], block_characters: int) -> Iterator[list[str]]:
-    """Yield lists of consecutive documents of about `block_characters` characters; missing documents become empty."""
+def text_blocks(
+    documents: Iterable[object], block_characters: int, *, takes_others: bool = False
+) -> Iterator[list[str]]:
+    """Yield lists of consecutive documents of about `block_characters` characters; missing documents become empty.
+
+    `takes_others`: as for `as_text`.
+    """
     if isinstance(documents, str | bytes):
         raise InputError("one string was given where an iterable of documents is expected", remedy="put it into a list")
     if not isinstance(documents, Iterable):
@@ -439,8 +447,8 @@ def text_blocks(documents: Iterable[object], block_characters: int) -> Iterator[
     block: list[str] = []
     size = 0
     for number, document in enumerate(documents):
-        block.append(as_text(document, number))
-        size += len(block[-1])
+        block.append(as_text(document, number, takes_others=takes_others))
+        size += operator.length_hint(block[-1], 1)
         if size >= block_characters:
             yield block
             block, size = [], 0
@@ -448,8 +456,11 @@ def text_blocks(documents: Iterable[object], block_characters: int) -> Iterator[
         yield block
 
 
-def as_text(document: object, number: int) -> str:
-    """Return `document` as a string: missing values (None, NaN, NA) are empty, bytes are read as UTF-8."""
+def as_text(document: Any, number: int, *, takes_others: bool = False) -> str:
+    """Return `document` as a string: missing values (None, NaN, NA) are empty, bytes are read as UTF-8.
+
+    What is something else, such as a list of tokens, is refused, unless it goes to a function that `takes_others`.
+    """
     if isinstance(document, str):
         return str(document)
     if is_missing(document):
@@ -459,6 +470,9 @@ def as_text(document: object, number: int) -> str:
             return document.decode("utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"document {number} is not UTF-8 ({error.reason})", remedy="decode it first") from error
+    if takes_others:
+        return document  # type: ignore[no-any-return]
     raise InputError(
-        f"document {number} is {type(document).__name__}, expected a string", remedy="None and NaN are empty"
+        f"document {number} is {type(document).__name__}, expected a string; None and NaN are empty",
+        remedy=("of lists of tokens, give an ", Argument("analyzer"), " that takes them"),
     )

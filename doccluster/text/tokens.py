@@ -73,7 +73,7 @@ def build_preprocessor(
         functions = {"ascii": strip_accents_ascii, "unicode": strip_accents_unicode}
         strip = functions[check_choice(strip_accents, functions, "strip_accents")]
     if not lowercase:
-        return strip or str
+        return strip or (lambda text: text)
     if strip is None:
         return str.lower
     return lambda text: strip(text.lower())

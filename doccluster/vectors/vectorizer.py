@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from doccluster.base.arrays import AnyArray, Array, CsrArray, Flags
 from doccluster.base.packed_strings import pack_strings, unpack_strings
-from doccluster.base.parameter_fields import described_by
+from doccluster.base.parameter_fields import described_by, parameters_of
+from doccluster.base.validation import check_matrix
 from doccluster.errors import Argument, InputError, NothingUsable, SchemaError
-from doccluster.text.analysis import Analysis, TfidfParameters, analysis_of
+from doccluster.text.analysis import Analysis, TfidfParameters, analysis_of, preprocessor_of, tokenizer_of
+from doccluster.text.counting import as_text
+from doccluster.text.language import languages_named, resolve_stop_words
 from doccluster.vectors.term_counts import (
     TermCounts,
     TermStatistics,
@@ -162,7 +167,7 @@ class TfidfVectorizer(TfidfParameters):
         """
         matrix = self.fit_counts(documents)
         self.weigh(matrix)
-        return matrix
+        return self._handed_over(matrix)
 
     def fit_counts(self, documents: Iterable[object]) -> CsrArray:
         """Learn the terms of `documents` and return how often each occurs, a csr array; `weigh` makes rows of it."""
@@ -202,7 +207,7 @@ class TfidfVectorizer(TfidfParameters):
         """Return the rows of `documents` over the terms that were learned; unknown terms are ignored."""
         matrix = self.transform_counts(documents)
         self.weigh(matrix)
-        return matrix
+        return self._handed_over(matrix)
 
     def transform_counts(self, documents: Iterable[object]) -> CsrArray:
         """Return how often each term that was learned occurs in `documents`, a csr array."""
@@ -218,6 +223,48 @@ class TfidfVectorizer(TfidfParameters):
             names[column] = term
         return names
 
+    def inverse_transform(self, X: Any) -> list[npt.NDArray[np.object_]]:
+        """Return the terms of each row of `X`, csr or dense of shape (n_documents, n_terms), by their columns."""
+        names, rows = self.get_feature_names_out(), sparse.csr_array(check_matrix(X))
+        if rows.shape[1] != names.size:
+            raise InputError(f"has {rows.shape[1]:,} columns", argument="X", expected=f"{names.size:,}")
+        columns = np.where(rows.data == 0, -1, rows.indices)  # zeros may be stored
+        of_rows = (columns[first:end] for first, end in itertools.pairwise(rows.indptr.tolist()))
+        return [names[in_row[in_row >= 0]] for in_row in of_rows]
+
+    def decode(self, doc: object) -> Any:
+        """Return a document as it is read: bytes as UTF-8, None and NaN as empty; tokens as they are, where it may."""
+        return as_text(doc, 0, takes_others=analysis_of(self).takes_others)
+
+    def build_preprocessor(self) -> Callable[[str], str]:
+        """Return the function that prepares a text before it is cut: lower case and accents, or your own."""
+        return preprocessor_of(self)
+
+    def build_tokenizer(self) -> Callable[[str], Sequence[str]]:
+        """Return the function that cuts a prepared text into tokens, stop words still among them."""
+        return tokenizer_of(self)
+
+    def get_stop_words(self) -> frozenset[str] | None:
+        """Return the tokens that are left out, those of all languages together; None where none are."""
+        if self.stop_words is None:
+            return None
+        how: Any = {"preprocess": self.build_preprocessor(), "tokenize": self.build_tokenizer()}
+        names = languages_named(self.stop_words) or [self.stop_words]
+        return frozenset[str]().union(*(resolve_stop_words(name, **how) for name in names))
+
+    def build_analyzer(self) -> Callable[[object], list[str]]:
+        """Return the function from a document to its terms, with repeats: stop words left out, words stemmed."""
+        analysis = analysis_of(self)
+
+        def analyze(document: object) -> list[str]:
+            forms = analysis.analyze(as_text(document, 0, takes_others=analysis.takes_others))
+            if analysis.function_words is not None:
+                left_out = analysis.function_words.leave_out(forms)
+                forms = [form for form in forms if form not in left_out]
+            return [term for term in map(analysis.term_of, forms) if term is not None]
+
+        return analyze
+
     def state(self) -> tuple[dict[str, Array], dict[str, object]]:
         """Return the learned state as plain arrays, and the parameters as JSON values: enough for `from_state`."""
         terms = self.get_feature_names_out().tolist()
@@ -230,6 +277,8 @@ class TfidfVectorizer(TfidfParameters):
         if self.folds_letters:  # what version 1.0 wrote has neither of these, and 1.0 passes over them
             arrays["broken_characters"], arrays["broken_ends"] = pack_strings(sorted(self.broken_words))
         parameters = {name: _as_json(name, value) for name, value in self.get_params(deep=False).items()}
+        if self.sparse_interface == "sparray":  # as older versions have it, which know no other
+            del parameters["sparse_interface"]
         settings: dict[str, object] = {
             "schema": VECTORIZER_SCHEMA,
             "parameters": parameters,
@@ -285,6 +334,15 @@ class TfidfVectorizer(TfidfParameters):
             )
         return vectorizer
 
+    def _handed_over(self, matrix: CsrArray) -> Any:
+        """Return rows in the class that `sparse_interface` asks for, over the same values."""
+        interface = self.sparse_interface
+        if interface == "config":
+            from sklearn import get_config
+
+            interface = get_config().get("sparse_interface", "spmatrix")
+        return matrix if interface == "sparray" else sparse.csr_matrix(matrix)
+
     def _count(
         self, documents: Iterable[object], analysis: Analysis, vocabulary: Mapping[str, int] | None
     ) -> TermCounts:
@@ -294,6 +352,7 @@ class TfidfVectorizer(TfidfParameters):
         """Check all parameters before any text is read; returns the given vocabulary and the analysis."""
         for check in (dtype_of, max_features_of, weighting_of):
             check(self)
+        parameters_of(self)["sparse_interface"].check_value("sparse_interface", self.sparse_interface)
         vocabulary, analysis = self._known(), analysis_of(self)
         tell(analysis.warnings)
         return vocabulary, analysis

@@ -5,9 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer as SklearnVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -304,3 +308,106 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     import sys
 
     assert subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, timeout=120).returncode == 0
+
+
+FUNCTIONS = ("build_analyzer", "build_tokenizer", "build_preprocessor")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"lowercase": False},
+        {"strip_accents": "unicode"},
+        {"preprocessor": str.upper},
+        {"stop_words": ["the", "is"], "ngram_range": (1, 2)},
+        {"stop_words": ["the", "is"]},
+        {"tokenizer": str.split, "token_pattern": None},
+        {"analyzer": str.split},
+        {"analyzer": "char_wb", "ngram_range": (2, 3)},
+    ],
+    ids=stable_id,
+)
+def test_the_functions_that_libraries_ask_for_do_what_those_of_scikit_learn_do(parameters):
+    texts = ["The élections WERE held, the end.", "An election is held", "x yz voters"]
+    ours, theirs = TfidfVectorizer(**parameters).fit(texts), SklearnVectorizer(**parameters).fit(texts)
+    for name in FUNCTIONS:
+        for text in texts:
+            assert list(getattr(ours, name)()(text)) == list(getattr(theirs, name)()(text)), name
+    assert ours.get_stop_words() == theirs.get_stop_words()
+    assert ours.decode("élan".encode()) == theirs.decode("élan".encode()) == "élan"
+    rows = theirs.transform(texts)
+    for given in (rows, rows.toarray(), rows.tocsc(), ours.transform(texts)):
+        pairs = zip(ours.inverse_transform(given), theirs.inverse_transform(rows), strict=True)
+        assert all(sorted(terms) == sorted(expected) for terms, expected in pairs)
+
+
+def test_the_analyzer_stems_and_leaves_out_the_words_of_each_language():
+    vectorizer = TfidfVectorizer(analyzer="script", stemming="english", stop_words="english,german")
+    analyze = vectorizer.build_analyzer()
+    assert analyze("The elections of the 東京都") == ["elect", "東京", "京都"]
+    assert vectorizer.build_tokenizer()("the 東京都") == ["the", "東京", "京都"]
+    assert {"the", "und"} <= vectorizer.get_stop_words()
+    assert TfidfVectorizer().get_stop_words() is None
+
+
+def test_rows_of_another_width_have_no_terms_here():
+    vectorizer = TfidfVectorizer().fit(["wheat rye"])
+    with pytest.raises(InputError, match="X has 3 columns; give 2"):
+        vectorizer.inverse_transform(np.eye(3))
+    rows = sparse.csr_array(([1.0, 0.0], [0, 1], [0, 2]), shape=(1, 2))  # a zero that is stored
+    assert [list(terms) for terms in vectorizer.inverse_transform(rows)] == [["rye"]]
+
+
+@pytest.mark.parametrize("interface", ["spmatrix", "config"])
+def test_rows_are_a_matrix_for_libraries_that_take_no_arrays(interface):
+    texts = ["herring boats", "boats of herring", "rye bread"]
+    vectorizer = TfidfVectorizer(use_idf=False, norm=None, sparse_interface=interface)
+    for rows in (vectorizer.fit_transform(texts), vectorizer.transform(texts)):
+        assert type(rows) is sparse.csr_matrix  # compiled code of UMAP knows no other
+        weighted = rows * sparse.diags(np.ones(rows.shape[1]))  # as the c-TF-IDF of BERTopic multiplies
+        assert (weighted != CountVectorizer().fit_transform(texts)).nnz == 0
+    assert type(TfidfVectorizer().fit_transform(texts)) is sparse.csr_array
+
+
+def test_config_follows_the_setting_of_scikit_learn():
+    vectorizer = TfidfVectorizer(sparse_interface="config")
+    if "sparse_interface" not in sklearn.get_config():
+        pytest.skip("scikit-learn before 1.9")
+    with sklearn.config_context(sparse_interface="sparray"):
+        assert type(vectorizer.fit_transform(["rye bread"])) is sparse.csr_array
+
+
+def test_another_word_for_the_class_of_rows_is_refused_and_the_usual_one_is_not_written():
+    with pytest.raises(InputError, match="sparse_interface='dense' is not known"):
+        TfidfVectorizer(sparse_interface="dense").fit(["rye bread"])
+    for interface, written in (("sparray", None), ("spmatrix", "spmatrix")):
+        vectorizer = TfidfVectorizer(sparse_interface=interface).fit(["rye bread"])
+        arrays, settings = vectorizer.state()
+        assert settings["parameters"].get("sparse_interface") == written
+        assert TfidfVectorizer.from_state(arrays, settings).sparse_interface == interface
+
+
+TOKENS = [["boats", "land", "herring"], ("dough", "in", "oven"), None, np.array(["boats"])]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"analyzer": list},
+        {"tokenizer": list, "preprocessor": lambda tokens: tokens, "token_pattern": None},
+        {"tokenizer": list, "lowercase": False, "token_pattern": None, "ngram_range": (1, 2)},
+    ],
+    ids=["analyzer", "preprocessor", "nothing before the tokenizer"],
+)
+def test_lists_of_tokens_go_to_a_function_that_takes_them_as_in_scikit_learn(parameters):
+    theirs = SklearnVectorizer(**parameters, dtype=np.float32).fit_transform([tokens or [] for tokens in TOKENS[:3]])
+    ours = TfidfVectorizer(**parameters).fit_transform(TOKENS[:3])
+    np.testing.assert_allclose(ours.toarray(), theirs.toarray(), rtol=1e-6)
+    assert vectorize(TOKENS, TfidfVectorizer(**parameters)).n_documents == 4
+
+
+@pytest.mark.parametrize("parameters", [{}, {"tokenizer": list, "token_pattern": None}, {"analyzer": "char"}])
+def test_lists_of_tokens_are_refused_where_a_text_is_lowered_first(parameters):
+    with pytest.raises(InputError, match=r"document 0 is list.*give an analyzer that takes them"):
+        TfidfVectorizer(**parameters).fit_transform(TOKENS)
