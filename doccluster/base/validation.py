@@ -61,6 +61,8 @@ def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
     if np.ma.is_masked(matrix):
         raise masked(name)
     is_canonical = True
+    if hasattr(type(matrix), "iloc") and hasattr(getattr(matrix, "sparse", None), "to_coo"):
+        matrix = _of_sparse_frame(matrix)
     if sparse.issparse(matrix):
         result, is_canonical = checked_csr(matrix, name=name)
     else:
@@ -78,6 +80,11 @@ def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
         result.sum_duplicates()
         _check_finite(result, name)  # two large values may add up to infinity
     return result
+
+
+def _of_sparse_frame(frame: Any) -> MatrixLike:
+    """Return a frame of pandas whose columns are all sparse as a sparse matrix; as it is, where its gaps are not 0."""
+    return frame.sparse.to_coo() if all(kind.fill_value == 0 for kind in frame.dtypes) else frame
 
 
 def _dense(matrix: Matrix, name: str) -> Array:
@@ -120,6 +127,18 @@ def compact_indices(matrix: Matrix) -> Matrix:
     compact = sparse.csr_array(matrix.shape, dtype=matrix.dtype)
     compact.data, compact.indices, compact.indptr = matrix.data, indices, indptr
     return compact
+
+
+def in_form_of_content(matrix: Matrix) -> Any:
+    """Return weighted rows as csr where at least half of their values are zero, else dense, whichever they are now.
+
+    So the same rows are clustered alike: the former are terms, the latter embeddings, which are dense in less memory.
+    """
+    is_sparse = sparse.issparse(matrix)
+    is_full = 2 * (np.count_nonzero(matrix.data) if is_sparse else np.count_nonzero(matrix)) > np.prod(matrix.shape)
+    if is_sparse != is_full:
+        return matrix
+    return sparse.csr_array(matrix) if not is_full else np.asarray(sparse.csr_array(matrix).toarray())
 
 
 def row_norms(matrix: Matrix) -> Floats:

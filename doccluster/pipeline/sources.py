@@ -17,6 +17,7 @@ from doccluster.base.arrays import Matrix
 from doccluster.base.parameter_fields import check_names, parameters_of
 from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.progress import Progress, silent
+from doccluster.base.validation import in_form_of_content
 from doccluster.corpus import Corpus, Skipped, read_corpus
 from doccluster.corpus.assembly import is_companion
 from doccluster.corpus.columns import cell_labels
@@ -260,6 +261,8 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
     vectors, classes = path, None
     if not isinstance(path, DocumentVectors):
         vectors, classes = read_matrix(path, weighting=weighting or "tfidf", **names)
+        if vectors.counts is None:
+            vectors = replace(vectors, matrix=in_form_of_content(vectors.matrix))
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
     return SourceDocuments(DocumentTable.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
 

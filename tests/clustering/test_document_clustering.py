@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import doccluster
+from doccluster.base.validation import check_matrix
 from doccluster.clustering import DocumentClustering, SphericalKMeans
 from doccluster.clustering.smoothed import document_clusters, document_spaces
 from doccluster.clustering.smoothed.document_clusters import DocumentParameters, DocumentWork
@@ -69,16 +71,18 @@ def test_fast_without_settling_is_spherical_k_means(counts):
     assert np.array_equal(model.predict(weighted), model.labels_)
 
 
-def test_dense_rows_are_smoothed_as_they_are_and_signed_sparse_ones_are_not(counts):
-    dense = counts[0].toarray() * 0.5
+def test_embeddings_are_smoothed_as_they_are_and_signed_rows_of_terms_are_not(counts):
+    dense = counts[0].toarray() + 0.5
     model = DocumentClustering(4, random_state=0).fit(dense)
     assert model.notes_ == ()
     unit = dense / np.linalg.norm(dense, axis=1, keepdims=True)
     smoothed = smoothed_rows(unit, nearest_neighbours(unit, 10, fold=None).symmetric()).astype(np.float32)
     again = SphericalKMeans(4, random_state=np.random.default_rng(0)).fit(smoothed)
     assert np.array_equal(model.labels_, again.labels_)
-    signed = sparse.csr_array(np.random.default_rng(0).normal(size=(30, 8)))
-    assert "negative" in DocumentClustering(4, random_state=0).fit(signed).notes_[0]
+    signed = sparse.random(30, 40, density=0.2, random_state=0, format="csr")
+    signed.data -= 0.5
+    for rows in (signed, signed.toarray()):
+        assert "negative" in DocumentClustering(4, random_state=0).fit(rows).notes_[0]
 
 
 @pytest.mark.parametrize("has_words", [False, True])
@@ -322,3 +326,36 @@ def test_topics_are_those_of_a_guided_run_of_the_same_vectors():
 def test_what_a_matrix_does_not_have_is_named(counts, topics, message):
     with pytest.raises(InputError, match=message):
         DocumentClustering(2, topics=topics).fit(counts[0])
+
+
+@pytest.mark.parametrize("kind", ["terms", "embeddings"])
+def test_the_same_rows_have_the_same_labels_dense_sparse_or_as_a_sparse_frame(kind):
+    rng = np.random.default_rng(0)
+    of_topic = np.repeat(np.arange(4), 15)
+    if kind == "terms":
+        rows = rng.random((60, 40)) * (rng.random((60, 40)) < 0.1 + 0.3 * (np.arange(40) % 4 == of_topic[:, None]))
+    else:
+        rows = rng.normal(size=(60, 12)) + 2 * np.eye(12)[of_topic]
+    forms = [sparse.csr_array(rows), sparse.csc_matrix(rows), rows, np.asfortranarray(rows), pd.DataFrame(rows)]
+    forms.append(pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(rows)))
+    fits = [DocumentClustering(4, n_init=2, random_state=0).fit(form) for form in forms]
+    for fit, form in zip(fits, forms, strict=True):
+        assert fit.labels_.tolist() == fits[0].labels_.tolist()
+        assert fit.predict(form).tolist() == fits[0].predict(forms[0]).tolist()
+    assert [sparse.issparse(fit.centroids_) for fit in fits] == [True, True, False, False, False, True]
+    runs = [doccluster.run(form, n_clusters=4) for form in forms[:4]]
+    assert all(run.partition.labels.tolist() == runs[0].partition.labels.tolist() for run in runs)
+
+
+def test_a_sparse_frame_is_never_made_dense():
+    rows = sparse.random(20_000, 200, density=0.001, random_state=0, format="csr")
+    frame = pd.DataFrame.sparse.from_spmatrix(rows)
+    tracemalloc.start()
+    checked = check_matrix(frame)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (checked != rows).nnz == 0
+    assert peak < rows.shape[0] * rows.shape[1] * 8 / 2
+    with pytest.raises(InputError, match="contains NaN"):  # its gaps are not zeros
+        check_matrix(pd.DataFrame({"a": pd.arrays.SparseArray([1.0, np.nan, 2.0])}))
+    assert check_matrix(pd.DataFrame({"sparse": [1, 0], "b": [0, 1]})).tolist() == [[1, 0], [0, 1]]

@@ -19,7 +19,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.metaestimators import available_if
 
 from doccluster.base.parameter_fields import described_by, parameter, parameters_of
-from doccluster.base.validation import check_matrix, check_n_clusters, unit_rows
+from doccluster.base.validation import check_matrix, check_n_clusters, in_form_of_content, unit_rows
 from doccluster.clustering.centroid_estimator import MatrixEstimator, sum_directions
 from doccluster.clustering.guidance import grow_clusters, guides_of
 from doccluster.clustering.k_means.assign import assign_to_centroids
@@ -113,7 +113,7 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
         counts = sparse.csr_array(matrix) if holds_counts(matrix) else None
         check_n_clusters(self.n_clusters, matrix.shape[0])
         if counts is None:
-            weighed = WeighedRows(unit_rows(matrix, warn=False), None, keeps_single=False)
+            weighed = WeighedRows(unit_rows(in_form_of_content(matrix), warn=False), None, keeps_single=False)
         else:
             weighed = shared_term_rows(counts, self.n_clusters, n_threads=self.n_threads)
         rows, self._factors = weighed.rows, weighed.factors
@@ -125,6 +125,8 @@ class DocumentClustering(ClusterMixin, GuidedParameters, MatrixEstimator):
         self.notes_ = (*fit.left_out, *((KEPT_SINGLE,) if weighed.keeps_single else ()))
         if self.topics is not None:
             self._grow(rows, counts, rows if fit.points is None else fit.points, terms)
+        if counts is None:
+            rows = unit_rows(matrix, warn=False)  # in the form that was given
         self.centroids_ = sum_directions(rows, self.labels_, self.topics_.size)
         for note in fit.notes:
             warnings.warn(note, DocclusterWarning, stacklevel=2)
