@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import DBSCAN
@@ -97,6 +99,22 @@ def test_new_texts_get_the_cluster_of_their_like(run, tmp_path):
     found = run.predict(["boats in a harbour", "dough in the oven", "xyzzy"])
     assert found.tolist() == [run.partition.labels[0], run.partition.labels[3], -1]
     assert run.predict([text for text in TEXTS if text]).tolist() == run.partition.labels.tolist()
+
+
+def test_predict_takes_what_run_takes_and_gives_a_number_for_each_row(tmp_path):
+    run = doccluster.run(TEXTS, n_clusters=2)
+    texts = ["boats in a harbour", "", None, "dough in the oven"]
+    expected = run.predict(texts).tolist()
+    assert expected[1:3] == [-1, -1]
+    frame = pd.DataFrame({"id": ["a", "a", "b", "c"], "texts": "-", "text": texts})
+    sources = (frame, frame["text"], ({"text": text} for text in texts), dict(enumerate(texts)), np.array(texts))
+    assert [run.predict(source).tolist() for source in sources] == [expected] * 5
+    file = tmp_path / "new.txt"
+    file.write_text("boats in a harbour\ndough in the oven\n")
+    for source in (file, str(file), [file], doccluster.read_corpus(file), io.BytesIO(file.read_bytes())):
+        assert run.predict(source).tolist() == [expected[0], expected[3]]
+    of_matrix = doccluster.run(run.vectors.matrix, n_clusters=2)
+    assert of_matrix.predict(run.vectors.matrix).tolist() == of_matrix.partition.labels.tolist()
 
 
 def test_a_run_that_was_read_back_predicts_the_same(tmp_path):

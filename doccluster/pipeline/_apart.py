@@ -176,7 +176,7 @@ def vectors_apart(
             "needs the counts of terms",
             argument="apart_from",
             received=columns[0],
-            remedy="give documents, not a matrix",
+            remedy="give documents, not a matrix, and no vectorizer that makes weights alone",
         )
     names, authors = {}, {}
     for column in columns:

@@ -49,6 +49,9 @@ def check_block_settings(settings: RunSettings) -> None:
         )
     if settings.topics is not None:
         raise InputError("topics are grown in memory, not in blocks", remedy=("leave out ", Argument("topics")))
+    if (other := getattr(settings.vectorizer, "other", None)) is not None:
+        given = other.vectorizer
+        raise InputError("counts no texts in blocks", argument="vectorizer", received=given, remedy="leave it out")
     if settings.labels is not None:
         raise InputError("are read in one process", argument="labels", remedy="leave out the scheduler or scratch")
     if settings.apart_columns:
@@ -79,6 +82,7 @@ def stages_for(
     is_too_large = limit is not None and n_bytes > SMALL_SOURCE and n_bytes_in_memory > parse_size(limit)
     is_text = not any(map(is_matrix, as_paths(source) or ()))
     can_divide = is_text and get_algorithm(settings.algorithm).works_in_blocks
+    can_divide &= getattr(settings.vectorizer, "other", None) is None
     if scheduler is None and scratch is None and checkpoints is None and not (is_too_large and can_divide):
         yield Stages(settings.n_threads)
         return

@@ -14,6 +14,7 @@ from doccluster.base.arrays import Flags, Integers
 from doccluster.base.package import __version__
 from doccluster.base.parameter_fields import described_by
 from doccluster.base.paths import CHECKPOINT, ENCODED, PARQUET_PARTS, check_output
+from doccluster.base.plain_values import jsonable
 from doccluster.base.progress import Progress, StageClock, peak_memory, silent, versions
 from doccluster.clustering.algorithms import algorithm_of, chosen_algorithm
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
@@ -253,6 +254,7 @@ def make_run(
     if parquet:
         check_parquet()
     if output is not None:
+        settings.check_written()
         check_output(Path(output), overwrite=overwrite or goes_on)
     checkpoints = begin_checkpoints(output, checkpoint, overwrite=overwrite)
     with stages_for(
@@ -546,6 +548,7 @@ class _Line:
             count.why,
             meaning_note(vectorized.vectors, settings),
             letters_note(clusters.letters, vectorized.vectors.mean_words),
+            vectorized.vectorization.options_told(settings.vectorizer),
             boilerplate_note(documents.left_out),
             folding_note(copy_of) if settings.fold_copies and not clusters.is_stories else None,
             *documents.notes,
@@ -592,6 +595,9 @@ class _Line:
         )
 
 
+RESOLVED_OF_TERMS = ("analyzer", "min_df", "max_df", "stemming", "weighting")
+
+
 def _resolved(
     documents: SourceDocuments,
     vectorization: Vectorization,
@@ -599,7 +605,7 @@ def _resolved(
     count: ClusterCount,
     labels_from: str | None,
 ) -> dict[str, object]:
-    options = {} if vectorization.vectorizer is None else vectorization.vectorizer.get_params(deep=False)
+    vectorizer = vectorization.vectorizer
     return {
         "n_clusters": count.k,
         "labels_from": labels_from,
@@ -611,5 +617,5 @@ def _resolved(
         "division": "" if documents.corpus is None else documents.corpus.division,
         "text_columns": [] if documents.corpus is None else list(documents.corpus.text_columns),
         "boilerplate": [asdict(line) for line in documents.left_out[:N_KEPT]],
-        **{name: options[name] for name in ("analyzer", "min_df", "max_df", "stemming", "weighting") if options},
+        **{name: jsonable(getattr(vectorizer, name)) for name in RESOLVED_OF_TERMS if vectorizer is not None},
     }

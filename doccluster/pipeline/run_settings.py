@@ -77,8 +77,8 @@ class RunSettings:
     vectorizer: Any = parameter(
         None,
         "Arguments of `TfidfVectorizer`; of an estimator those that are not as usual. The others follow from the "
-        "texts.",
-        type="mapping or TfidfVectorizer",
+        "texts. Another library's vectorizer, which makes rows of texts and names its columns, is used whole.",
+        type="mapping or vectorizer",
     )
     algorithm: Any = parameter(
         SPHERICAL,
@@ -229,6 +229,21 @@ class RunSettings:
             problem = "embeddings are missing, and ", Argument("space", "meaning"), " is of them alone"
             raise InputError(problem, remedy=("give ", Argument("embeddings"), " or ", Argument("encoder")))
         _check_measures(self.measures, has_truth=bool(self.truth_columns))
+
+    def check_written(self) -> None:
+        """Raise InputError, before any work, if the vectorizer has what no record of a run can hold."""
+        from doccluster.vectors.other_vectorizers import cannot_be_written
+
+        options = self.vectorizer or {}
+        if (other := getattr(options, "other", None)) is not None:
+            other.state()
+        for name, value in options.items():
+            if callable(value) and name != "dtype":
+                raise cannot_be_written(f"has a function as {name}")
+        try:
+            check_group(TfidfParameters, _plain(options), "vectorizer")
+        except ValueError as error:
+            raise cannot_be_written(f"has a parameter that no record holds ({error})") from error
 
     def _check_topics(self) -> None:
         if self.topics is None:
@@ -441,8 +456,10 @@ def _plain_source(source: object) -> list[str] | None:
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Collection) and not isinstance(value, str | bytes):
         return [_plain(item) for item in value]
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return np.dtype(value).name
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, np.generic):

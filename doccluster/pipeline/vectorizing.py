@@ -11,8 +11,15 @@ from doccluster.base.plain_values import ShortRepr
 from doccluster.corpus import Corpus
 from doccluster.errors import InputError, listed_arguments
 from doccluster.text.analysis import CUT
-from doccluster.text.language import Writing, choose_languages, guess_languages_of_terms, load_stop_words
+from doccluster.text.language import (
+    Writing,
+    choose_languages,
+    guess_languages_of_terms,
+    load_stop_words,
+    survey_writing,
+)
 from doccluster.vectors import DocumentVectors, TfidfVectorizer, vectorize
+from doccluster.vectors.other_vectorizers import OtherVectorizer, other_vectorizer
 from doccluster.vectors.vectorize import choose_vectorizer, stop_words_of
 
 N_SHOWN = 5  # words that are left out
@@ -46,12 +53,25 @@ class Vectorization(ShortRepr):
             lines["scripts"] = f"{scripts}; without blanks between words, cut into pairs of letters"
         return lines
 
+    def options_told(self, options: object) -> str | None:
+        """Return which arguments of a TfidfVectorizer that was given as such were chosen; None of other options."""
+        if not isinstance(options, VectorizerOptions) or options.other or self.vectorizer is None:
+            return None
+        usual = TfidfVectorizer(dropped_terms=[]).get_params()
+        chosen = {name: value for name, value in self.vectorizer.get_params().items() if name not in options}
+        chosen["dropped_terms"] = list(chosen.get("dropped_terms", ()))
+        told = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value != usual[name])
+        return told and (
+            f"What your TfidfVectorizer had as usual the run chose from the texts: {told}. "
+            "To take it as it is, run on vectorize(corpus, vectorizer)."
+        )
+
     def _function_words_told(self, writing: Writing) -> str:
         assert self.vectorizer is not None  # there is none without texts
         stop_words = self.vectorizer.stop_words
         if stop_words is None:
             return "stop words kept"
-        if stop_words != stop_words_of(self.languages):
+        if not isinstance(stop_words, str) or stop_words != stop_words_of(self.languages):
             return "your stop words removed"
         if set(self.languages) != set(writing.languages):
             return f"stop words of {' and '.join(map(str.title, self.languages))} removed, as you asked"
@@ -63,16 +83,30 @@ class Vectorization(ShortRepr):
         return frozenset().union(*(load_stop_words(name) for name in self.languages))
 
 
+class VectorizerOptions(dict[str, Any]):
+    """The arguments of a TfidfVectorizer that are not as usual; none of another vectorizer, which is used whole."""
+
+    other: OtherVectorizer | None = None
+
+    def __bool__(self) -> bool:
+        return True  # it was given
+
+
 def vectorizer_options(vectorizer: object) -> Mapping[str, Any] | None:
-    """Return the arguments of a vectorizer: a mapping as it is, of an estimator those that are not as usual."""
+    """Return the arguments of a vectorizer: a mapping as it is, of a TfidfVectorizer those that are not as usual.
+
+    Another vectorizer is used whole. Raises InputError if it makes no vectors of texts.
+    """
     if vectorizer is None or isinstance(vectorizer, Mapping):
         return vectorizer
-    if isinstance(vectorizer, type) or not hasattr(vectorizer, "get_params"):
-        remedy = "give a TfidfVectorizer, or its arguments by name: vectorizer={'min_df': 2}"
-        raise InputError("is not a vectorizer", argument="vectorizer", received=vectorizer, remedy=remedy)
+    options = VectorizerOptions()
+    if not isinstance(vectorizer, TfidfVectorizer):
+        parameters, options.other = other_vectorizer(vectorizer)
+        return parameters or options
     usual = inspect.signature(type(vectorizer)).parameters
     arguments = vectorizer.get_params(deep=False)
-    return {name: value for name, value in arguments.items() if name not in usual or value is not usual[name].default}
+    options |= {name: value for name, value in arguments.items() if value is not usual[name].default}
+    return options
 
 
 def vectorize_texts(
@@ -84,6 +118,10 @@ def vectorize_texts(
     n_threads: int | None,
 ) -> Vectorization:
     """Return the vectors of a corpus; what `options` does not say is chosen from the texts by `choose_vectorizer`."""
+    if (used_whole := getattr(options, "other", None)) is not None:
+        languages = choose_languages(language) if language != "auto" else survey_writing(corpus.texts).languages
+        other = used_whole.unfitted()
+        return Vectorization(vectorize(corpus, other), other, tuple(languages))
     vectorizer, languages, writing = choose_vectorizer(
         corpus.texts, language=language, options=options, may_cut=may_cut, n_threads=n_threads
     )
@@ -98,6 +136,7 @@ def adopt_vectors(
     Raises InputError if `options` has more than a weighting: there is no text to make terms of.
     """
     unused = [name for name, value in (options or {}).items() if value is not None and name != "weighting"]
+    unused = unused or (["vectorizer"] if getattr(options, "other", None) else [])
     if unused:
         raise InputError(
             "the source is a matrix, whose terms are what they are", remedy=("leave out ", *listed_arguments(unused))

@@ -249,8 +249,8 @@ def _of_run(folder: Run | str | Path, encoder: object, announce: Announce | None
     run = load_run(folder)
     if run.vectorizer is None or run.vectors.counts is None:
         raise InputError(
-            "the run is of vectors without texts, so there are no words to search for; give a run of "
-            "documents, or the documents themselves."
+            "the run is of vectors without texts, so there are no words to search for (or its vectorizer made weights "
+            "and no counts); give a run of documents, or the documents themselves."
         )
     # the encoder is read when it is first needed
     asking = cache(lambda: meaning_of_queries(run, encoder, announce=announce))

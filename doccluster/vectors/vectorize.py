@@ -12,13 +12,13 @@ from scipy import sparse
 from doccluster.base.arrays import CsrArray, Flags, Floats
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.sparse_structure import with_values
-from doccluster.base.validation import is_missing, unit_rows
+from doccluster.base.validation import check_matrix, is_missing, unit_rows
 from doccluster.corpus.reading import read_corpus
 from doccluster.errors import InputError, NothingUsable
 from doccluster.text.analysis import CUT, STEMMING_LANGUAGES, analysis_of, has_digit
 from doccluster.text.language import Writing, choose_languages, survey_writing
 from doccluster.text.letter_forms import broken_candidates, learned_broken_words
-from doccluster.vectors.document_vectors import DocumentVectors
+from doccluster.vectors.document_vectors import DocumentVectors, is_counts
 from doccluster.vectors.letters import (
     FULL_WEIGHT,
     MIN_TEXTS,
@@ -28,6 +28,7 @@ from doccluster.vectors.letters import (
     letters_of,
     usual_weight,
 )
+from doccluster.vectors.other_vectorizers import OtherVectorizer, check_vectorizer
 from doccluster.vectors.term_counts import count_terms
 from doccluster.vectors.vectorizer import TfidfVectorizer
 
@@ -77,8 +78,9 @@ def vectorize(
     >>> vectors.matrix.shape, vectors.empty_ids
     ((3, 5), ('2',))
     """
-    corpus = read_corpus(corpus) if hasattr(corpus, "columns") else corpus
-    texts: Any = getattr(corpus, "texts", corpus)
+    corpus = read_corpus(corpus) if hasattr(type(corpus), "columns") else corpus
+    is_series = hasattr(type(corpus), "iloc")  # whose rows may be called texts or ids
+    texts: Any = corpus if is_series else getattr(corpus, "texts", corpus)
     writing = None
     texts = list(texts) if letters and not hasattr(texts, "__getitem__") else texts  # they are read twice
     if vectorizer is None:
@@ -95,20 +97,14 @@ def vectorize(
                 f"unknown option(s) {', '.join(unknown)}", remedy=f"give one of {', '.join(sorted(parameters))}"
             )
         vectorizer, _, writing = choose_vectorizer(texts, language=language, options=options)
-    elif not hasattr(vectorizer, "transform"):
-        raise InputError(
-            "is not a vectorizer",
-            argument="vectorizer",
-            received=vectorizer,
-            remedy="give a TfidfVectorizer, or its parameters by name, such as min_df=2",
-        )
     elif options:
         raise InputError(
             f"both a vectorizer and {', '.join(sorted(options))} were given", remedy="set them on the vectorizer"
         )
+    check_vectorizer(vectorizer)
     n_threads = getattr(vectorizer, "n_threads", None)
     matrix, counts = _rows(vectorizer, texts)
-    ids = getattr(corpus, "ids", None) or tuple(map(str, range(1, matrix.shape[0] + 1)))
+    ids = (None if is_series else getattr(corpus, "ids", None)) or tuple(map(str, range(1, matrix.shape[0] + 1)))
     terms = vectorizer.get_feature_names_out()
     vectors = DocumentVectors(
         matrix=unit_rows(matrix, warn=False),
@@ -144,8 +140,11 @@ def _rows(vectorizer: TfidfVectorizer, texts: Iterable[object]) -> tuple[CsrArra
     """Return weighted rows, and the counts they are made of where the vectorizer is ours."""
     is_fitted = _is_fitted(vectorizer)
     if not isinstance(vectorizer, TfidfVectorizer):
-        return (vectorizer.transform(texts) if is_fitted else vectorizer.fit_transform(texts)), None
+        rows = vectorizer.transform(texts) if is_fitted else vectorizer.fit_transform(texts)
+        return check_matrix(rows, name="rows"), None
     counts = vectorizer.transform_counts(texts) if is_fitted else vectorizer.fit_counts(texts)
+    if isinstance(vectorizer, OtherVectorizer) and not (sparse.issparse(counts) and is_counts(counts.data)):
+        return counts, None
     return weigh_counts(counts, vectorizer), counts
 
 
@@ -245,7 +244,7 @@ def choose_vectorizer(
             broken_words = learned_broken_words(candidates, times)
             if is_open:
                 settings["dropped_terms"], writing = even, replace(writing, even_share=share)
-    vectorizer = TfidfVectorizer(**settings, n_threads=n_threads)
+    vectorizer = TfidfVectorizer(**{"n_threads": n_threads, **settings})
     vectorizer.broken_words = broken_words
     return vectorizer, languages, writing
 
