@@ -630,3 +630,14 @@ def test_tables_of_all_pairs_of_very_many_clusters_are_left_out_unless_asked_for
 def test_a_list_inside_the_labels_of_a_document_is_refused():
     with pytest.raises(InputError, match=r"\[\[1\], 2\] holds a label that is neither text nor a number"):
         evaluate([0, 1, 0], truth=[[[1], 2], [2], [3]])
+
+
+def test_truth_may_be_a_column_or_a_table_of_any_library():
+    truth, labels = ["a", "a", "a", "b"], [0, 0, 1, 1]
+    expected = score("nmi", labels, truth=truth).value
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for column in (polars.Series(truth), pyarrow.array(truth), pyarrow.chunked_array([truth])):
+        assert score("nmi", labels, truth=column) == expected
+    for table in (polars.DataFrame({"story": truth}), pyarrow.table({"story": truth}), pd.DataFrame({"story": truth})):
+        (found,) = evaluate(labels, truth=table, measures=["nmi"])
+        assert (found.truth, found.value) == ("story", expected)

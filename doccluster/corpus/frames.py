@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import chain
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,40 +47,98 @@ def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Ski
     if query is not None:
         return _query_apart(*_checked(*query), options)
     table = _table(source)
+    if table is None and isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
+        rows = iter(source)  # a record one by one may come but once
+        first = list(islice(rows, 1))
+        source = chain(first, rows)
+        table = _of_records(source) if first and _as_record(first[0]) is not None else None
     if table is not None:
         return _read_table(table, options)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise InputError(
             f"a source of type {type(source).__name__} cannot be read",
-            remedy="give a path, paths, a table (pandas, polars, pyarrow, ...) or texts",
+            remedy="give a path, paths, a table (pandas, polars, pyarrow, ...), records or texts",
         )
     return _read_texts(source)
 
 
 def _table(source: Any) -> Records | None:
-    if hasattr(source, "iloc"):  # pandas
-        return _of_frame(source if hasattr(source, "columns") else source.to_frame("text"))
-    if hasattr(source, "fetchall"):  # a relation of DuckDB, or the cursor of any database
-        names, rows = [str(column[0]) for column in source.description], source.fetchall()
-        return Records(names, lambda needed: (dict(zip(names, row, strict=True)) for row in rows))
-    if hasattr(source, "collect") and hasattr(source, "collect_schema"):  # a LazyFrame of polars
+    kind = type(source)  # a column of a table may have any name, and is an attribute of it too
+    if hasattr(kind, "iloc"):  # pandas
+        return _of_frame(source if hasattr(kind, "columns") else source.to_frame("text"))
+    if hasattr(kind, "fetchall"):  # a relation of DuckDB, or the cursor of any database
+        if source.description is None:
+            raise InputError("the cursor has no rows", remedy="execute a query with it first")
+        names = [str(column[0]) for column in source.description]
+        rows = [row if isinstance(row, Mapping) else dict(zip(names, row, strict=True)) for row in source.fetchall()]
+        return Records(names, lambda needed: rows)
+    if hasattr(kind, "collect") and hasattr(kind, "collect_schema"):  # a LazyFrame of polars
         names = source.collect_schema().names()
         return Records(
             names,
             lambda needed: source.select(needed).collect().iter_rows(named=True),
             first_rows=lambda: source.head(SAMPLED_ROWS).collect().iter_rows(named=True),
         )
-    if hasattr(source, "iter_rows"):  # polars
+    if hasattr(kind, "iter_rows"):  # polars
         return Records(source.columns, lambda needed: source.select(needed).iter_rows(named=True))
-    if hasattr(source, "schema") and (hasattr(source, "to_batches") or hasattr(source, "to_pylist")):  # of pyarrow
+    is_of_pyarrow = hasattr(kind, "to_batches") or hasattr(kind, "to_pylist")
+    if hasattr(kind, "schema") and is_of_pyarrow and hasattr(source.schema, "names"):
         return Records(source.schema.names, lambda needed: _batched(source, needed))
     if isinstance(getattr(source, "column_names", None), list):  # a data set of Hugging Face
-        return Records(source.column_names, lambda needed: source.select_columns(needed))
+        return Records(source.column_names, lambda needed: _with_class_names(source, needed))
+    if hasattr(kind, "__arrow_c_stream__") and not hasattr(kind, "to_list"):  # any library's, but no column of polars
+        return _of_stream(source)
     if isinstance(source, Mapping):
         return _of_mapping(source)
-    if isinstance(source, list | tuple) and source and all(isinstance(row, Mapping) for row in source):
-        return Records(list(dict.fromkeys(str(name) for row in source for name in row)), lambda needed: source)
-    return None
+    fields = getattr(getattr(source, "dtype", None), "names", None)  # of a structured array of numpy
+    return None if fields is None else _of_mapping({name: source[name] for name in fields})
+
+
+def _of_stream(source: Any) -> Records | None:
+    """Return a table that hands over an Arrow stream; None for one column, whose texts are iterated."""
+    with importing("tables as Arrow streams need", "pyarrow", install="pyarrow"):
+        import pyarrow as pa
+    try:
+        return _table(pa.RecordBatchReader.from_stream(source).read_all())
+    except pa.ArrowInvalid:  # its schema is that of a single column
+        return None if isinstance(source, Iterable) else _table({"text": pa.chunked_array(source).to_pylist()})
+
+
+def _with_class_names(source: Any, needed: list[str]) -> Rows:
+    """Return the rows of a data set of Hugging Face, classes that are numbers by their names."""
+    features = getattr(source, "features", None) or {}
+    names_of = {name: names for name in needed if (names := getattr(features.get(name), "names", None))}
+
+    def named(name: str, value: Any) -> Any:
+        is_class = name in names_of and isinstance(value, int) and value >= 0
+        return names_of[name][value] if is_class else None if name in names_of else value
+
+    return ({name: named(name, value) for name, value in row.items()} for row in source.select_columns(needed))
+
+
+def _of_records(source: Iterable[object]) -> Records:
+    records = []
+    for number, row in enumerate(source, 1):
+        if (as_mapping := _as_record(row)) is None:
+            problem = f"record {number} is of type {type(row).__name__}, and the first has columns"
+            raise InputError(problem, remedy="give records alone, or texts alone")
+        records.append(as_mapping)
+    return Records(list(dict.fromkeys(str(name) for row in records for name in row)), lambda needed: records)
+
+
+def _as_record(row: Any) -> Mapping[str, Any] | None:
+    """Return a record as a mapping: of a named tuple, a row of a database or an object with fields too; else None."""
+    if isinstance(row, Mapping):
+        return row
+    if hasattr(row, "_asdict"):
+        named: Mapping[str, Any] = row._asdict()
+        return named
+    if hasattr(type(row), "keys") and hasattr(type(row), "__getitem__"):  # sqlite3.Row
+        return {name: row[name] for name in row.keys()}  # noqa: SIM118  iterating gives its values
+    kind = type(row)
+    fields = [item.name for item in dataclass_fields(row)] if is_dataclass(kind) else ()
+    names = fields or [item.name for item in getattr(kind, "__attrs_attrs__", ())] or getattr(kind, "model_fields", ())
+    return {name: getattr(row, name) for name in names} if names else None
 
 
 def _of_frame(frame: Any) -> Records:
@@ -166,7 +226,7 @@ def _of_mapping(source: Mapping[str, Any]) -> Records | None:
         raise InputError("the source holds several data sets", remedy=f"give one of them: {', '.join(map(str, parts))}")
     # what scikit-learn calls a bunch
     if {"data", "target"} <= source.keys():
-        if hasattr(source["data"], "iloc"):
+        if hasattr(type(source["data"]), "iloc"):
             return _table(source["data"])
         target, names = source["target"], source.get("target_names")
         try:

@@ -73,9 +73,10 @@ def read_corpus(
     source : path, paths, table, Series or iterable of str
         A file, a folder, an archive, ``"-"`` for standard input, several of these, or texts that are in memory. A list
         of str is taken as paths when all of them look like paths and one exists; give ``Path`` objects to be sure.
-        A table is one of pandas, polars, pyarrow, DuckDB or Hugging Face's datasets, a list of mappings, a mapping of
-        columns, a Bunch of scikit-learn, or what a query finds: ``"sqlite:///news.db?SELECT title, body FROM news"``,
-        or ``duckdb:///``, of which nothing is changed.
+        A table is one of pandas, polars, pyarrow, DuckDB or Hugging Face's datasets, or has `__arrow_c_stream__`; a
+        mapping of columns, a Bunch of scikit-learn, or what a query finds: ``"sqlite:///news.db?SELECT title, body FROM
+        news"``, or ``duckdb:///``, of which nothing is changed. So are records, in a list or one by one: mappings,
+        named tuples, dataclasses, rows of a database.
     progress : callable
         Called with ("read", number of documents so far).
 
@@ -129,6 +130,13 @@ def read_corpus(
         max_expanded_size=max_expanded_size,
     )
     return source if isinstance(source, Corpus) else _read(source, options, progress)
+
+
+def texts_of_rows(source: object, **reader: Any) -> list[str]:
+    """Return the text of each row of a table, records or texts in memory, in their order; empty where it has none."""
+    reading = Reading(ReadOptions(**reader).checked(), silent)
+    drafts = reading.without_markup(read_in_memory(source, reading.options), "the source")
+    return [draft.text if isinstance(draft, Draft) else "" for draft in drafts]
 
 
 def read_to_disk(source: object, folder: Path, **reader: Any) -> Corpus:
@@ -245,20 +253,20 @@ class Reading:
         self.builder = CorpusBuilder(max_length=options.max_document_length, writer=writer)
         self.remarks = Remarks()
 
-    def run(self, source: object) -> None:
+    def run(self, source: Any) -> None:
         """Read whatever kind of source it is."""
         paths = as_paths(source)
         if paths is not None:
             paths = expanded(paths)
             check_paths(paths)
             self.read_items(Walk(paths, self.options.expanded_size).files())
-        elif hasattr(source, "feed"):
+        elif callable(getattr(source, "feed", None)):
             source.feed(self)  # files that are read elsewhere, `FilesInParts`
-        elif hasattr(source, "read"):
+        elif callable(getattr(source, "read", None)):  # no column of that name
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.expanded_size).unpacked(stream_file(_binary(source), name)))
         else:
-            for item in self._prepared(read_in_memory(source, self.options), "the source"):
+            for item in self.without_markup(read_in_memory(source, self.options), "the source"):
                 self.take(item)
 
     def finish(self, labels: LabelsOf | None) -> Corpus:
@@ -307,7 +315,7 @@ class Reading:
             is_apart = format.is_apart or (format.is_apart_packed and file.budget is not None)
             reader = read_apart if is_apart else format.read
             drafts = guarded(reader(file, self.options), "broken-file")
-            for item in self._prepared(drafts, file.name) if format.has_columns else drafts:
+            for item in self.without_markup(drafts, file.name) if format.has_columns else drafts:
                 if file.budget is not None:
                     file.budget.add_document()
                 self.take(item, file)
@@ -336,7 +344,7 @@ class Reading:
         if file.n_nuls:
             self.remarks.nuls[file.name] += file.n_nuls
 
-    def _prepared(self, rows: Iterable[_Row], name: str) -> Iterable[_Row]:
+    def without_markup(self, rows: Iterable[_Row], name: str) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None:
             return rows

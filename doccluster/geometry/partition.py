@@ -135,7 +135,7 @@ def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _as_plain_array(labels: object) -> Array | None:
     """Return labels that are one-dimensional integers, booleans or text, which need no look at each; else None."""
-    if hasattr(labels, "to_numpy"):  # pandas Series and Index
+    if hasattr(labels, "to_numpy") and not hasattr(labels, "to_pylist"):  # pandas Series and Index
         labels = labels.to_numpy()
     if np.ma.isMaskedArray(labels):  # what is masked is missing, whatever stands below the mask
         return None

@@ -90,8 +90,9 @@ def truth_columns(
     if lengths differ, or no document of any column has exactly one label (or any label, with `several_labels`).
     """
     columns: dict[str, object] = {DEFAULT_COLUMN: truth}
-    if isinstance(truth, Mapping) or hasattr(truth, "columns"):
-        columns = {str(name): truth[name] for name in truth}
+    if isinstance(truth, Mapping) or hasattr(type(truth), "columns"):
+        names = truth if isinstance(truth, Mapping) else getattr(truth, "column_names", None) or truth.columns
+        columns = {str(name): truth[name] for name in names}
         if not columns:
             raise InputError(
                 "has no column", argument="truth", remedy="give labels, or a mapping of column name to labels"
@@ -140,6 +141,8 @@ def _as_array(labels: Any, name: str) -> Reals:
     """Return one value per document: a plain array of numbers or text, else an array of objects."""
     if isinstance(labels, Partition):
         return _objects(labels.names)[labels.labels]
+    if hasattr(labels, "to_pylist"):  # of pyarrow, which would not copy texts for numpy
+        labels = labels.to_pylist()
     if hasattr(labels, "to_numpy"):
         labels = labels.to_numpy()
     if isinstance(labels, np.ndarray) and labels.ndim == 1:

@@ -8,7 +8,7 @@ documents that have terms, or a meaning. Those with neither are in `empty_docume
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -460,11 +460,18 @@ class Run:
         }
         return pd.DataFrame(columns | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))
 
-    def predict(self, texts: Iterable[str], *, n_threads: int | None = None) -> Integers:
-        """Return the cluster of each new text, as `doccluster assign` does; -1 where no term is known.
+    def predict(self, source: Any, *, n_threads: int | None = None) -> Integers:
+        """Return the cluster of each new document, as `doccluster assign` does; -1 where no term is known.
+
+        `source`: what a run can be made of. Of texts, a table or records in memory there is a number for each row, in
+        their order; of files, a Corpus or a matrix for each document.
 
         Raises InputError if the run began from a matrix, and so knows no words, or new documents need a meaning too.
         """
+        texts = load(f"{PIPELINE}.assigning:texts_of_source")(self, source)
+        if texts is None:
+            placed = load(f"{PIPELINE}.assigning:assign_documents")(self, source, n_threads=n_threads)
+            return np.asarray(placed["cluster"].fillna(-1), dtype=np.int64)
         if self.vectorizer is None:
             raise InputError(
                 "the run began from a matrix and knows no words", remedy="use assign_to_centroids on a matrix"

@@ -104,8 +104,10 @@ def as_hits(results: Iterable[object]) -> tuple[SearchHit, ...]:
         raise InputError("one text is not a list of hits; give a list of SearchHit, of mappings or of texts.")
     if isinstance(results, GroupedHits):
         return results.hits
-    if hasattr(results, "to_dict") and hasattr(results, "columns"):  # of pandas
-        results = results.to_dict("records")
+    if hasattr(type(results), "columns"):
+        table: Any = results
+        to_rows = getattr(table, "to_dicts", None) or getattr(table, "to_pylist", None)  # of polars, of pyarrow
+        results = table.to_dict("records") if to_rows is None else to_rows()
     hits = []
     for position, result in enumerate(results):
         if isinstance(result, SearchHit):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import dataclasses
 import sqlite3
 import subprocess
 import sys
+from collections import deque, namedtuple
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from click.testing import CliRunner
 from doccluster.cli.main import commands
 from doccluster.corpus import read_corpus
 from doccluster.errors import InputError, NothingUsable
+from doccluster.vectors import vectorize
 
 COLUMNS = {
     "id": ["a", "b", "c"],
@@ -67,7 +71,47 @@ class Cursor:
         return list(zip(*COLUMNS.values(), strict=True))
 
 
+def rows_of_sqlite(row_factory=sqlite3.Row):
+    database = sqlite3.connect(":memory:")
+    database.row_factory = row_factory
+    database.execute(f"CREATE TABLE news ({', '.join(COLUMNS)})")
+    database.executemany("INSERT INTO news VALUES (?, ?, ?, ?, ?)", zip(*COLUMNS.values(), strict=True))
+    return database.execute("SELECT * FROM news")
+
+
+class Stream:
+    """What has nothing but an Arrow stream."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.data.__arrow_c_stream__(requested_schema)
+
+
+def records():
+    """Records one by one, of the kinds that programs have."""
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
+    note = dataclasses.make_dataclass("Note", COLUMNS)
+    named = namedtuple("named", COLUMNS)
+    model = type(
+        "Model", (), {"model_fields": dict.fromkeys(COLUMNS), "__init__": lambda self, **of: vars(self).update(of)}
+    )
+    table = [",".join(COLUMNS), *(",".join("" if cell is None else str(cell) for cell in row.values()) for row in rows)]
+    yield "generator of dicts", lambda: (row for row in rows)
+    yield "deque", lambda: deque(rows)
+    yield "reader of csv", lambda: csv.DictReader(table)
+    yield "dataclasses", lambda: [note(**row) for row in rows]
+    yield "named tuples", lambda: (named(**row) for row in rows)
+    yield "models", lambda: [model(**row) for row in rows]
+    yield "rows of sqlite", lambda: rows_of_sqlite().fetchall()
+    yield "cursor of rows", rows_of_sqlite
+    yield "cursor of dicts", lambda: rows_of_sqlite(lambda cursor, row: dict(zip(COLUMNS, row, strict=True)))
+    yield "structured array", lambda: pytest.importorskip("pandas").DataFrame(COLUMNS).to_records(index=False)
+
+
 def tables():
+    yield from records()
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
     yield "mapping of columns", lambda: COLUMNS
     yield "list of mappings", lambda: rows
@@ -82,12 +126,52 @@ def tables():
         lambda: pytest.importorskip("pyarrow.dataset").dataset(pytest.importorskip("pyarrow").table(COLUMNS)),
     )
     yield "duckdb", lambda: pytest.importorskip("duckdb").from_arrow(pytest.importorskip("pyarrow").table(COLUMNS))
+    yield "reader of pyarrow", lambda: pytest.importorskip("pyarrow").table(COLUMNS).to_reader()
+    yield "Arrow stream", lambda: Stream(pytest.importorskip("pyarrow").table(COLUMNS))
     yield "datasets", lambda: pytest.importorskip("datasets").Dataset.from_dict(COLUMNS)
 
 
 @pytest.mark.parametrize(("name", "made"), list(tables()), ids=[name for name, _ in tables()])
 def test_a_table_of_any_library_is_read_by_its_columns(expected, name, made):
     assert_same(read_corpus(made()), expected)
+
+
+def test_records_of_several_kinds_are_refused_and_so_is_a_cursor_without_a_query():
+    with pytest.raises(InputError, match="record 2 is of type str, and the first has columns"):
+        read_corpus(iter([{"text": "oil prices"}, "wheat harvest"]))
+    with pytest.raises(InputError, match="the cursor has no rows"):
+        read_corpus(sqlite3.connect(":memory:").cursor())
+
+
+def test_texts_come_one_by_one_as_before_and_a_column_as_a_stream_too():
+    assert read_corpus(text for text in ("oil prices", "wheat harvest")).ids == ("1", "2")
+    column = pytest.importorskip("pyarrow").chunked_array([["oil prices", "wheat harvest"]])
+    assert read_corpus(Stream(column)).texts == read_corpus(column).texts == ("oil prices", "wheat harvest")
+
+
+def test_classes_that_are_numbers_with_names_are_read_by_their_names():
+    class Dataset:
+        def __init__(self):
+            self.column_names = ["text", "label"]
+            self.features = {"text": object(), "label": type("ClassLabel", (), {"names": ["grain", "crude"]})()}
+
+        def select_columns(self, names):
+            rows = [{"text": "oil prices", "label": 1}, {"text": "wheat", "label": 0}, {"text": "sea", "label": -1}]
+            return [{name: row[name] for name in names} for row in rows]
+
+    assert read_corpus(Dataset(), label_columns="label").labels["label"] == (("crude",), ("grain",), ())
+
+
+@pytest.mark.parametrize(
+    "name", ["iloc", "columns", "fetchall", "schema", "column_names", "collect", "read", "feed", "texts"]
+)
+def test_a_frame_is_a_frame_whatever_its_columns_are_called(name):
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    data = {name: ["x", "y"], "text": ["oil prices", "wheat harvest"]}
+    for table in (pandas.DataFrame(data), pyarrow.table(data), pytest.importorskip("polars").DataFrame(data)):
+        assert read_corpus(table).texts == ("oil prices", "wheat harvest")
+    series = pandas.Series(["oil prices"], index=[name])
+    assert (read_corpus(series).ids, vectorize(series).n_documents) == ((name,), 1)
 
 
 def test_of_columns_with_equal_names_the_first_is_read():

@@ -166,3 +166,10 @@ def test_one_text_is_no_list_of_hits():
         as_hits("jaguar")
     with pytest.raises(InputError, match="hit 1 is a int"):
         as_hits(["jaguar", 3])
+
+
+def test_hits_may_be_a_table_of_polars_or_pyarrow():
+    rows = [{"title": "Jaguar", "snippet": "A large cat"}, {"title": "Boat", "snippet": "A small one"}]
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for table in (polars.DataFrame(rows), pyarrow.Table.from_pylist(rows)):
+        assert [hit.title for hit in as_hits(table)] == ["Jaguar", "Boat"]
