@@ -53,7 +53,7 @@ def values(run, tmp_path_factory):
         "__version__": doccluster.__version__,
         "assign": doccluster.assign(run, TEXTS),
         "browse": doccluster.browse(run),
-        "choose_k": doccluster.choose_k(TEXTS, criterion="silhouette", ks=[2, 3]),
+        "choose_k": doccluster.choose_k(TEXTS),
         "cluster_search_results": doccluster.cluster_search_results(HITS),
         "compare": doccluster.compare(f"{folder}texts.txt", n_clusters=2, algorithms=["spherical-k-means"], seeds=1),
         "diff": None,  # of the stores of streams, files

@@ -31,7 +31,10 @@ class OtherVectorizer(TfidfVectorizer):
         """Return one that has learned nothing."""
         from sklearn.base import clone
 
-        return OtherVectorizer(clone(self.vectorizer, safe=False))
+        try:
+            return OtherVectorizer(clone(self.vectorizer, safe=False))
+        except Exception as error:  # its library decides what can be copied
+            raise _refusal(f"cannot be copied ({' '.join(str(error).split())[:200]})", self.vectorizer) from error
 
     def analyzer(self, text: str) -> Sequence[str]:  # type: ignore[override]  # a function here
         """Return the terms of a text; none where the vectorizer does not tell them."""

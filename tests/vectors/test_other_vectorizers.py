@@ -75,7 +75,7 @@ USED = {
 
 @pytest.mark.parametrize("vectorizer", USED.values(), ids=USED)
 def test_a_run_has_the_rows_of_the_vectorizer_made_unit_and_its_terms(vectorizer):
-    run = doccluster.run(TEXTS, n_clusters=2, vectorizer=vectorizer)
+    run = doccluster.run(TEXTS, n_clusters=2, quality="fast", vectorizer=vectorizer)
     theirs = clone(vectorizer).fit(TEXTS)
     expected = normalize(theirs.transform(TEXTS))
     dense = [rows.toarray() if sparse.issparse(rows) else rows for rows in (expected, run.vectors.matrix)]
@@ -83,8 +83,6 @@ def test_a_run_has_the_rows_of_the_vectorizer_made_unit_and_its_terms(vectorizer
     assert list(run.vectors.terms) == list(theirs.get_feature_names_out())
     assert not hasattr(vectorizer, "vocabulary_")  # the one that was given is as it was
     assert list(run.predict(TEXTS)) == list(run.partition.labels)
-    doccluster.explain(run, 0)
-    doccluster.assign(run, TEXTS[:2])
 
 
 def test_the_terms_of_a_vectorizer_name_the_clusters():
@@ -92,6 +90,8 @@ def test_the_terms_of_a_vectorizer_name_the_clusters():
     words = {word for cluster in run.clusters for word in cluster.label.replace(",", "").split()}
     assert words <= set(run.vectors.terms)
     assert words & {"herr", "doug", "oven"}
+    assert words & set(doccluster.explain(run, 0).lines[0].replace(",", "").split())
+    assert doccluster.assign(run, ["No herring"])["unknown"].tolist() == [0.5]
 
 
 def test_a_run_whose_vectorizer_counts_is_searched_and_one_with_weights_alone_is_not():
@@ -130,6 +130,13 @@ def test_what_makes_no_named_rows_of_texts_is_refused_before_a_text_is_read(prob
             doccluster.run(Unread(), vectorizer=vectorizer)
         with pytest.raises(InputError, match=problem):
             doccluster.choose_k(Unread(), vectorizer=vectorizer)
+
+
+def test_a_vectorizer_that_cannot_be_copied_is_refused_in_a_sentence():
+    vectorizer = FirstLetters()
+    vectorizer.vocabulary = (word for word in ["herring"])  # which a copy cannot hold
+    with pytest.raises(InputError, match="cannot be copied"):
+        doccluster.run(Unread(), vectorizer=vectorizer)
 
 
 def test_vectorize_refuses_what_has_no_names_and_makes_unit_rows_of_counts():
