@@ -167,6 +167,7 @@ def calls() -> dict[str, Call]:
         "fit_corpus_model(vectors)": lambda X: synthetic.fit_corpus_model(vectors(X), 2, random_state=0, **one),
         "make_twin(vectors)": lambda X: synthetic.make_twin(vectors(X), 2, random_state=0, **one),
         "DocumentVectors.take(rows)": lambda X: vectors(X).take(np.array([0, 1])),
+        "TfidfVectorizer.inverse_transform(X)": vectorizer.inverse_transform,
         "TfidfVectorizer.weigh(counts)": vectorizer.weigh,
         "write_matrix(vectors)": lambda X: vectors_package.write_matrix(folder / "x.npz", vectors(X)),
     }

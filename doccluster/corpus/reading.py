@@ -135,7 +135,7 @@ def read_corpus(
 def texts_of_rows(source: object, **reader: Any) -> list[str]:
     """Return the text of each row of a table, records or texts in memory, in their order; empty where it has none."""
     reading = Reading(ReadOptions(**reader).checked(), silent)
-    drafts = reading.without_markup(read_in_memory(source, reading.options), "the source")
+    drafts = reading._prepared(read_in_memory(source, reading.options), "the source")
     return [draft.text if isinstance(draft, Draft) else "" for draft in drafts]
 
 
@@ -266,7 +266,7 @@ class Reading:
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.expanded_size).unpacked(stream_file(_binary(source), name)))
         else:
-            for item in self.without_markup(read_in_memory(source, self.options), "the source"):
+            for item in self._prepared(read_in_memory(source, self.options), "the source"):
                 self.take(item)
 
     def finish(self, labels: LabelsOf | None) -> Corpus:
@@ -315,7 +315,7 @@ class Reading:
             is_apart = format.is_apart or (format.is_apart_packed and file.budget is not None)
             reader = read_apart if is_apart else format.read
             drafts = guarded(reader(file, self.options), "broken-file")
-            for item in self.without_markup(drafts, file.name) if format.has_columns else drafts:
+            for item in self._prepared(drafts, file.name) if format.has_columns else drafts:
                 if file.budget is not None:
                     file.budget.add_document()
                 self.take(item, file)
@@ -344,7 +344,7 @@ class Reading:
         if file.n_nuls:
             self.remarks.nuls[file.name] += file.n_nuls
 
-    def without_markup(self, rows: Iterable[_Row], name: str) -> Iterable[_Row]:
+    def _prepared(self, rows: Iterable[_Row], name: str) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None:
             return rows
