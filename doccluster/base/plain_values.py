@@ -95,6 +95,32 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
 
 
+class UniqueNames:
+    """The names that are taken: a second "a" becomes "a#2" (with the separator "#"), a third "a#3".
+
+    >>> names = UniqueNames("#")
+    >>> [names.take(name) for name in ("a", "a", "a#2", "a")]
+    ['a', 'a#2', 'a#2#2', 'a#3']
+    """
+
+    def __init__(self, separator: str) -> None:
+        self._separator = separator
+        self._last: dict[str, int] = {}  # the number given last for each name; every taken name is a key
+        self.n_tries = 0
+
+    def take(self, name: str) -> str:
+        """Return `name`, or with the lowest number that makes it new; it is taken from now on."""
+        chosen, number = name, self._last.get(name, 0)
+        while chosen in self._last:
+            number += 1
+            self.n_tries += 1
+            chosen = f"{name}{self._separator}{number}"
+        if chosen != name:
+            self._last[name] = number
+        self._last[chosen] = 1
+        return chosen
+
+
 def parse_size(size: str | int | float) -> int:
     """Return a number of bytes from a number or a text such as ``500M``, ``2G`` or ``1.5 GiB`` (powers of 1024).
 

@@ -18,9 +18,11 @@ import numpy as np
 from doccluster.base.arrays import Integers
 from doccluster.base.packed_strings import CodedColumn, PackedStrings
 from doccluster.base.plain_values import CONTROLS, SURROGATES, without_invisible
+from doccluster.base.plain_values import UniqueNames as UniqueNames
 from doccluster.corpus.dates import DateColumns, DateCounts, DateTally
 from doccluster.corpus.document import RENAMED, Corpus, Skipped
 from doccluster.corpus.reader import Draft, InputFile
+from doccluster.corpus.source_rows import SourceRows
 from doccluster.corpus.stored_texts import StoredTexts, TextBlock, TextWriter
 from doccluster.errors import NothingUsable
 
@@ -45,32 +47,6 @@ ROWS_AT_ONCE = 50_000  # that travel together
 N_TEXTS_OF_LANGUAGE = 500  # that say in which languages a collection is
 
 _T = TypeVar("_T")
-
-
-class UniqueNames:
-    """The names that are taken: a second "a" becomes "a#2" (with the separator "#"), a third "a#3".
-
-    >>> names = UniqueNames("#")
-    >>> [names.take(name) for name in ("a", "a", "a#2", "a")]
-    ['a', 'a#2', 'a#2#2', 'a#3']
-    """
-
-    def __init__(self, separator: str) -> None:
-        self._separator = separator
-        self._last: dict[str, int] = {}  # the number given last for each name; every taken name is a key
-        self.n_tries = 0
-
-    def take(self, name: str) -> str:
-        """Return `name`, or with the lowest number that makes it new; it is taken from now on."""
-        chosen, number = name, self._last.get(name, 0)
-        while chosen in self._last:
-            number += 1
-            self.n_tries += 1
-            chosen = f"{name}{self._separator}{number}"
-        if chosen != name:
-            self._last[name] = number
-        self._last[chosen] = 1
-        return chosen
 
 
 def changed_names(names: Sequence[str], separator: str = "#") -> dict[int, str]:
@@ -289,6 +265,10 @@ class CorpusBuilder:
         # without the companions the places of what was skipped no longer hold, so none are told
         files = dict.fromkeys(rows.metadata["file"][place] for place in companions)
         listed += [(0, 2, Skipped(_cut(file), *about)) for file in files]
+        lost = [] if companions else [after for after, _, entry in listed if not entry.is_renamed]
+        remarks["source_rows"] = remarks.get("source_rows") or SourceRows.of_documents(
+            len(rows) - len(companions), lost
+        )
         rows_kept = np.setdiff1d(np.arange(len(rows)), companions) if companions else None
 
         def pick(columns: Mapping[str, object]) -> dict[str, Any]:

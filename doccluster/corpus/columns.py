@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from doccluster.base.plain_values import UniqueNames
 from doccluster.base.text_table import in_one_line
 from doccluster.base.validation import is_missing
 from doccluster.corpus._written_cells import items_of_list, text_of_index, without_placeholder
-from doccluster.corpus.assembly import UniqueNames
 from doccluster.corpus.column_names import (
     AUTHORS,
     LABELS,
@@ -494,8 +494,8 @@ def cell_text(value: object) -> str:
         return " ".join(filter(None, map(cell_text, value)))
     if isinstance(value, Mapping):
         return json.dumps(value, ensure_ascii=False, default=str)
-    if hasattr(value, "tolist"):  # numpy scalars and arrays
-        return cell_text(value.tolist())
+    if hasattr(value, "tolist"):  # numpy scalars and arrays, but a moment would be a number
+        return cell_text(str(value) if type(value).__name__ == "datetime64" else value.tolist())
     if is_missing(value):
         return ""
     if isinstance(value, float) and value.is_integer():

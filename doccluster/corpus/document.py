@@ -10,34 +10,24 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from doccluster.base.arrays import Matrix
 from doccluster.base.packed_strings import CodedColumn
 from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import cut, listed, short
 from doccluster.base.text_table import html_table
 from doccluster.corpus.dates import DateCounts
+from doccluster.corpus.reader import RENAMED as RENAMED
+from doccluster.corpus.reader import Skipped as Skipped
+from doccluster.corpus.source_rows import SourceRows
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RENAMED = "duplicate-id"
 MAX_DOCUMENTS_SHOWN = 5  # in a notebook
 MAX_OF_TEXT_SHOWN = 60  # characters
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """One input that gave no document, or a document under another id: where it was, why, and details for a person."""
-
-    source: str
-    reason: str  # a short fixed word: empty, undecodable, unreadable, too-long, duplicate-id, unsafe-path, ...
-    detail: str = ""
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether the document was kept after all, under an id that was free."""
-        return self.reason == RENAMED
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +80,8 @@ class Corpus:
         How many dates were read, how many could not be, and which are a guess.
     division : str
         What of the files is a document, in words: "each line of a.txt is a document".
+    source_rows : SourceRows
+        The rows that were read, those that gave no document among them, and what they are called.
     """
 
     @at_the_door  # ids and texts look alike, so they have to be named
@@ -107,6 +99,7 @@ class Corpus:
         dates: DateCounts | None = None,
         guessed_encodings: Mapping[str, int] | None = None,
         division: str = "",
+        source_rows: SourceRows | None = None,
     ) -> None:
         self.ids, self.texts, self.labels, self.skipped = ids, texts, labels or {}, skipped
         self.stripped_html, self.skipped_after, self.text_columns = stripped_html, skipped_after, text_columns
@@ -116,6 +109,10 @@ class Corpus:
             str(name): values if isinstance(values, CodedColumn) else tuple(values)
             for name, values in ({} if metadata is None else metadata).items()
         }
+        if source_rows is None:
+            kinds = {name: {*map(type, self._columns[name])} - {type(None)} for name in self.kept_columns}
+            source_rows = SourceRows.of_documents(len(ids), kinds=kinds)
+        self.source_rows = source_rows
 
     @cached_property
     def metadata(self) -> pd.DataFrame:
@@ -189,11 +186,12 @@ class Corpus:
             labels=labels,
             metadata={name: pick(values) for name, values in self._columns.items()},
             text_columns=self.text_columns,
+            source_rows=self.source_rows.take(np.array(picked, np.int64)),
         )
 
     def with_texts(self, texts: Sequence[str]) -> Corpus:
         """Return the same documents with other texts, one each."""
-        shared = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns")
+        shared = ("ids", "labels", "skipped", "stripped_html", "skipped_after", "text_columns", "source_rows")
         fields = {name: getattr(self, name) for name in (*shared, "guessed_encodings", "dates", "division")}
         return Corpus(texts=texts, metadata=self._columns if self._frame is None else self._frame, **fields)
 
@@ -230,16 +228,22 @@ class Corpus:
         return self.take(rows)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return one row per document, the ids as index: its text, its metadata, and a column for each of the labels.
+        """Return one row per document: its text, its metadata, and a column for each of the labels.
 
-        A cell of labels is the label, "" where there is none, and a tuple where a document has several.
+        The index is as in `Run.to_pandas`, and so are the columns that only this source has. A cell of labels is the
+        label, "" where there is none, and a tuple where a document has several.
         """
         import pandas as pd
 
         columns: dict[str, object] = {"text": self.texts, **self._columns}
         for name, labels_of_rows in self.labels.items():
             columns[name] = [labels if len(labels) > 1 else "".join(labels) for labels in labels_of_rows]
-        return pd.DataFrame(columns, index=pd.Index(list(self.ids), name="id", dtype=object), dtype=object)
+        rows = self.source_rows
+        frame = pd.DataFrame(columns, index=rows.index_for(self.ids), dtype=object)
+        for name in self.kept_columns:
+            if name not in self.labels and all(isinstance(cell, str) for cell in self._columns[name]):
+                frame[name] = rows.column(name, self._columns[name]).array.copy()
+        return frame
 
     def __repr__(self) -> str:
         labels = f"; labels: {listed(self.labels)}" if self.labels else ""

@@ -19,12 +19,13 @@ from doccluster.base.named_places import query_in
 from doccluster.base.paths import usable_path
 from doccluster.base.validation import is_missing
 from doccluster.corpus._written_cells import without_placeholder
-from doccluster.corpus.columns import SAMPLED_ROWS, Columns, cell_text, choose_columns, row_draft
+from doccluster.corpus.columns import SAMPLED_ROWS, Columns, choose_columns, row_draft, value_at
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import decode
 from doccluster.corpus.formats import found_apart, some_at_a_time
 from doccluster.corpus.reader import Draft, Found, ReadFailure, record
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.source_rows import names_in
 from doccluster.errors import Argument, DocclusterError, InputError, importing
 
 _BATCH = 4096  # rows held as Python objects at a time
@@ -53,7 +54,7 @@ def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Ski
         source = chain(first, rows)
         table = _of_records(source) if first and _as_record(first[0]) is not None else None
     if table is not None:
-        return _read_table(table, options)
+        return _read_table(table, options, keeps_values=True)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise InputError(
             f"a source of type {type(source).__name__} cannot be read",
@@ -63,9 +64,10 @@ def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Ski
 
 
 def _table(source: Any) -> Records | None:
+    frame = pandas_frame(source)
+    if frame is not None:
+        return _of_frame(frame)
     kind = type(source)  # a column of a table may have any name, and is an attribute of it too
-    if hasattr(kind, "iloc"):  # pandas
-        return _of_frame(source if hasattr(kind, "columns") else source.to_frame("text"))
     if hasattr(kind, "fetchall"):  # a relation of DuckDB, or the cursor of any database
         if source.description is None:
             raise InputError("the cursor has no rows", remedy="execute a query with it first")
@@ -148,9 +150,7 @@ def _of_frame(frame: Any) -> Records:
         values = [frame.iloc[:, names.index(name)] for name in needed]  # the first of equal names
         return (dict(zip(needed, row, strict=True)) for row in zip(*values, strict=True))
 
-    # a tuple of a hierarchical index is joined by slashes
-    index = ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in frame.index]
-    return Records(names, rows, index)
+    return Records(names, rows, names_in(frame.index))
 
 
 def _batched(source: Any, needed: list[str]) -> Rows:
@@ -226,8 +226,6 @@ def _of_mapping(source: Mapping[str, Any]) -> Records | None:
         raise InputError("the source holds several data sets", remedy=f"give one of them: {', '.join(map(str, parts))}")
     # what scikit-learn calls a bunch
     if {"data", "target"} <= source.keys():
-        if hasattr(type(source["data"]), "iloc"):
-            return _table(source["data"])
         target, names = source["target"], source.get("target_names")
         try:
             target = target if names is None else [names[number] for number in target]
@@ -267,7 +265,17 @@ def _row_draft(row: Mapping[str, Any], columns: Columns, options: ReadOptions, w
     return row_draft({**row, **dict.fromkeys(unreadable)} if unreadable else row, columns, options, where)
 
 
-def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skipped]:
+def pandas_frame(source: Any) -> Any:
+    """Return the frame or Series of pandas that a source is or holds, as a frame; None of any other."""
+    if isinstance(source, Mapping) and {"data", "target"} <= source.keys():
+        source = source["data"]
+    if not hasattr(type(source), "iloc"):  # a column may be called so, and is an attribute of a frame
+        return None
+    source = source.compute() if hasattr(type(source), "compute") else source  # of dask
+    return source if hasattr(type(source), "columns") else source.to_frame("text")
+
+
+def _read_table(table: Records, options: ReadOptions, *, keeps_values: bool = False) -> Iterator[Draft | Skipped]:
     names = list(table.names)
     first_rows = table.first_rows() if table.first_rows else table.rows(names)
     columns = choose_columns(names, options, table="the table", first_rows=first_rows)
@@ -276,7 +284,10 @@ def _read_table(table: Records, options: ReadOptions) -> Iterator[Draft | Skippe
     for label, row in numbered or ((str(n), row) for n, row in enumerate(table.rows(needed), 1)):
         draft = record(f"row {label}", _row_draft, row, columns, options, f"row {label}")
         if isinstance(draft, Draft):
+            draft.has_id = bool(draft.id)
             draft.id = draft.id or label
+            if keeps_values:
+                draft.values = {name: value_at(row, name) for name in columns.kept_names}
         yield draft
 
 
@@ -291,4 +302,4 @@ def _read_texts(texts: Iterable[object]) -> Iterator[Draft | Skipped]:
             if not is_missing(value):
                 raise InputError(f"document {name} is of type {type(value).__name__}", remedy="expected text (str)")
             value = ""
-        yield Draft(without_placeholder(value), f"document {name}", id=str(name))
+        yield Draft(without_placeholder(value), f"document {name}", id=str(name), has_id=isinstance(texts, Mapping))

@@ -24,13 +24,27 @@ from pathlib import Path, PurePosixPath
 from typing import Any, AnyStr, ParamSpec, TypeVar
 
 from doccluster.base.limited_process import Allowance, doubled
-from doccluster.corpus.document import Skipped
 from doccluster.corpus.encodings import BOMS, UNKNOWN, Decoded, decode, detect, encoding_by_mark
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.errors import DocclusterError, InputError
 
+RENAMED = "duplicate-id"
 _Parameters = ParamSpec("_Parameters")
 _Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """One input that gave no document, or a document under another id: where it was, why, and details for a person."""
+
+    source: str
+    reason: str  # a short fixed word: empty, undecodable, unreadable, too-long, duplicate-id, unsafe-path, ...
+    detail: str = ""
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the document was kept after all, under an id that was free."""
+        return self.reason == RENAMED
 
 
 @dataclass(slots=True)
@@ -50,6 +64,8 @@ class Draft:
     text_columns: tuple[str, ...] = ()  # of a table: where the text stands,
     renamed_columns: tuple[str, ...] = ()  # and the columns kept under another name, since theirs had line ends
     date_remark: str = ""  # and which columns hold dates, where no name says which is the date
+    has_id: bool = True  # and not the number or the index of its row
+    values: dict[str, object] = field(default_factory=dict)  # of a table in memory: those in `extra` as they came
 
 
 Found = Draft | Skipped  # what a reader may hand over

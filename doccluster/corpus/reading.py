@@ -24,11 +24,12 @@ from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.encodings import UNKNOWN, decode
 from doccluster.corpus.formats import FORMATS, check_format, check_is_text, read_apart, recognise
-from doccluster.corpus.frames import read_in_memory
+from doccluster.corpus.frames import pandas_frame, read_in_memory
 from doccluster.corpus.markup import without_markup
 from doccluster.corpus.opening import address_of, read_whole
 from doccluster.corpus.reader import Draft, Found, InputFile, ReadFailure, UnknownColumn, boundary, guarded
 from doccluster.corpus.reader_options import ReadOptions
+from doccluster.corpus.source_rows import RowTally, SourceRows
 from doccluster.corpus.stored_texts import TextWriter
 from doccluster.corpus.walking import Walk, check_paths, expanded, stream_file
 from doccluster.errors import Argument, DocclusterWarning, InputError, MissingDependency
@@ -252,6 +253,7 @@ class Reading:
         self.progress = progress
         self.builder = CorpusBuilder(max_length=options.max_document_length, writer=writer)
         self.remarks = Remarks()
+        self.source_rows: SourceRows | None = None  # of a source in memory
 
     def run(self, source: Any) -> None:
         """Read whatever kind of source it is."""
@@ -266,8 +268,13 @@ class Reading:
             name = str(getattr(source, "name", "stream"))
             self.read_items(Walk([], self.options.expanded_size).unpacked(stream_file(_binary(source), name)))
         else:
-            for item in self._prepared(read_in_memory(source, self.options), "the source"):
+            tally, frame = RowTally(), pandas_frame(source)
+            rows = read_in_memory(source if frame is None else frame, self.options)
+            for item in self._prepared(rows, "the source"):
+                n_before = len(self.builder)
                 self.take(item)
+                tally.count(item if isinstance(item, Draft) and len(self.builder) > n_before else None)
+            self.source_rows = tally.rows(frame)
 
     def finish(self, labels: LabelsOf | None) -> Corpus:
         """Return the corpus, or raise the error that explains best why there is none."""
@@ -286,6 +293,7 @@ class Reading:
             stripped_html=bool(self.remarks.stripped),
             text_columns=tuple(self.remarks.text_columns),
             guessed_encodings=dict(Counter(self.remarks.guessed.values())),
+            source_rows=self.source_rows,
         )
         corpus.division = self.remarks.division(sum(item.reason == ABOUT_COLLECTION for item in corpus.skipped))
         for sentence in self.remarks.warnings():

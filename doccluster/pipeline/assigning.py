@@ -30,6 +30,7 @@ from doccluster.pipeline.source_meaning import (
     reader_for,
 )
 from doccluster.pipeline.sources import SourceDocuments, is_matrix, read_source
+from doccluster.results.document_frame import plain_where_whole
 from doccluster.results.record import Run
 from doccluster.results.run_model import Model, load_model, model_of
 from doccluster.vectors.vectorize import unknown_term_shares
@@ -84,11 +85,12 @@ def assign_documents(
     Returns
     -------
     DataFrame
-        Columns id, title, date, cluster, label, similarity, runner_up, margin, unknown, new. A document without
-        any term of the model has no cluster, or where clusters are of meaning too, one without similarities.
-        `unknown` is the share of its terms that the run did not know (nan for a matrix), `new` whether it fits
-        no cluster: the one named is only the nearest. Where the run has levels above or below its clusters, a column
-        of each says what the document is in there: above what its cluster is part of, below the nearest part of it.
+        Its index is that of a frame or Series, else numbers from 0. Columns id, title, date, cluster, label,
+        similarity, runner_up, margin, unknown, new. A document without any term of the model has no cluster, or where
+        clusters are of meaning too, one without similarities. `unknown` is the share of its terms that the run did not
+        know (nan for a matrix), `new` whether it fits no cluster: the one named is only the nearest. Where the run has
+        levels above or below its clusters, a column of each says what the document is in there: above what its cluster
+        is part of, below the nearest part of it.
 
     Raises
     ------
@@ -176,7 +178,10 @@ def _table(fitted: Model, documents_read: SourceDocuments, placed: NewDocuments,
     table["new"] = placed.is_empty | (placed.has_words & (placed.similarity < limit))
     table.loc[~placed.has_words, "runner_up"] = pd.NA
     table.loc[~placed.has_words, ["similarity", "margin"]] = np.nan
-    return table
+    rows = documents_read.source_rows
+    if not rows.has_ids:
+        table.index = rows.index_for(ids)
+    return plain_where_whole(table)
 
 
 def chosen_threshold(model: Model, threshold: float | None) -> float:

@@ -536,6 +536,7 @@ class _Line:
             **_resolved(documents, vectorized.vectorization, fit, count, recorded_labels(settings.labels)),
             "stories": clusters.is_stories,
             "letters": None if clusters.letters is None else round(clusters.letters.weight, 6),
+            "rows": documents.source_rows.record,
         }
         if apart is not None:
             choices["apart_from"] = {"terms": apart.strongest, "share_taken": round(apart.share_taken, 6)}
@@ -592,6 +593,7 @@ class _Line:
             is_other=clusters.is_other,
             around=labeled.levels,
             _corpus=None if corpus is None or isinstance(corpus.texts, StoredTexts) else corpus,
+            _rows=documents.source_rows,
         )
 
 

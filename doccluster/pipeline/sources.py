@@ -24,6 +24,7 @@ from doccluster.corpus.columns import cell_labels
 from doccluster.corpus.parts import FilesInParts
 from doccluster.corpus.reader_options import SourceParameters
 from doccluster.corpus.reading import as_paths
+from doccluster.corpus.source_rows import SourceRows
 from doccluster.corpus.stored_texts import PickedTexts, StoredTexts
 from doccluster.errors import Argument, InputError, NothingUsable, listed_arguments
 from doccluster.pipeline.vectorizing import Vectorization, adopt_vectors, vectorize_texts
@@ -60,6 +61,7 @@ class SourceDocuments(ShortRepr):
     meaning_weight: float | None = None  # None for `trusted_weight`
     language_note: str | None = None  # what of the documents their encoder was not made for
     max_expanded_size: int | str = "4G"  # of `read_corpus`
+    is_numbered: bool = False  # a matrix in memory, whose rows have no names
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -70,6 +72,14 @@ class SourceDocuments(ShortRepr):
         guesses = ", ".join(f"{count:,} {name}" for name, count in encodings.items())
         guess = f"Encodings guessed, where files do not state theirs: {guesses}." if guesses else ""
         return tuple(filter(None, (self.corpus.dates.doubts, guess, self.language_note)))
+
+    @property
+    def source_rows(self) -> SourceRows:
+        """The rows of the source: those that are documents, and what they are called."""
+        if self.corpus is not None:
+            return self.corpus.source_rows
+        rows = SourceRows.of_documents(len(self.documents))
+        return replace(rows, index=rows.places, has_ids=False) if self.is_numbered else rows
 
     def vectorize(
         self,
@@ -264,7 +274,9 @@ def _read_matrix(path: Any, options: Mapping[str, Any], weighting: str | None) -
         if vectors.counts is None:
             vectors = replace(vectors, matrix=in_form_of_content(vectors.matrix))
     labels = {} if classes is None else {CLASS_COLUMN: tuple((name,) if name else () for name in classes)}
-    return SourceDocuments(DocumentTable.from_ids(vectors.ids, labels), (), vectors.documents.digest, vectors=vectors)
+    is_numbered = not isinstance(path, str | os.PathLike | DocumentVectors)
+    table, digest = DocumentTable.from_ids(vectors.ids, labels), vectors.documents.digest
+    return SourceDocuments(table, (), digest, vectors=vectors, is_numbered=is_numbered)
 
 
 def check_truth(truth: Sequence[str], documents: DocumentTable) -> None:

@@ -24,6 +24,7 @@ from doccluster.base.validation import RandomState, unit_rows
 from doccluster.clustering.algorithms import get_algorithm
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
+from doccluster.corpus.source_rows import SourceRows
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
@@ -146,6 +147,7 @@ class Run:
     around: Levels = field(default_factory=Levels)
     _corpus: Corpus | None = None  # what was read, where that is in memory
     _record: Path | None = None  # the run.json that it was read from, which may be a stranger's; None of one just made
+    _rows: SourceRows | None = None  # those of the source, where they are known
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -356,6 +358,34 @@ class Run:
         """The place of each document among all that were read."""
         return np.argsort(self.reading_order)[: self.n_documents]
 
+    @cached_property
+    def source_rows(self) -> SourceRows:
+        """The rows of the source, whose documents are all that were read."""
+        return SourceRows.of_documents(self.reading_order.size) if self._rows is None else self._rows
+
+    def column(self, name: str) -> list[Any]:
+        """Return a column of `to_pandas` as a plain list: a value for each row that came in, None where it was skipped.
+
+        Parameters
+        ----------
+        name : str
+            A column of `to_pandas`, "id" (text), or "shown": the cluster, but None for a document in Other.
+
+        Raises
+        ------
+        InputError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> import doccluster
+        >>> texts = ["oil and gas prices rise", "", "crude oil prices", "wheat harvest", "rain on the wheat harvest"]
+        >>> doccluster.run(texts, n_clusters=2, language="english").column("cluster")
+        [1, None, 1, 0, 0]
+        """
+        values: list[Any] = load("doccluster.results.document_frame:column_of")(self, name)
+        return values
+
     def evidence_for(self, truth: Any, vectors: Any) -> tuple[Partition, Any, Any]:
         """Return partition, classes and vectors, row for row, as `evaluate` needs them to judge the run.
 
@@ -378,31 +408,20 @@ class Run:
         return self.partition, truth, self.vectors if vectors is None else vectors
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return one row per document in reading order, with the ids as index.
+        """Return one row per document in reading order, with the index of the frame or Series that the run is of.
 
         Returns
         -------
         DataFrame
-            Columns title, date, source, link, cluster, label, similarity, runner_up, margin, other (whether it is shown
-            as Other, and the cluster is only the nearest), one for each level where there are several ("level.topic"
-            where the source has a column "topic"), and one for each column of class labels and each other column of
-            the source; a document without terms has no cluster.
+            Its index is that of the frame; where a column or a file gives ids, these; else numbers, from 0. A run that
+            was read from its folder has numbers or ids. Columns title, date, source, link, cluster, label, similarity,
+            runner_up, margin, other (whether it is shown as Other, and the cluster is only the nearest), one for each
+            level where there are several ("level.topic" where the source has a column "topic"), and one for each column
+            of class labels and each other column of the source, with its numbers, booleans, dates and categories; a
+            document without terms has no cluster.
         """
-        import pandas as pd
-
-        table = self._document_frame(self.documents)
-        table["cluster"] = pd.array(self.partition.labels, dtype="Int64")
-        table["label"] = [self.clusters[cluster].label for cluster in self.partition.labels.tolist()]
-        table["similarity"] = self.similarity
-        table["runner_up"] = pd.array(self.runner_up, dtype="Int64")
-        table.loc[self.runner_up < 0, "runner_up"] = pd.NA
-        table["margin"] = self.margin
-        table["other"] = pd.array(self.shown_labels == self.n_clusters, dtype="boolean")
-        for level in self.levels if len(self.levels) > 1 else ():
-            name = f"level.{level.name}" if level.name in table else level.name
-            table[name] = [level.clusters[number].label for number in level.labels.tolist()]
-        both = pd.concat([table, self._document_frame(self.empty_documents)]) if len(self.empty_documents) else table
-        return both.iloc[self.reading_order].fillna({"label": ""})
+        frame: pd.DataFrame = load("doccluster.results.document_frame:document_frame")(self)
+        return frame
 
     def to_latex(self) -> str:
         """Return a LaTeX table (package booktabs) of the clusters: number, size, label, mean similarity."""
@@ -485,20 +504,6 @@ class Run:
         labels = decide(self.rule, vectors.matrix, vectors.counts, self.centroids, n_threads=n_threads)
         labels[vectors.is_empty] = -1
         return labels
-
-    def _document_frame(self, documents: DocumentTable) -> pd.DataFrame:
-        import pandas as pd
-
-        columns: dict[str, Any] = {
-            "title": documents.titles,
-            "date": documents.dates,
-            "source": documents.sources,
-            "link": documents.links,
-        }
-        for column, label_sets in documents.labels.items():
-            columns[column] = [labels if len(labels) > 1 else "".join(labels) for labels in label_sets]
-        columns |= {column: list(values) for column, values in documents.columns.items()}
-        return pd.DataFrame(columns, index=pd.Index(list(documents.ids), name="id", dtype=object))
 
     @property
     def cluster_scores(self) -> dict[str, Floats]:

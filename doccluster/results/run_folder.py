@@ -17,6 +17,7 @@ from doccluster.base.plain_values import ShortRepr, checksum
 from doccluster.base.sparse_structure import with_values
 from doccluster.base.text_table import write_csv, write_csv_parts
 from doccluster.corpus.document import Skipped
+from doccluster.corpus.source_rows import SourceRows
 from doccluster.errors import InputError, SchemaError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
@@ -187,7 +188,14 @@ def _load_run(place: Path) -> Run:
         is_other=arrays.get("is_other"),
         around=load_levels(place, arrays["labels"].astype(np.int64)),
         _record=place.parent / "run.json",
+        _rows=_source_rows(record.parameters, len(documents) + len(empty_documents)),
     )
+
+
+def _source_rows(parameters: Mapping[str, Any], n_documents: int) -> SourceRows | None:
+    """Return the rows of the source, where they were recorded."""
+    record = (parameters.get("resolved") or {}).get("rows")
+    return None if record is None else SourceRows.recorded(record, n_documents)
 
 
 def _counts(arrays: Mapping[str, Any], matrix: Matrix, path: Path) -> CsrArray | None:

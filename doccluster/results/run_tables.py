@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,18 +205,30 @@ def check_parquet() -> None:
 
 
 def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART) -> None:
-    """Write the rows of assignments.csv to part-00000.parquet and so on, texts as they are, in reading order."""
+    """Write the rows of assignments.csv to part-00000.parquet and so on, in reading order.
+
+    Texts are as they are, and the columns of the source have the types that `Run.to_pandas` has.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from doccluster.results.document_frame import source_columns  # brings in pandas
 
     types = (
         dict.fromkeys(_NUMBERS, pa.int64()) | dict.fromkeys(_SHARES, pa.float64()) | dict.fromkeys(_FLAGS, pa.bool_())
     )
-    kinds = {name: type_of(values) for name, values in covariates(run.documents).items()}
+    of_source = {}
+    for name, values in source_columns(run).items():
+        with suppress(pa.ArrowException):  # complex numbers and the like are text there
+            of_source[name] = pa.array(values)
+    cells = covariates(run.documents).items()
+    kinds = {name: type_of(values) for name, values in cells if name not in of_source}
     types |= {name: pa.from_numpy_dtype(kind) for name, kind in kinds.items() if kind is not str}
     folder.mkdir()
     for number, columns in enumerate(assignments_parts(run, n_rows=n_rows)):
         for name in kinds.keys() & columns.keys():
             columns[name] = [typed_value(value, kinds[name]) for value in columns[name]]
         arrays = {name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()}
+        start = number * n_rows
+        arrays |= {name: values.slice(start, n_rows) for name, values in of_source.items()}
         pq.write_table(pa.table(arrays), folder / f"part-{number:05d}.parquet")

@@ -1,0 +1,257 @@
+"""The rows of a source, some of which give no document: what they are called, and the types of their columns.
+
+Here alone stands how something with a row for each document (labels, classes, embeddings) is put in their order: by
+name where it has names, which only pandas has, else by place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from doccluster.base.arrays import Integers
+from doccluster.base.validation import is_missing
+from doccluster.corpus.columns import cell_text, type_of, typed_value
+from doccluster.corpus.reader import Draft
+from doccluster.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
+_KINDS = {"str": str, "float": float}  # what the text of a cell does not tell
+_NULLABLE = {int: "Int64", bool: "boolean"}
+
+Kinds = Mapping[str, set[type]]
+
+
+@dataclass(frozen=True, eq=False)
+class SourceRows:
+    """The rows of a source, and which of them are documents.
+
+    Attributes
+    ----------
+    n_rows : int
+    places : int64 array of shape (n_documents,)
+        The row of each document, ascending.
+    index : pandas Index, or int64 array, of length n_rows, or None
+        What the rows are called: the index of a frame, or numbers where there are no ids either.
+    has_ids : bool
+        Whether the documents have ids, from a column or a file, which are then the index of tables.
+    columns : mapping of name to pandas Series of shape (n_documents,)
+        The columns of a frame that have a type.
+    kinds : mapping of name to set of type
+        What the values of other columns were, where they came as Python's.
+    """
+
+    n_rows: int
+    places: Integers
+    index: Any = None
+    has_ids: bool = False
+    columns: Mapping[str, pd.Series] = field(default_factory=dict)
+    kinds: Kinds = field(default_factory=dict)
+
+    @classmethod
+    def of_documents(
+        cls, n_documents: int, before_skipped: Sequence[int] = (), kinds: Kinds | None = None
+    ) -> SourceRows:
+        """Return the rows of a source whose documents have ids, from how many of them come before each other row."""
+        documents = np.arange(n_documents)
+        places = documents + np.searchsorted(np.sort(before_skipped), documents, side="right")
+        return cls(n_documents + len(before_skipped), places, has_ids=True, kinds=kinds or {})
+
+    @classmethod
+    def recorded(cls, record: Mapping[str, Any], n_documents: int) -> SourceRows:
+        """Return the rows that `record` tells of. Raises ValueError if they do not fit that many documents."""
+        n_rows = n_documents + len(record["skipped"])
+        places = np.delete(np.arange(n_rows), np.array(record["skipped"], np.int64))
+        if len(places) != n_documents:
+            raise ValueError("rows that were skipped come twice")
+        kinds = {name: {_KINDS[kind]} for name, kind in record["types"].items()}
+        index = np.arange(n_rows) if record["are_numbered"] else None
+        return cls(n_rows, places, index, has_ids=index is None, kinds=kinds)
+
+    @property
+    def record(self) -> dict[str, object]:
+        """Which rows were skipped, whether numbers name the rows, and which columns are texts or floats, for JSON."""
+        kinds = {name: {str} if _are_texts(kinds) else kinds for name, kinds in self.kinds.items()}
+        return {
+            "skipped": np.setdiff1d(np.arange(self.n_rows), self.places).tolist(),
+            "are_numbered": not self.has_ids and _is_usual(self.index),
+            "types": {name: known for name, of in kinds.items() for known, kind in _KINDS.items() if kind in of},
+        }
+
+    def take(self, documents: Integers) -> SourceRows:
+        """Return some of the documents, which are all rows there are."""
+        columns = {name: values.iloc[documents] for name, values in self.columns.items()}
+        index = None if self.index is None else self.index.take(self.places[documents])
+        return replace(self, n_rows=len(documents), places=np.arange(len(documents)), index=index, columns=columns)
+
+    def index_for(self, ids: Sequence[str]) -> pd.Index:
+        """Return the index of a table with a row for each document."""
+        import pandas as pd
+
+        if self.has_ids:
+            return pd.Index(list(ids), name="id", dtype=object)
+        index: pd.Index = pd.Index(self.index) if isinstance(self.index, np.ndarray) else self.index
+        return index.copy() if len(self.places) == self.n_rows else index.take(self.places)
+
+    def column(self, name: str, cells: Sequence[str]) -> pd.Series:
+        """Return a column of the source as it came, else as what its cells, which are text, are."""
+        return self.columns[name] if name in self.columns else typed_column(cells, self.kinds.get(name, set()))
+
+    def in_order(self, table: Any, name: str, ids: Sequence[str] = (), *, index: Any = None) -> Any:
+        """Return the row of each document in something that has one for each, or in each of a mapping of these.
+
+        Rows are taken by the index, which is that of `table` or given, where it has names, else by their places. What
+        has no rows to pick (a name, None, vectors with their own ids) is returned as it is.
+
+        Raises InputError if an index has only some of the documents, or one twice; if rows go by place, and there are
+        neither as many as documents nor as many as rows came in.
+        """
+        if isinstance(table, Mapping):
+            return {column: self.in_order(values, str(column), ids) for column, values in table.items()}
+        n_rows = n_rows_of(table)
+        if isinstance(table, str) or n_rows is None:
+            return table
+        index, rows = names_of(table) if index is None else index, None
+        if index is not None:
+            rows = self._rows_by_name(names_in(index), ids, name)
+        if rows is None:
+            rows, n_documents = self.places, len(self.places)
+            if n_rows == n_documents:
+                return table
+            if n_rows != self.n_rows:
+                also = f" ({self.n_rows - n_documents:,} more were skipped)" if self.n_rows > n_documents else ""
+                also += "" if index is None else ", and its index names none of them"
+                raise InputError(
+                    f"{name} has {n_rows:,} rows for {n_documents:,} documents{also}",
+                    remedy="give a row for each in their order, or the ids beside the rows",
+                )
+        if hasattr(table, "iloc"):
+            return table.iloc[rows]
+        if hasattr(table, "shape"):
+            return table[rows]
+        values = table.to_pylist() if hasattr(table, "to_pylist") else table  # of pyarrow
+        return [values[row] for row in rows.tolist()]
+
+    def _rows_by_name(self, names: list[str], ids: Sequence[str], name: str) -> Integers | None:
+        """Return the row of each document by its name; None where order says it, or no name is one of a document."""
+        all_names = list(ids) if self.index is None else names_in(self.index)
+        own_names = all_names if self.index is None else [all_names[place] for place in self.places.tolist()]
+        row_of = {each: row for row, each in enumerate(names)}
+        if names in (all_names, own_names) or row_of.keys().isdisjoint([*own_names, *ids]):
+            return None
+        remedy = "give each document one row, or .to_numpy() to go by place"
+        views = [view for view in (own_names, list(ids)) if view]
+        missing = min(([each for each in view if each not in row_of] for view in views), key=len)
+        if missing:
+            raise InputError(
+                f"the index of {name} lacks {len(missing):,} of the {len(own_names):,} documents, the first is "
+                f"{missing[0]!r}",
+                remedy=remedy,
+            )
+        for view in views:
+            repeated = [each for each, count in (Counter(names) | Counter(view)).items() if count > 1]
+            if row_of.keys() >= set(view) and set(view).isdisjoint(repeated):
+                return np.array([row_of[each] for each in view], np.int64)
+        raise InputError(f"the index of {name} or of the documents has {repeated[0]!r} more than once", remedy=remedy)
+
+
+def names_of(table: object) -> Any:
+    """Return the index of a frame or Series of pandas; None of anything else, and where it is 0 to n - 1 in order."""
+    index = getattr(table, "index", None) if hasattr(table, "iloc") else None
+    return None if index is None or _is_usual(index) else index
+
+
+def _is_usual(index: Any) -> bool:
+    return index.dtype.kind in "iu" and np.array_equal(np.asarray(index), np.arange(len(index)))
+
+
+def names_in(index: Any) -> list[str]:
+    """Return the labels of an index of pandas, or an array, as text; those of several levels are joined by slashes."""
+    return ["/".join(map(str, label)) if isinstance(label, tuple) else cell_text(label) for label in index]
+
+
+def n_rows_of(table: Any) -> int | None:
+    """Return how many rows labels, a matrix or a frame have; None of what has none that can be picked."""
+    if getattr(table, "shape", ()):
+        return int(table.shape[0])
+    return len(table) if hasattr(table, "__len__") and hasattr(table, "__getitem__") else None
+
+
+@dataclass
+class RowTally:
+    """Counts the rows of a source in memory while they are read; each of them is a document or is skipped."""
+
+    n_rows: int = 0
+    places: list[int] = field(default_factory=list)
+    kinds: dict[str, set[type]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # of columns in the source
+    has_ids: bool = False  # whether a column gives some
+
+    def count(self, draft: Draft | None) -> None:
+        """Count the next row, with its document if it has one."""
+        if draft is not None:
+            self.places.append(self.n_rows)
+            self.has_ids |= draft.has_id
+            for new_name, (name, value) in zip(draft.extra, draft.values.items(), strict=False):
+                self.names[new_name] = name
+                self.kinds.setdefault(new_name, set()).update(() if is_missing(value) else (type(value),))
+        self.n_rows += 1
+
+    def rows(self, frame: Any) -> SourceRows:
+        """Return the rows, of a frame of pandas or, where that is None, of something else."""
+        index = frame.index.copy() if frame is not None else None if self.has_ids else np.arange(self.n_rows)
+        columns: dict[str, pd.Series] = {}
+        place_of = {} if frame is None else {str(frame.columns[k]): k for k in reversed(range(frame.shape[1]))}
+        for name, old_name in self.names.items():
+            if old_name not in place_of:  # it lies in an object, or there is no frame
+                continue
+            values = frame.iloc[:, place_of[old_name]]
+            is_typed = not str(values.dtype).startswith(("object", "str"))
+            if is_typed or (self.kinds[name] and not _are_texts(self.kinds[name])):
+                columns[name] = values.iloc[self.places]
+        places = np.array(self.places, np.int64)
+        return SourceRows(self.n_rows, places, index, self.has_ids, columns, self.kinds)
+
+
+def _are_texts(kinds: set[type]) -> bool:
+    """Say whether some values of a column are texts, lists or objects."""
+    return any(issubclass(kind, str) or not issubclass(kind, Number | np.generic | date) for kind in kinds)
+
+
+def typed_column(cells: Sequence[str], kinds: set[type]) -> pd.Series:
+    """Return a column of text as numbers, booleans or dates (ISO 8601), where all that are not empty are.
+
+    `kinds` are the types that its values had; empty where it was text that says so, as in a file.
+
+    >>> [str(typed_column(cells, set()).dtype) for cells in (["1", "2"], ["1", ""], ["1.5", ""], ["True"])]
+    ['int64', 'Int64', 'float64', 'bool']
+    """
+    import pandas as pd
+
+    texts = pd.Series(list(cells), dtype=object)
+    if _are_texts(kinds):
+        return texts
+    if kinds == {date}:
+        return texts.map(lambda cell: date.fromisoformat(cell) if cell else None)
+    kind = type_of(cells)
+    if kind is not str:
+        kind = float if any(issubclass(each, float | np.floating) for each in kinds) else kind
+        values = [typed_value(cell, kind) for cell in cells]
+        return pd.Series(values, dtype=_NULLABLE.get(kind, "float64") if None in values else kind)
+    matches = [_TIME.fullmatch(cell) for cell in cells if cell]
+    zones = {bool(match and match[1]) for match in matches}
+    if len(zones) == 1 and all(matches):
+        with suppress(ValueError):  # the 31st of February
+            return pd.to_datetime(texts.where(texts != ""), format="ISO8601", utc=zones.pop())
+    return texts

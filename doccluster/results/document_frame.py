@@ -1,0 +1,85 @@
+"""The documents of a run as a data frame, and its columns for the rows that came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from doccluster.base.validation import is_missing
+from doccluster.errors import InputError
+from doccluster.results.document_table import DocumentTable
+from doccluster.results.record import Run
+
+
+def document_frame(run: Run) -> pd.DataFrame:
+    """Return the table that `Run.to_pandas` describes."""
+    columns = source_columns(run)
+    table = _described(run.documents, columns)
+    table["cluster"] = pd.array(run.partition.labels, dtype="Int64")
+    table["label"] = [run.clusters[cluster].label for cluster in run.partition.labels.tolist()]
+    table["similarity"] = run.similarity
+    table["runner_up"] = pd.array(run.runner_up, dtype="Int64")
+    table.loc[run.runner_up < 0, "runner_up"] = pd.NA
+    table["margin"] = run.margin
+    table["other"] = pd.array(run.shown_labels == run.n_clusters, dtype="boolean")
+    for level in run.levels if len(run.levels) > 1 else ():
+        name = f"level.{level.name}" if level.name in table else level.name
+        table[name] = [level.clusters[number].label for number in level.labels.tolist()]
+    if len(run.empty_documents):
+        table = pd.concat([table, _described(run.empty_documents, columns)])
+    table = table.iloc[run.reading_order].fillna({"label": ""})
+    table.index = run.source_rows.index_for(_ids_read(run))
+    return plain_where_whole(table)
+
+
+def _described(documents: DocumentTable, columns: dict[str, pd.Series]) -> pd.DataFrame:
+    described: dict[str, Any] = {
+        "title": documents.titles,
+        "date": documents.dates,
+        "source": documents.sources,
+        "link": documents.links,
+    }
+    for column, label_sets in documents.labels.items():
+        described[column] = [labels if len(labels) > 1 else "".join(labels) for labels in label_sets]
+    described |= {name: values.iloc[documents.positions].array for name, values in columns.items()}
+    return pd.DataFrame(described, index=documents.positions)
+
+
+def plain_where_whole(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with integers and booleans of numpy where no row lacks one: formulas take no others."""
+    kinds = {"cluster": "int64", "runner_up": "int64", "other": "bool"}
+    return table.astype({name: kind for name, kind in kinds.items() if name in table and table[name].notna().all()})
+
+
+def source_columns(run: Run) -> dict[str, pd.Series]:
+    """Return the columns that only the source has, for all documents that were read (`SourceRows.column`)."""
+    columns, tables, order = {}, (run.documents, run.empty_documents), run.reading_order.tolist()
+    for name in run.documents.columns:
+        cells = [cell for table in tables for cell in table.columns.get(name, [""] * len(table))]
+        columns[name] = run.source_rows.column(name, [cells[row] for row in order])
+    return columns
+
+
+def column_of(run: Run, name: str) -> list[Any]:
+    """Return the column that `Run.column` describes. Raises InputError if there is none of that name."""
+    table = document_frame(run)
+    if name == "id":
+        values: list[Any] = _ids_read(run)
+    elif name == "shown":
+        pairs = zip(table["cluster"].tolist(), table["other"].tolist(), strict=True)
+        values = [None if is_other is True else cluster for cluster, is_other in pairs]
+    elif name in table:
+        values = table[name].tolist()
+    else:
+        raise InputError(f"there is no column {name!r}", remedy=f"the run has id, shown, {', '.join(map(str, table))}")
+    column: list[Any] = [None] * run.source_rows.n_rows
+    for row, value in zip(run.source_rows.places.tolist(), values, strict=True):
+        column[row] = None if is_missing(value) else value
+    return column
+
+
+def _ids_read(run: Run) -> list[str]:
+    """Return the ids of all documents that were read."""
+    ids = [*run.documents.ids, *run.empty_documents.ids]
+    return [ids[row] for row in run.reading_order.tolist()]
