@@ -1,6 +1,7 @@
-"""The rows that come in are the rows that come back."""
+"""The rows that come in are the rows that come back, and what is given beside them is taken by name, or by place."""
 
 import datetime as dt
+import functools
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ INDEXES = {
     "named as a column": pd.Index(range(3, 15), name="text"),
     "usual": None,
 }
+UNREPEATED = [kind for kind in INDEXES if kind not in ("repeats", "usual")]
 CHEAP = {"quality": "fast", "measures": ["silhouette"], "levels": "none", "language": "english"}
 
 
@@ -215,3 +217,109 @@ def test_a_column_of_a_run_goes_into_tables_of_other_libraries_in_one_line():
     assert pyarrow.table({"text": texts}).append_column("cluster", [cluster])["cluster"].null_count == 2
     with pytest.raises(InputError, match="there is no column 'nothing'; the run has id, shown, title"):
         run.column("nothing")
+
+
+@pytest.mark.parametrize("kind", UNREPEATED)
+def test_classes_are_taken_by_name_in_any_order_and_by_place_without_names(runs, kind):
+    frame, run = runs[kind]
+    given = pd.Series(KINDS, index=frame.index)
+    read = given.drop(frame.index[EMPTY])
+    placed = read.drop(frame.index[WORDLESS])
+    more = pd.concat([pd.Series([1], index=["others"]), given])
+    by_name = [truth.sample(frac=1, random_state=1) for truth in (given, read, placed, more)]
+    unnamed = [given.reset_index(drop=True), given.set_axis([f"x{n}" for n in range(12)]), given.to_numpy()]
+    lists = [given.tolist(), read.tolist(), placed.tolist()]
+    for truth in (given, *by_name, *unnamed, *lists):
+        assert doccluster.score("nmi", run, truth=truth).value == 1
+    frames = pd.DataFrame({"kind": given, "again": given})[::-1], {"kind": given[::-1], "again": given.tolist()}
+    for truth in frames:
+        assert doccluster.evaluate(run, truth=truth, measures=["nmi"]).to_pandas()["value"].tolist() == [1, 1]
+
+
+def test_an_index_of_numbers_in_another_order_names_the_rows_of_the_usual_one(runs):
+    truth = pd.Series(KINDS).sample(frac=1, random_state=1)
+    for run in (runs["usual"][1], run_of(texts_with_gaps())):
+        assert doccluster.score("nmi", run, truth=truth).value == 1
+        assert doccluster.score("nmi", run, truth=run.to_pandas()["title"].index.to_series()[::-1] % 2).value == 1
+
+
+DOORS = {
+    "truth": lambda frame, run, given: doccluster.score("nmi", run, truth=given).value,
+    "vectors": lambda frame, run, given: doccluster.score("silhouette", run, vectors=rows_of(given)).value,
+    "labels": lambda frame, run, given: run_of(frame, labels=given).to_pandas()["given"].tolist(),
+    "embeddings": lambda frame, run, given: run_of(frame, embeddings=rows_of(given), space="meaning").labels_.tolist(),
+    "assign": lambda frame, run, given: doccluster.assign(run_by_meaning(), frame, embeddings=rows_of(given))[
+        "cluster"
+    ].tolist(),
+    "compare": lambda frame, run, given: [
+        doccluster.compare(
+            frame.assign(text=TEXTS, label=KINDS),
+            embeddings=rows_of(given),
+            spaces=["meaning"],
+            algorithms=["spherical-k-means"],
+            seeds=1,
+        )
+        .summary()
+        .query("measure == 'nmi'")["mean"]
+        .item()
+    ],
+}
+
+
+@functools.cache
+def run_by_meaning():
+    return run_of(TEXTS, embeddings=rows_of(KINDS), space="meaning")
+
+
+def rows_of(given):
+    rows = np.eye(2)[list(given)]
+    return pd.DataFrame(rows, index=given.index) if hasattr(given, "iloc") else rows
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_takes_rows_by_name_and_refuses_what_lacks_some_or_has_them_twice(runs, door):
+    frame, run = runs["text"]
+    given, through = pd.Series(KINDS, index=frame.index), DOORS[door]
+    expected = through(frame, run, np.array(KINDS))
+    assert through(frame, run, given.sample(frac=1, random_state=1)) == expected
+    for wrong, words in (
+        (given[3:], r"lacks 3 of the 1\d documents, the first is 'd0'; .*to_numpy\(\) to go by place"),
+        (given[3:].set_axis(list("abcdefghi")), "has 9 rows for 1\\d documents.*, and its index names none of them"),
+        (pd.concat([given, given[:1]]), "has 'd0' more than once"),
+        (np.array(KINDS[3:]), "has 9 rows for 1\\d documents"),
+    ):
+        with pytest.raises(InputError, match=words):
+            through(frame, run, wrong)
+
+
+def test_repeats_are_taken_where_the_index_is_that_of_the_source(runs):
+    frame, run = runs["repeats"]
+    given = pd.Series(KINDS, index=frame.index)
+    rows = [row for row in range(12) if row != EMPTY]
+    for truth in (given, given.iloc[rows]):
+        assert doccluster.score("nmi", run, truth=truth).value == 1
+    with pytest.raises(InputError, match="'a' more than once"):
+        doccluster.score("nmi", run, truth=given.sort_index())
+
+
+def test_the_index_of_a_frame_names_rows_beside_a_column_of_ids():
+    frame = frame_of("numbers", id=[f"i{n}" for n in range(12)])
+    given, run = pd.Series(KINDS, index=frame.index), run_of(frame)
+    for names in (frame.index, frame["id"]):
+        assert doccluster.score("nmi", run, truth=given.set_axis(names)[::-1]).value == 1
+
+
+def test_labels_with_names_put_classes_and_vectors_in_their_order_without_a_run():
+    labels = pd.Series(KINDS, index=INDEXES["text"])
+    shuffled = labels.sample(frac=1, random_state=1)
+    rows = pd.DataFrame(np.eye(2)[KINDS], index=labels.index)
+    assert doccluster.score("nmi", labels, truth=shuffled).value == 1
+    assert doccluster.score("silhouette", labels, vectors=rows[::-1]).value == 1
+    assert (
+        doccluster.score("nmi", labels.tolist(), truth=labels[::-1]).value
+        == doccluster.score("nmi", KINDS, truth=KINDS[::-1]).value
+    )
+    with pytest.raises(InputError, match="lacks 1 of the 12 documents"):
+        doccluster.score("nmi", labels, truth=shuffled.drop("d3"))
+    # two columns of numbers without names go by place, whatever one of them was cut from
+    assert doccluster.score("nmi", pd.Series(KINDS), truth=pd.Series(KINDS, index=range(5, 17))).value == 1

@@ -174,6 +174,8 @@ def label_list(labels: Iterable[object], name: str) -> list[Any]:
         if labels.ndim != 1:
             raise InputError(f"has {labels.ndim} dimensions", argument=name, expected="one label per document")
         return list(labels.tolist())
+    if hasattr(labels, "to_pylist"):  # of pyarrow
+        return list(labels.to_pylist())
     if hasattr(labels, "tolist"):  # pandas Series and Index
         return list(labels.tolist())
     try:

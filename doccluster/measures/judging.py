@@ -18,6 +18,7 @@ from doccluster.base.parameter_fields import at_the_door
 from doccluster.base.plain_values import METRICS
 from doccluster.base.progress import Progress, silent
 from doccluster.base.validation import check_choice
+from doccluster.corpus.source_rows import SourceRows, names_of
 from doccluster.errors import Argument, DocclusterWarning, InputError, NotComputable, worded
 from doccluster.geometry import ClusterEvidence, Documents, as_documents
 from doccluster.geometry.partition import Partition
@@ -60,7 +61,7 @@ def score(
     truth : labels, optional
         The classes, for external measures. None, NaN and empty text are missing: those documents are left out and
         counted in the note. A list, set or tuple of labels is a document with several. Of a run also the name of a
-        label column, or a Series or DataFrame whose index has the ids.
+        label column. A Series or DataFrame is taken by its index, where the run or the labels have the same names.
     vectors : sparse or dense matrix of shape (n_documents, n_terms), or DocumentVectors, optional
         For all other measures. Cosine measures use a normalised copy of rows that are not of unit length.
     metric : {"cosine", "euclidean", "sqeuclidean"}
@@ -221,8 +222,15 @@ def evaluate(
 
 
 def _of_run(labels: object, truth: object, vectors: object) -> tuple[Any, Any, Any]:
-    """Return labels, truth and vectors, of a run row for row."""
-    return labels.evidence_for(truth, vectors) if hasattr(labels, "evidence_for") else (labels, truth, vectors)
+    """Return labels, truth and vectors row for row: by name, where the labels are a run or have names."""
+    if hasattr(labels, "evidence_for"):
+        of_run: tuple[Any, Any, Any] = labels.evidence_for(truth, vectors)
+        return of_run
+    names = names_of(labels)
+    if names is None:
+        return labels, truth, vectors
+    rows = SourceRows(len(names), np.arange(len(names)), names)
+    return labels, rows.in_order(truth, "truth"), rows.in_order(vectors, "vectors")
 
 
 def _requested(

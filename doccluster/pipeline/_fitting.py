@@ -26,10 +26,11 @@ from doccluster.clustering.task import ClusteringResult, ClusteringTask, LinearR
 from doccluster.corpus import Corpus, find_near_copies
 from doccluster.corpus.columns import cell_text
 from doccluster.corpus.dates import as_moment
+from doccluster.corpus.source_rows import names_of
 from doccluster.corpus.stored_texts import PickedTexts
 from doccluster.errors import Argument, DocclusterWarning, InputError
 from doccluster.geometry import Documents
-from doccluster.geometry.partition import Partition
+from doccluster.geometry.partition import Partition, label_list
 from doccluster.geometry.sums import sums_by_label
 from doccluster.labeling.placement import Placement, fit_none, rows_that_fit_none
 from doccluster.measures import score
@@ -221,19 +222,20 @@ def with_labels(source: SourceDocuments, labels: Any) -> SourceDocuments:
 
     Raises InputError if there are more or fewer labels than documents, an id has none, or a document has several.
     """
-    ids, name = None, "labels"
-    if isinstance(labels, str | os.PathLike):
-        file = read_labels(labels)
-        name, ids, labels = file.path, file.ids, next(iter(file.columns.values()))
-    cells = np.empty((len(labels), 1), dtype=object)
-    cells[:, 0] = [cell_text(label) for label in labels]
-    if any(isinstance(label, list | tuple) for label in labels):
+    ids, rows = source.documents.ids, source.source_rows
+    file = read_labels(labels) if isinstance(labels, str | os.PathLike) else None
+    name = "labels" if file is None else file.path
+    values = label_list(labels if file is None else next(iter(file.columns.values())), "labels")
+    if any(isinstance(label, list | tuple) for label in values):
         raise InputError(f"{name} gives documents several labels", remedy="each needs one cluster")
-    after = () if source.corpus is None else source.corpus.skipped_after
-    cells_by_id = Embeddings(cells, None if ids is None else tuple(ids))
-    remedy = "give a label for each id, -1 for a document that is in no cluster"
-    rows = rows_of_documents(cells_by_id, source.documents.ids, source.skipped, after, name=name, remedy=remedy)
-    column = tuple((label,) if label else () for label in rows[:, 0].tolist())
+    cells = np.array([[cell_text(label)] for label in values], dtype=object)
+    if file is None:
+        cells = rows.in_order(cells, name, ids, index=names_of(labels))
+    else:
+        by_id = Embeddings(cells, None if file.ids is None else tuple(file.ids))
+        remedy = "give a label for each id, -1 for a document that is in no cluster"
+        cells = rows_of_documents(by_id, ids, rows, name=name, remedy=remedy)
+    column = tuple((label,) if label else () for label in cells[:, 0].tolist())
     return replace(source, documents=replace(source.documents, labels={**source.documents.labels, COLUMN: column}))
 
 

@@ -24,6 +24,7 @@ from doccluster.base.progress import Progress
 from doccluster.base.validation import check_matrix
 from doccluster.corpus.columns import kept_name
 from doccluster.corpus.reader_options import as_names
+from doccluster.corpus.source_rows import names_of
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.text_vectors import GoingByMeaning, encode_texts
 from doccluster.errors import Argument, InputError
@@ -38,7 +39,6 @@ from doccluster.vectors.encoders import Encoder, encode, get_encoder
 from doccluster.vectors.meaning import (
     GIVEN,
     SUFFIXES,
-    Embeddings,
     Meaning,
     meaning_of,
     read_embeddings,
@@ -265,14 +265,12 @@ def _embedded(
     if column is not None and source.corpus is not None:
         return rows_of_column(source.corpus.column(kept_name(column)), column), OF_A_FILE
     is_file = isinstance(embeddings, str | os.PathLike)
-    table = (
-        read_embeddings(Path(embeddings), max_expanded_size=source.max_expanded_size)
-        if is_file
-        else Embeddings(check_matrix(embeddings, name="embeddings"))
-    )
-    name = str(embeddings) if is_file else "embeddings"
-    after = () if source.corpus is None else source.corpus.skipped_after
-    return rows_of_documents(table, source.documents.ids, source.skipped, after, name=name), OF_A_FILE
+    ids, source_rows = source.documents.ids, source.source_rows
+    if not is_file:
+        table = check_matrix(embeddings, name="embeddings")
+        return source_rows.in_order(table, "embeddings", ids, index=names_of(embeddings)), OF_A_FILE
+    by_id = read_embeddings(Path(embeddings), max_expanded_size=source.max_expanded_size)
+    return rows_of_documents(by_id, ids, source_rows, name=str(embeddings)), OF_A_FILE
 
 
 def encoder_for(

@@ -24,7 +24,7 @@ from doccluster.base.validation import RandomState, unit_rows
 from doccluster.clustering.algorithms import get_algorithm
 from doccluster.clustering.task import LinearRule
 from doccluster.corpus.document import Corpus, Skipped
-from doccluster.corpus.source_rows import SourceRows
+from doccluster.corpus.source_rows import SourceRows, n_rows_of
 from doccluster.errors import InputError
 from doccluster.geometry.partition import Partition
 from doccluster.labeling.profiles import ClusterDescription
@@ -389,8 +389,8 @@ class Run:
     def evidence_for(self, truth: Any, vectors: Any) -> tuple[Partition, Any, Any]:
         """Return partition, classes and vectors, row for row, as `evaluate` needs them to judge the run.
 
-        `truth` may be the name of a label column (or several), a Series or DataFrame with the ids as index, or a label
-        for each document in reading order. Raises InputError if there is no such column.
+        `truth` may be the name of a label column (or several), or labels, which are taken by name where they have names
+        (`SourceRows.in_order`). Raises InputError if there is no such column, or labels do not fit.
         """
         columns = [truth] if isinstance(truth, str) else truth if isinstance(truth, list | tuple) else []
         if columns and all(column in self.documents.labels for column in columns):
@@ -400,12 +400,16 @@ class Run:
         elif isinstance(truth, str):
             there = ", ".join(map(repr, [*self.documents.labels, *self.documents.columns])) or "none"
             raise InputError(f"there is no label column {truth!r} to judge by", remedy=f"the run has {there}")
-        elif hasattr(truth, "iloc") and set(self.documents.ids) <= set(truth.index):
-            truth = truth.loc[list(self.documents.ids)]
-        elif hasattr(truth, "__len__") and len(truth) == self.labels_.size and not isinstance(truth, Mapping):
-            rows = self._places.tolist()
-            truth = truth.iloc[rows] if hasattr(truth, "iloc") else [truth[row] for row in rows]
-        return self.partition, truth, self.vectors if vectors is None else vectors
+        else:
+            truth = self._in_order(truth, "truth")
+        return self.partition, truth, self.vectors if vectors is None else self._in_order(vectors, "vectors")
+
+    def _in_order(self, table: Any, name: str) -> Any:
+        """Return the rows of the documents: `table` has one for each, for each that was read, or each that came in."""
+        rows = replace(self.source_rows, columns={})
+        if not isinstance(table, Mapping) and n_rows_of(table) == self.labels_.size:
+            rows = rows.take(np.arange(self.labels_.size))
+        return replace(rows, places=rows.places[self._places]).in_order(table, name, self.documents.ids)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per document in reading order, with the index of the frame or Series that the run is of.

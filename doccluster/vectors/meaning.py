@@ -23,8 +23,8 @@ from doccluster.base.place import Place
 from doccluster.base.plain_values import ShortRepr, matrix_checksum, parse_size
 from doccluster.base.validation import check_matrix, unit_rows
 from doccluster.corpus.column_names import ID_COLUMNS
-from doccluster.corpus.document import Skipped
 from doccluster.corpus.formats import TIMES_EXPANDED
+from doccluster.corpus.source_rows import SourceRows
 from doccluster.errors import Argument, InputError, importing, shown
 from doccluster.geometry.neighbours import nearest_neighbours
 from doccluster.vectors.matrix_files import check_npy, damage_as_input_error, load_npz
@@ -233,13 +233,12 @@ def read_embeddings(path: Path, *, max_expanded_size: int | str = "4G") -> Embed
 def rows_of_documents(
     embeddings: Embeddings,
     ids: Sequence[str],
-    skipped: Sequence[Skipped] = (),
-    skipped_after: Sequence[int] = (),
+    source_rows: SourceRows,
     *,
     name: str = "embeddings",
     remedy: str = "give a row for each id, of zeros where there is none, or leave out the ids",
 ) -> Array:
-    """Return the row of each document: by its id, else by its place, without rows of what was skipped."""
+    """Return the row of each document in a file: by its id, else by its place, without rows of what was skipped."""
     rows = np.asarray(embeddings.rows)
     if rows.ndim != 2:
         raise InputError(f"{name} has shape {rows.shape}", remedy="give a table: a row for each document")
@@ -254,18 +253,7 @@ def rows_of_documents(
                 remedy=remedy,
             )
         return np.asarray(rows[[place[document_id] for document_id in ids]])
-    if len(rows) == len(ids):
-        return rows
-    # rows may be those of all documents of the source: those of skipped ones are left out
-    lost = [item for item in skipped if not item.is_renamed]
-    if len(rows) == len(ids) + len(lost) and len(skipped_after) == len(skipped):
-        before = [after for item, after in zip(skipped, skipped_after, strict=True) if not item.is_renamed]
-        return np.asarray(np.delete(rows, np.array(before) + np.arange(len(before)), axis=0))
-    also = f" ({len(lost):,} more were skipped)" if lost else ""
-    raise InputError(
-        f"{name} has {len(rows):,} rows for {len(ids):,} documents{also}",
-        remedy="give a row for each in their order, or the ids beside the rows",
-    )
+    return np.asarray(source_rows.in_order(rows, name, ids))
 
 
 def rows_of_column(cells: Sequence[str], name: str) -> SingleFloats:
