@@ -183,7 +183,7 @@ def run_as_json(run: Run, output: Path | None) -> dict[str, object]:
                 "similarity": facts.similarity,
                 "outlets": dict(facts.outlets),
                 "n_copies": facts.n_copies,
-                "terms": [term.term for term in cluster.descriptive],
+                "terms": list(cluster.terms),
                 "measures": {name: values[name][cluster.cluster] for name in values},
             }
             for cluster, facts in zip(run.clusters, overviews, strict=False)

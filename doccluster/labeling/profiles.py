@@ -132,8 +132,13 @@ class ClusterDescription:
     label_terms: tuple[LabelTerm, ...] = ()
     named_by: str = ""
 
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The descriptive terms alone, the one of the largest share first."""
+        return tuple(term.term for term in self.descriptive)
+
     def __repr__(self) -> str:
-        terms = listed([term.term for term in self.descriptive], 5)
+        terms = listed(self.terms, 5)
         return cut(f"ClusterDescription({self.cluster}: {self.label!r}, {self.size:,} documents; terms: {terms})")
 
 
@@ -343,7 +348,7 @@ class NamingRequest(ClusterDescription):
         """Return a request for a name of `cluster`; the keywords are the attributes beside its terms and phrases."""
         return cls(
             **{part.name: getattr(cluster, part.name) for part in fields(ClusterDescription)},
-            terms=tuple(term.term for term in cluster.descriptive[:N_TERMS]),
+            terms=cluster.terms[:N_TERMS],
             apart=tuple(term.term for term in cluster.discriminating[:N_TERMS]),
             phrases=tuple(term.term for term in cluster.label_terms if len(term.term.split()) > 1)[:N_TERMS],
             **context,

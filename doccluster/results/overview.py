@@ -112,9 +112,7 @@ def overview(run: Run, level: TreeLevel | None = None) -> tuple[Overview, ...]:
                 cluster=cluster.cluster,
                 size=cluster.size,
                 headline=headline,
-                label=cluster.label
-                if not cluster.name
-                else ", ".join(term.term for term in cluster.descriptive[:N_WORDS]),
+                label=cluster.label if not cluster.name else ", ".join(cluster.terms[:N_WORDS]),
                 first=date.fromordinal(int(cluster_days.min())) if cluster_days.size else None,
                 last=date.fromordinal(int(cluster_days.max())) if cluster_days.size else None,
                 outlets=tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))),

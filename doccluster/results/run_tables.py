@@ -140,7 +140,7 @@ def clusters_columns(run: Run) -> Columns:
             ", ".join(f"{term.term} {term.score:.4f}" for term in cluster.label_terms[:N_LABEL_SCORES])
             for cluster in run.clusters
         ],
-        "terms": [", ".join(term.term for term in cluster.descriptive) for cluster in run.clusters],
+        "terms": [", ".join(cluster.terms) for cluster in run.clusters],
         "discriminating_terms": [", ".join(term.term for term in cluster.discriminating) for cluster in run.clusters],
     }
     for name, values in per_cluster_values(run).items():

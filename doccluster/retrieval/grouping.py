@@ -259,7 +259,5 @@ def _described(
         direction = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel()
         score = float(np.linalg.norm(direction))  # the sum of the cosines to the centroid
         documents = tuple(np.flatnonzero(labels == description.cluster).tolist())
-        groups.append(
-            HitGroup(description.label, tuple(term.term for term in description.descriptive), score, documents)
-        )
+        groups.append(HitGroup(description.label, description.terms, score, documents))
     return groups
