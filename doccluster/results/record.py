@@ -348,6 +348,17 @@ class Run:
         return labels
 
     @cached_property
+    def map_positions(self) -> Floats:
+        """Where the report's map draws each document, float64 array of shape (n_documents, 2), in reading order.
+
+        It is drawn when first asked for; a document without terms has nan. Raises InputError if fewer than four have
+        terms.
+        """
+        positions = np.full((self.labels_.size, 2), np.nan)
+        positions[self._places] = load("doccluster.report.plane:plane_of")(self).places
+        return positions
+
+    @cached_property
     def reading_order(self) -> Integers:
         """The rows in the order of reading; those from `n_documents` on are of documents without terms."""
         both = np.concatenate([self.documents.positions, self.empty_documents.positions])
@@ -478,7 +489,7 @@ class Run:
         columns: dict[str, Any] = {
             "size": [cluster.size for cluster in self.clusters],
             "label": [cluster.label for cluster in self.clusters],
-            "terms": [", ".join(term.term for term in cluster.descriptive) for cluster in self.clusters],
+            "terms": [", ".join(cluster.terms) for cluster in self.clusters],
             "central_document": [None if row is None else self.documents.ids[row] for row in central],
         }
         return pd.DataFrame(columns | self.cluster_scores, index=pd.RangeIndex(self.n_clusters, name="cluster"))

@@ -324,3 +324,12 @@ def test_of_very_many_documents_the_page_explores_the_most_typical(monkeypatch, 
     assert [one.begins_at for one in shown] == begins[: len(shown)]
     assert all(len(one.documents) <= n for one, n in zip(shown, given["sizes"], strict=False))
     assert f"this tab holds {order.size:,}" in render_report(newsroom_run, with_map=False)
+
+
+def test_a_run_says_where_its_map_has_each_document_in_reading_order():
+    run = run_pipeline(["solitary", *FEW], n_clusters=2, report=False, vectorizer={"min_df": 2})
+    assert np.isnan(run.map_positions[0]).all()
+    np.testing.assert_array_equal(run.map_positions[1:], plane_of(run).places)
+    assert run.map_positions is run.map_positions
+    with pytest.raises(InputError, match="3 documents make no map"):
+        run_pipeline(FEW[:3], n_clusters=2, report=False).map_positions
