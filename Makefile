@@ -59,7 +59,7 @@ layers:
 
 doctests:
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal -p no:cacheprovider \
-		--doctest-modules --doctest-glob='*.md' doccluster docs README.md \
+		--doctest-modules doccluster \
 		website/examples website/versions.py website/formulas.py website/docstrings.py website/finishing.py
 
 fuzz: $(GROUPS_STAMP)  ## read thousands of damaged inputs of every kind (an hour); what fails is kept in fuzz-failures

@@ -22,6 +22,7 @@ NAMES_FILES_SHORTLY = (
 
 quoted_path = re.compile(r"`((?:doccluster|tests|docs|corpora|experiments)/[^`\s]*)`")
 quoted_module = re.compile(r"`((?!tests|experiments)(?:[\w-]+/)*[\w-]+\.py)`")
+python_block = re.compile(r"^```py(?:thon|con)?$.*?^```$", re.MULTILINE | re.DOTALL)
 link = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 # a command that has left the checkout is named with the commit at which it printed the figures
 run_module = re.compile(r"python -m ((?:doccluster|experiments|tests)[\w.]*+)(?![^#]{0,90}?at\scommit\s[0-9a-f]{8})")
@@ -50,6 +51,19 @@ def test_every_source_file_named_in_short_is_one_file():
         named = set(quoted_module.findall((ROOT / page).read_text(encoding="utf-8")))
         found = {name: [path for path in files if f"/{path}".endswith(f"/{name}")] for name in named}
         assert {name: paths for name, paths in found.items() if len(paths) != 1} == {}, page
+
+
+def test_every_python_block_runs_or_says_why_it_cannot():
+    blocks, silent = 0, []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        for block in python_block.finditer(text):
+            blocks += 1
+            line_above = text[: block.start()].rstrip("\n").rpartition("\n")[2]
+            if ">>> " not in block[0] and "not run: " not in line_above:
+                silent.append((page.name, text.count("\n", 0, block.start()) + 1))
+    assert silent == []
+    assert blocks > 70
 
 
 def test_the_changelog_of_a_version_stays_short() -> None:
