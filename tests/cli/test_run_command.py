@@ -51,7 +51,8 @@ def test_first_screen_shows_headline_label_dates_outlets_and_similarity(docclust
     articles = ROOT / "corpora" / "samples" / "newsroom" / "articles.jsonl"
     done = doccluster("run", articles, "-o", tmp_path / "out", "-k", 8, "--seed", 7)
     lines = done.out.splitlines()
-    assert lines[0] == "  read       176 documents (text: text), 2 Mar – 5 Apr 2026, 4 outlets"
+    division = "each record of articles.jsonl is a document"
+    assert lines[0] == f"  read       176 documents ({division}; text: text), 2 Mar – 5 Apr 2026, 4 outlets"
     assert lines[3].startswith("  dropped    31 words that occur evenly everywhere: ")
     assert lines[8].split() == ["cluster", "size", "headline,", "label", "dates", "outlets", "similarity"]
     titles = {json.loads(line)["title"] for line in articles.read_text(encoding="utf-8").splitlines()}
@@ -259,7 +260,7 @@ def test_a_document_kept_under_a_new_id_is_not_called_skipped(doccluster, tmp_pa
         "id,text\n1,oil price well\n1,oil price rig\n2,wheat crop rain\n3,\n", encoding="utf-8"
     )
     done = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "out")
-    assert "3 documents (text: text)   (1 skipped: 1 empty; 1 kept under a new id -> " in done.out
+    assert "3 documents (each row of twins.csv is a document; text: text)   (1 skipped: 1 empty; 1 kept" in done.out
     assert "1 document skipped" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     told = doccluster("run", tmp_path / "twins.csv", "-k", 2, "-o", tmp_path / "again", "--no-report", "--json")
     assert '"n_skipped": 1,' in told.out

@@ -10,7 +10,7 @@ from doccluster.corpus import read_corpus
 from doccluster.corpus.markdown import plain_markdown
 from doccluster.errors import DocclusterWarning
 
-CASES = pathlib.Path(__file__).parent / "cases"
+CASES = pathlib.Path(__file__).parent / "files"
 
 POST = """---
 layout: post

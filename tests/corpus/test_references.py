@@ -10,7 +10,7 @@ from doccluster.corpus import read_corpus
 from doccluster.corpus.bibtex import plain_latex
 from doccluster.errors import InputError, NothingUsable
 
-CASES = pathlib.Path(__file__).parent / "cases"
+CASES = pathlib.Path(__file__).parent / "files"
 
 RIS = """Provider: A database
 Content: text/plain; charset="UTF-8"

@@ -95,7 +95,7 @@ def test_every_door_says_which_column_was_taken(tmp_path):
     assert "text       speech\n" in runner.invoke(commands, ["inspect", str(path)]).output
     assert json.loads(runner.invoke(commands, ["inspect", str(path), "--json"]).output)["text_columns"] == ["speech"]
     told = runner.invoke(commands, ["run", str(path), "-k", "2", "-o", str(out)]).output
-    assert "8 documents (text: speech)" in told
+    assert "8 documents (each row of a.csv is a document; text: speech)" in told
     arguments = ["run", str(path), "-k", "2", "--json", "-o", str(out), "--overwrite"]
     assert json.loads(runner.invoke(commands, arguments).stdout)["text_columns"] == ["speech"]
     assert json.loads((out / "run.json").read_text())["parameters"]["resolved"]["text_columns"] == ["speech"]

@@ -18,7 +18,7 @@ from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.look_alikes import LOOK_ALIKES
 from doccluster.errors import InputError
 
-CASES = pathlib.Path(__file__).parent / "cases"
+CASES = pathlib.Path(__file__).parent / "files"
 TABLE = "id,text\n1,The ferry sails.\n2,The wall stands.\n"
 
 
