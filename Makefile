@@ -7,6 +7,7 @@ UV := $(shell command -v uv 2>/dev/null)
 STAMP := $(VENV)/.installed-alone
 GROUPS_STAMP := $(VENV)/.installed
 SITE_STAMP := $(VENV)/.installed-for-the-site
+NEIGHBOURS := .venv-neighbours
 ifdef UV
 INSTALL := $(UV) pip install --quiet --python $(BIN)/python
 else
@@ -14,7 +15,7 @@ INSTALL := $(BIN)/python -m pip install --quiet
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test screens release-check check types layers doctests fuzz mutants bench reproduce docs site check-site clean
+.PHONY: help demo test neighbours screens release-check check types layers doctests fuzz mutants bench reproduce docs site check-site clean
 
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +41,17 @@ demo: $(STAMP)  ## cluster the bundled newsroom sample and print where the repor
 
 test: $(GROUPS_STAMP)  ## run the test suite; SEED=fresh runs it in random order with fresh examples
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal $(if $(SEED),--seed $(SEED)) $(ONLY)
+
+neighbours:  ## run the pages on other libraries beside these, and the tests of rows with pandas 2.2 and 3, in .venv-neighbours
+	@test -x $(NEIGHBOURS)/bin/python || $(PYTHON) -m venv $(NEIGHBOURS)
+	@$(NEIGHBOURS)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(NEIGHBOURS)/bin/python -m pip install --quiet --upgrade --editable . --group neighbours
+	@$(NEIGHBOURS)/bin/python -m pip install --quiet --upgrade --no-deps bertopic  # its own encoder needs torch, no block does
+	$(NEIGHBOURS)/bin/python -m pytest -o filterwarnings=default docs/how-to/from-your-table.md docs/how-to/beside-other-libraries.md
+	@for version in "==2.2.*" ">=3"; do \
+		$(NEIGHBOURS)/bin/python -m pip install --quiet --upgrade "pandas$$version" && \
+		$(NEIGHBOURS)/bin/python -m pytest -o filterwarnings=default tests/test_rows_come_back.py || exit 1; \
+	done
 
 screens: $(GROUPS_STAMP)  ## write tests/golden/cli again, after a change of what a command prints; review the diff
 	$(BIN)/python -m tests.golden.screens
@@ -93,4 +105,4 @@ release-check: $(GROUPS_STAMP)  ## build wheel and sdist, check both, use the wh
 	$(BIN)/python -m tests.release_check --output out/dist $(if $(TESTS),--tests)
 
 clean:  ## remove what was made
-	rm -rf $(VENV) demo doccluster-demo out/site out/site-sources out/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(NEIGHBOURS) demo doccluster-demo out/site out/site-sources out/dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
