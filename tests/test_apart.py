@@ -168,6 +168,20 @@ def test_a_column_of_which_you_said_what_it_is_is_not_asked_about(signed, known)
     assert followed_column(labels, None, classes, []) is None
 
 
+def test_only_a_column_that_may_be_of_authors_is_asked_about(signed):
+    labels, documents = signed
+    author = documents.columns["author"]
+    topics = {"topic": tuple((f"{name} {number % 3}",) for number, name in enumerate(author))}
+    assert followed_column(labels, None, replace(documents, labels=topics), []) is None  # each topic is of one author
+    spread = {"topic": tuple((f"topic {number % 5}",) for number in range(160))}
+    ids = {"topic": tuple((str(number),) for number in range(160))}
+    for classes in (spread, ids):
+        assert followed_column(labels, None, replace(documents, labels=classes), []).column == "author"
+    few = [f"{name} {number % 20 // 10}" for number, name in enumerate(author)]
+    for columns in ({"key_1": author}, {"channel": few}, {"language": author}):
+        assert followed_column(labels, None, replace(documents, columns=columns), []) is None
+
+
 def test_only_clusters_that_are_shown_follow_a_column(signed):
     labels, documents = signed
     shuffled = np.where(np.arange(160) % 2, np.random.default_rng(0).integers(4, size=160), labels)

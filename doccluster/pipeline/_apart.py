@@ -9,6 +9,7 @@ new documents, and those without an author, need nothing else.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -260,7 +261,9 @@ LEAST_FOLLOWED = 0.3  # adjusted mutual information: authors have .4 and more, o
 MAX_LOOKED_AT = 20_000  # documents
 DATES_LOOKED_AT = 20  # values of a column
 _OF_A_RUN = frozenset(["near_copy_of", *map(kept_name, OWN_COLUMNS - {"source"})])
-_LANGUAGES = frozenset(["lang", "language"])  # their words are others, whatever is weighed down
+# Languages, whose words are others whatever is weighed down; what a reader of JSON calls the keys above a record.
+_NO_AUTHORS = re.compile(r"lang(uage)?|key_\d+")
+LEAST_WRITTEN = 20  # documents that two values have at least: of authors of a few nothing can be weighed down
 
 
 @dataclass(frozen=True)
@@ -307,10 +310,14 @@ def followed_column(
 def _columns_with_groups(documents: DocumentTable, known: Collection[str]) -> Iterator[tuple[str, Integers]]:
     """Yield the columns that put documents into groups, and the group of each document, -1 for none.
 
-    Ids and links, which have a value for nearly each document, and dates do not; nor is asked about what a run wrote.
+    Ids and links, which have a value for nearly each document, and dates do not; nor is asked about what a run wrote,
+    nor about what the classes of the documents say already, such as the half of a collection that each is in.
     """
+    classes = [np.unique(values_of(documents, name), return_inverse=True)[1] for name in documents.labels]
+    classes = [codes for codes in classes if codes.max() < len(codes) / 3]
     for column, values in {**documents.columns, "source": documents.sources}.items():
-        if column in (*_OF_A_RUN, *_LANGUAGES, *documents.labels, *known, *map(kept_name, known)):
+        is_named = column in (*_OF_A_RUN, *documents.labels, *known, *map(kept_name, known))
+        if is_named or _NO_AUTHORS.fullmatch(column):
             continue
         coded = CodedColumn.of(values)
         is_value = np.fromiter(map(bool, coded.values), np.bool_, len(coded.values))
@@ -318,4 +325,7 @@ def _columns_with_groups(documents: DocumentTable, known: Collection[str]) -> It
         has_dates = 2 * sum(bool(iso_date(value)) for value in looked_at) > len(looked_at)
         if 2 <= np.count_nonzero(is_value) <= len(coded) / 3 and not has_dates:
             codes = np.asarray(coded.codes, np.int64)
-            yield column, np.where(is_value[codes], codes, -1)
+            codes = np.where(is_value[codes], codes, -1)
+            has_authors = np.count_nonzero(np.bincount(codes[codes >= 0]) >= LEAST_WRITTEN) > 1
+            if has_authors and not any(explained_share(codes, of) > 0.99 for of in classes):
+                yield column, codes
