@@ -167,23 +167,11 @@ CHECKPOINT = "checkpoint.npz"  # how far a run that has not ended has come, unti
 PARQUET_PARTS = "assignments"  # a folder: the rows of assignments.csv for engines that read parts
 ENCODED = "encoded.npz"  # what an encoder made of texts
 OLD = "old"  # where an earlier run lies while the new one takes its place
-OURS = frozenset(
-    {
-        MARK,
-        "assignments.csv",
-        "clusters.csv",
-        "levels.csv",
-        "scores.csv",
-        "skipped.csv",
-        ENCODED,
-        "report.html",
-        "model",
-        EDITS,
-        BEFORE_EDITS,
-        NAMES,
-        PARQUET_PARTS,
-    }
-)  # what a run writes; anything else in the folder is the user's, and stays
+# what a run writes; anything else in the folder is the user's, and stays
+OURS = {
+    *("assignments.csv", "clusters.csv", "levels.csv", "scores.csv", "skipped.csv", "report.html", "model"),
+    *(MARK, ENCODED, EDITS, BEFORE_EDITS, NAMES, PARQUET_PARTS),
+}
 
 
 def check_output(folder: Path, *, overwrite: bool) -> None:

@@ -49,15 +49,8 @@ class OptionSpec:
 
 
 # what a column may hold, and the parameter that names it
-ROLES = {
-    "text": "text_column",
-    "id": "id_column",
-    "title": "title_column",
-    "date": "date_column",
-    "link": "link_column",
-    "source": "source_column",
-    "label": "label_columns",
-}
+ROLES = {role: f"{role}_column" for role in ("text", "id", "title", "date", "link", "source")}
+ROLES["label"] = "label_columns"
 SEVERAL = ("text", "label")  # roles that more than one column may have
 DELIMITERS = {"comma": ",", "tab": "\t", "space": " "}  # those that are hard to type
 READER = {

@@ -151,15 +151,12 @@ def _naming_anew(ctx: click.Context, error: NamedByRecord) -> Words | None:
     flags = {str(option.name): option.opts[0] for option in ctx.command.params if isinstance(option, click.Option)}
     if not error.anew.keys() <= flags.keys():
         return error.remedy
-    typed_options = [(flags[name], value) for name, value in error.anew.items()]
-    options = [
-        word
-        for flag, value in typed_options
-        for part in ([value] if isinstance(value, str) else value)
-        for word in (flag, part)
-    ]
+    words = ctx.command_path.split()
+    for name, value in error.anew.items():
+        for part in [value] if isinstance(value, str) else value:
+            words += [flags[name], part]
     join = subprocess.list2cmdline if os.name == "nt" else shlex.join
-    typed = join([*ctx.command_path.split(), *options, *ctx.meta[TYPED]])
+    typed = join([*words, *ctx.meta[TYPED]])
     return f"if you trust it, type `{typed}`" if len(typed) < LONGEST_COMMAND else error.remedy
 
 

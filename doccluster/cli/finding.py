@@ -118,10 +118,9 @@ def search_command(
 
     if hits is not None and len(words) > 1:
         raise click.UsageError("with --hits give the query alone, in quotes if it has several words.")
-    if hits is not None and settings["encoder"] is not None:
-        raise click.UsageError("--encoder is for the folder of a run, not for --hits.")
-    if hits is not None and settings["within"] is not None:
-        raise click.UsageError("--in is for the folder of a run, not for --hits.")
+    for flag, name in (("--encoder", "encoder"), ("--in", "within")):
+        if hits is not None and settings[name] is not None:
+            raise click.UsageError(f"{flag} is for the folder of a run, not for --hits.")
     if hits is None and len(words) < 2:
         raise click.UsageError("give a query (in quotes if it has several words) and a source, or --hits FILE.")
     if output is not None:

@@ -282,7 +282,6 @@ PICTURES: dict[str, Gather] = {"pictures": only("map_file", "time_file", "timeli
 @click.option("-o", "--output", metavar="FILE", help="The file to write. The default is report.html in the run folder.")
 @click.option(
     "--source",
-    "source",
     multiple=True,
     metavar="PATH",
     help="With --with-texts: where the documents of the run are now (may be repeated).",
@@ -383,8 +382,7 @@ def _drawings(
 @embeddings_option
 @encoder_option
 @made_options(RunSettings, {"labels": OptionSpec(value="FILE")}, section=MEANING)
-@made_options(SourceParameters, {"labels_file": OptionSpec()})
-@made_options(SourceParameters, {"max_expanded_size": OptionSpec()})
+@made_options(SourceParameters, {"labels_file": OptionSpec(), "max_expanded_size": OptionSpec()})
 @memory_option
 @click.option(
     "--keep-corrections",

@@ -127,11 +127,7 @@ def _columns(header: Header, rows: Sequence[Sequence[str]], options: ReadOptions
 
 
 def _names_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether a first row that reads like a document names columns, as the questions of a form do.
-
-    It does if it begins with a usual name of ids or dates; if a name stands over numbers or dates, or a question over
-    cells that are none, or several words over a few words each.
-    """
+    """Say whether a first row that reads like a document names columns, as the questions of a form do."""
     if plain_name(names[0]) in PLAIN_IDS | PLAIN_DATES:
         return True
     for place, name in enumerate(names):
@@ -404,11 +400,7 @@ def _further_rows(names: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
 
 
 def _explains(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether the first row says again or further what the columns are.
-
-    It repeats names, or has words where all others have numbers or dates (two cells at least); or it is empty where no
-    other is (two cells, of them the first), and short.
-    """
+    """Say whether two cells of the first row repeat names, are words over values, or the only empty ones."""
     n_signs = n_empty = 0
     for name, cell, *others in zip(names, *rows, strict=False):
         filled = [other for other in others if other]

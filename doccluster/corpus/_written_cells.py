@@ -5,17 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-_PLACEHOLDER = re.compile(
-    r"""[\[(<]\s*(?:
-            deleted|removed|redacted|unavailable|no\ (?:abstract|text|content|description)(?:\ available|\ provided)?
-            |abstract\ (?:is\ )?not\ available|\w+\ (?:omitted|deleted|removed)|(?:deleted|removed)\ by\ [^\[\]]+
-            (?:\[[^\[\]]*\]\([^()]*\)\.?)?
-        )\s*[\])>]
-    |no\ abstract(?:\ is)?(?:\ available|\ provided)?\.?|abstract\ (?:is\ )?not\ available\.?
-    |\u200e?(?:image|video|audio|gif|sticker|document|contact\ card)\ omitted
-    |(?:this\ message\ was\ deleted|you\ deleted\ this\ message)\.?""",
-    re.IGNORECASE | re.VERBOSE,
-)
+from doccluster.corpus.column_names import TABLE
+
+_PLACEHOLDER = re.compile("|".join(TABLE["placeholders"]), re.IGNORECASE)
 _LONGEST_PLACEHOLDER = 150  # characters
 # Lists, tuples and sets as Python writes them, and numpy, with blanks between; a tuple has a comma.
 _QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
@@ -64,10 +56,7 @@ def text_of_index(value: object) -> object:
     index = value
     if isinstance(value, str) and value.startswith("{") and _INDEX.fullmatch(value):
         pairs = _PLACES_OF_WORD.findall(value)
-        index = {
-            without_escapes(word[1:-1]): [int(place) for place in re.findall(r"\d{1,9}", places)]
-            for word, places in pairs
-        }
+        index = {without_escapes(word[1:-1]): [*map(int, re.findall(r"\d{1,9}", places))] for word, places in pairs}
     if not isinstance(index, Mapping) or not all(map(_are_places, index.values())):
         return value
     words = sorted((place, str(word)) for word, places in index.items() for place in places or ())

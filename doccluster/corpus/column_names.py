@@ -1,4 +1,4 @@
-"""The names that columns go by where the user names none, in the many ways in which people write them: ``columns.toml``."""
+"""The names of columns in the many ways in which people write them, for where the user names none: ``columns.toml``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 
-_TABLE = tomllib.loads(resources.files("doccluster.corpus").joinpath("columns.toml").read_text("utf-8"))
-_TEXT = _TABLE["text"]
+TABLE = tomllib.loads(resources.files("doccluster.corpus").joinpath("columns.toml").read_text("utf-8"))
+_TEXT = TABLE["text"]
 FULL_TEXTS, SNIPPETS, TITLES = _TEXT["full"], _TEXT["snippets"], _TEXT["titles"]
 SHORT_TEXTS = (*_TEXT["short"], *SNIPPETS, *_TEXT["further_short"])
-AUTHORS, LABELS = _TABLE["authors"], _TABLE["labels"]
-USUAL: dict[str, list[str]] = _TABLE["usual"]  # by role
-FURTHER: dict[str, list[str]] = {"title": TITLES[2:], **_TABLE["further"]}
+AUTHORS, LABELS = TABLE["authors"], TABLE["labels"]
+USUAL: dict[str, list[str]] = TABLE["usual"]  # by role
+FURTHER: dict[str, list[str]] = {"title": TITLES[2:], **TABLE["further"]}
 ID_COLUMNS = USUAL["id"]
 
 _BETWEEN_WORDS = re.compile(r"[\s._-]+")

@@ -25,6 +25,7 @@ from doccluster.corpus.column_names import (
     LABELS,
     PLAIN_IDS,
     SNIPPETS,
+    TABLE,
     TEXT_NAMES,
     TEXT_TIERS,
     USUAL,
@@ -56,13 +57,9 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S*|\S+@\S+", re.IGNORECASE)
 _JSON_SOURCE = re.compile(r"""\s*(?:\{\s*["'}]|\[\s*[\[{]).*[}\]]\s*""", re.DOTALL)
 _BLANK_END = re.compile(r"\A[^\S\n]|[^\S\n]\Z")
-_PIECES = frozenset(
-    {"text", "plain", "bold", "italic", "underline", "strikethrough", "code", "link", "text_link", "span"}
-)
+_PIECES = frozenset(TABLE["pieces"])
 _NO_LETTERS = re.compile(r"[0-9!-/:-@\[-`{-~]")
-_OTHER_DAY = re.compile(
-    r"birth|born|\bdob\b|death|died|due|deadline|expir|until|hire|join", re.IGNORECASE
-)  # no day of a document
+_OTHER_DAY = re.compile(TABLE["other_days"], re.IGNORECASE)  # no day of a document
 
 
 def value_at(row: Mapping[str, object], name: str) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import tomllib
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import cache
@@ -21,20 +22,7 @@ BOMS = (  # utf-32-le begins with the mark of utf-16-le, so it is tried first
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
-# What people write when they mean the superset that their editor saved (the labels of the WHATWG encoding standard).
-_MEANT = {
-    "ascii": "utf-8",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso8859-8": "cp1255",
-    "big5": "cp950",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "tis-620": "cp874",
-    "iso8859-11": "cp874",
-}
+_TABLE = tomllib.loads(resources.files("doccluster.corpus").joinpath("encodings.toml").read_text("utf-8"))
 UNKNOWN = "unknown, read as cp1252"
 _X = re.compile(r"^(?:x-)+")
 # These "encodings" of Python are not for files: they read escapes, or depend on the machine.
@@ -48,25 +36,8 @@ _ESCAPED = (
 _ESCAPING = {"iso2022_jp_2", "iso2022_kr", "hz"}  # a stray byte there must not turn the whole text into ASCII noise
 _HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e])++~\}")  # pairs: the search ends soon after a "~{" without an end
 
-# Detection chooses among encodings that documents are really in: no EBCDIC, no calculators, no DOS box drawings.
-_SINGLE_BYTE = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874", "cp866"),
-    *("iso8859_2", "iso8859_5", "iso8859_6", "iso8859_7", "koi8_r", "koi8_u"),
-]
-_EAST_ASIAN = ["cp932", "euc_jp", "gb18030", "big5", "cp949"]
 _MULTI_BYTE = frozenset({"cp932", "euc_jp", "gb18030", "cp950", "cp949"})  # the names codecs give them
 _EAST_ASIAN_SHARE = 0.1  # of the bytes: below it, a few accented letters look like one ideograph
-# The other encodings of the Latin script, and the languages whose letters need them: elsewhere they only look as good.
-_CENTRAL = frozenset({"Hungarian", "Polish", "Czech", "Slovak", "Slovene", "Croatian", "Romanian"})
-_LATIN_LANGUAGES = {
-    "cp1250": _CENTRAL,
-    "iso8859-2": _CENTRAL,
-    "cp1254": frozenset({"Turkish"}),
-    "cp1257": frozenset({"Lithuanian", "Latvian", "Estonian"}),
-    "cp1258": frozenset({"Vietnamese"}),
-}
-# Of old files of the Macintosh, guessed only where the letters of nothing else stand as letters stand in words.
-_MACINTOSH = ("mac-roman", "mac-latin2", "mac-turkish", "mac-cyrillic")
 _MISREAD, _WELL_READ = 0.2, 0.05  # of the characters beyond ASCII, that are where none of their kind is
 _IN_WORDS = frozenset("’‘'-‐‑–—…·/")  # signs that may stand between two letters
 _COHERENT = 60  # percent of the letters that are as frequent as in the language; Western texts often reach 50 elsewhere
@@ -183,7 +154,7 @@ def codec_name(declared: str | None) -> str | None:
         name = codecs.lookup(_charset_names().get(label, label)).name
     except (LookupError, ValueError):  # ValueError: a NUL in the name
         return None
-    return None if name.replace("_", "-") in _NOT_FOR_FILES else _MEANT.get(name, name)
+    return None if name.replace("_", "-") in _NOT_FOR_FILES else _TABLE["meant"].get(name, name)
 
 
 @cache
@@ -224,7 +195,7 @@ def detect(data: bytes) -> str | None:
     # each line of these files ends in a return alone, unless something else has saved them since
     misread = _WELL_READ if b"\r" in sample and b"\n" not in sample else _MISREAD
     if name not in _MULTI_BYTE and _share_misread(sample, name or "cp1252")[0] > misread:
-        readings = ((_share_misread(sample, macintosh), macintosh) for macintosh in _MACINTOSH)
+        readings = ((_share_misread(sample, macintosh), macintosh) for macintosh in _TABLE["macintosh"])
         return next((macintosh for (share, fits), macintosh in readings if share <= _WELL_READ and fits), name)
     return name
 
@@ -233,7 +204,7 @@ def _likeliest(sample: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     high = sum(byte > 127 for byte in sample)
-    candidates = _SINGLE_BYTE + (_EAST_ASIAN if high >= _EAST_ASIAN_SHARE * len(sample) else [])
+    candidates = _TABLE["single_byte"] + (_TABLE["east_asian"] if high >= _EAST_ASIAN_SHARE * len(sample) else [])
     matches = from_bytes(sample, cp_isolation=candidates, threshold=_THRESHOLD, preemptive_behaviour=False)
     best = matches.best()
     if best is None:
@@ -242,12 +213,12 @@ def _likeliest(sample: bytes) -> str | None:
     if name == "cp1251" and _is_hebrew(sample):
         return "cp1255"
     # few letters of a rare alphabet are more likely accents of a western text
-    if name != "cp1252" and name not in _LATIN_LANGUAGES:
+    if name != "cp1252" and name not in _TABLE["latin_languages"]:
         return name if name in _MULTI_BYTE or best.percent_coherence >= 30 or _is_mostly_high(sample) else "cp1252"
     western = min((match.percent_chaos for match in matches if "cp1252" in match.could_be_from_charset), default=100.0)
     coherence = _COHERENT if western <= best.percent_chaos + 5 else 0.0
     for match in matches:
-        languages = _LATIN_LANGUAGES.get(codec_name(match.encoding) or "", frozenset())
+        languages = _TABLE["latin_languages"].get(codec_name(match.encoding) or "", ())
         close = match.percent_chaos <= best.percent_chaos + 1
         if close and match.language in languages and match.percent_coherence >= coherence:
             return codec_name(match.encoding)
@@ -256,9 +227,6 @@ def _likeliest(sample: bytes) -> str | None:
 
 def _share_misread(sample: bytes, encoding: str) -> tuple[float, bool]:
     """Return the share of the characters beyond ASCII that are where none of their kind is, and if any is sure to fit.
-
-    Misread are a capital after a small letter, a small letter among capitals and a sign between two letters; what fits
-    is a small letter beside another, or an apostrophe between two.
 
     >>> _share_misread(b"caf\\x8e, d\\x8ej", "cp1252"), _share_misread(b"caf\\x8e, d\\x8ej", "mac-roman")
     ((1.0, False), (0.0, True))

@@ -40,9 +40,7 @@ BLOCKS = frozenset(_BLOCK_NAMES.split())
 _INTERNAL_SUBSET = re.compile(r"<!doctype[^>\[]*\[", re.IGNORECASE)
 _CDATA = "<![CDATA["
 _CELLS = frozenset({"td", "th"})
-_SILENT = frozenset(
-    ["script", "style", "template", "noscript", "applet", "svg"]
-)  # what is in a page but not read by people
+_SILENT = {"script", "style", "template", "noscript", "applet", "svg"}  # what is in a page but not read by people
 _DATES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.created", "pubdate")
 _Row = TypeVar("_Row", bound=Found)
 _LOOKED_AT = 1000  # rows that say whether the texts of a table are HTML

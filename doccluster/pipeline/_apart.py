@@ -310,8 +310,8 @@ def followed_column(
 def _columns_with_groups(documents: DocumentTable, known: Collection[str]) -> Iterator[tuple[str, Integers]]:
     """Yield the columns that put documents into groups, and the group of each document, -1 for none.
 
-    Ids and links, which have a value for nearly each document, and dates do not; nor is asked about what a run wrote,
-    nor about what the classes of the documents say already, such as the half of a collection that each is in.
+    Ids, links and dates do not; nor is asked about what a run wrote, nor about what classes say already, such as the
+    half of a collection that each is in.
     """
     classes = [np.unique(values_of(documents, name), return_inverse=True)[1] for name in documents.labels]
     classes = [codes for codes in classes if codes.max() < len(codes) / 3]

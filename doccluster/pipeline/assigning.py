@@ -210,13 +210,8 @@ def reader_settings(model: Model, source: object, reader: Mapping[str, Any], *, 
         raise SchemaError(f"the settings in the model are damaged ({error})", remedy="make the run again") from error
     record = Record(model.record or Path("run.json"), anew=reader, is_own=model.record is None)
     usual = parameters_of(SourceParameters)
-    limits = {
-        name: record.take(name, value, usual=usual[name].default)
-        for name, value in recorded.items()
-        if name.startswith("max_")
-    }
-    return {
-        **{name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE},
-        **limits,
-        **reader,
-    }
+    settings = {name: value for name, value in recorded.items() if name not in OF_THE_RUN_ALONE}
+    for name in settings:
+        if name.startswith("max_"):
+            settings[name] = record.take(name, settings[name], usual=usual[name].default)
+    return {**settings, **reader}

@@ -161,10 +161,7 @@ def _as_made(record: Path) -> Path:
 
 
 def _as_named(recorded: RecordedRun, resolved: Mapping[str, Any], record: Record) -> tuple[Any, RunSettings]:
-    """Return the source and the settings as they may be used, with files where they are now.
-
-    Raises InputError if texts, embeddings or labels were in memory, NamedByRecord if a person has to name something.
-    """
+    """Return the source and the settings as they may be used, with files where they are now."""
     settings, anew = recorded.settings, record.anew
     if {"embeddings", "encoder"} & anew.keys():
         settings = replace(settings, embeddings=None, encoder=None)
@@ -234,10 +231,7 @@ def _to_be_named(then: RunRecord, run: Run, path: Path, settings: RunSettings, a
 
 
 def _columns_then(folder: Path) -> dict[str, str]:
-    """Return for dates and sources that no document of a run had that no column holds them, as a reader's parameters.
-
-    Later versions know more names of columns, and copies and what outlets repeat depend on both.
-    """
+    """Return, as a reader's parameters, that no column holds dates or sources which no document of a run had."""
     with suppress(DocclusterError):  # where the run is not there, its record is enough
         documents = read_record(folder / "model/documents.json", DocumentsRecord).documents
         columns = {"date_column": documents.dates, "source_column": documents.sources}

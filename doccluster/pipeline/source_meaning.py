@@ -342,19 +342,20 @@ def meaning_of_queries(
     it.
     """
     meaning = run.vectors.meaning
-    name = encoder
-    if name is None and meaning is not None:
-        name = encoder_of_record(run.parameters, run._record, announce=announce)
-    if name is None or meaning is None:
+    if encoder is None and meaning is not None:
+        encoder = encoder_of_record(run.parameters, run._record, announce=announce)
+    if encoder is None or meaning is None:
         raise InputError(
             "the run names no encoder for a query", remedy=("make it with ", Argument("encoder", "static"))
         )
-    encoder = get_encoder(name, n_threads=1)
-    if encoder.digest != meaning.digest:
-        raise InputError(f"the encoder {name} is not the one that the run was made with", remedy="make the run again")
+    made_by = get_encoder(encoder, n_threads=1)
+    if made_by.digest != meaning.digest:
+        raise InputError(
+            f"the encoder {encoder} is not the one that the run was made with", remedy="make the run again"
+        )
 
     def cosines(query: str) -> SingleFloats:
-        row = EncodedRows().rows_of([query], encoder, lambda texts: encode(encoder, texts))
+        row = EncodedRows().rows_of([query], made_by, lambda texts: encode(made_by, texts))
         cosines: SingleFloats = meaning.rows @ seen_from(meaning.centre, row)[0]
         return cosines
 

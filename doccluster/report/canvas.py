@@ -10,7 +10,7 @@ import textwrap
 import threading
 import unicodedata
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -152,9 +152,11 @@ def plain(text: object) -> str:
     # a leading underscore would keep the series out of the legend
     shown = f" {text}" if str(text).startswith("_") else str(text)
     lacking = set(shown) - _signs(findfont(FontProperties(family=[FONT]))) - {"\n"}
-    for name, path in _fonts_with(lacking):
-        lacking -= _signs(path)
-        _OTHER_FONTS[name] = None
+    for font in sorted(fontManager.ttflist, key=lambda font: font.name) if lacking else ():
+        # those of last resort draw boxes
+        if font.style == "normal" and "Last Resort" not in font.name and lacking & _signs(font.fname):
+            lacking -= _signs(font.fname)
+            _OTHER_FONTS[font.name] = None
     _LACKING.update(lacking)
     return "".join(_stand_in(sign) if sign in lacking else sign for sign in shown)
 
@@ -169,24 +171,6 @@ def _use_other_fonts(figure: Figure) -> None:
 @cache
 def _signs(path: str) -> frozenset[str]:
     return frozenset(map(chr, get_font(path).get_charmap()))
-
-
-def _fonts_with(lacking: Collection[str]) -> list[tuple[str, str]]:
-    """Return names and paths of installed fonts that have these signs, as far as there are any, the most useful first.
-
-    Of the fonts of last resort, which draw boxes, none is taken.
-    """
-    fonts: list[tuple[str, str]] = []
-    left = frozenset(lacking)
-    paths = {font.name: font.fname for font in fontManager.ttflist if font.style == "normal"} if left else {}
-    while left:
-        n_signs = {name: len(left & _signs(path)) for name, path in sorted(paths.items()) if "Last Resort" not in name}
-        best = max(n_signs, key=n_signs.__getitem__, default="")
-        if not n_signs.get(best):
-            break
-        fonts.append((best, paths[best]))
-        left -= _signs(paths[best])
-    return fonts
 
 
 def _stand_in(sign: str) -> str:

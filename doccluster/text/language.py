@@ -292,13 +292,10 @@ def survey_writing(texts: Sequence[str]) -> Writing:
     """
     step = -(-len(texts) // N_SURVEYED) or 1
     sample = [text[:SURVEYED_CHARACTERS] for text in texts[::step]]
-    scripts = Counter(name for text in sample for name in scripts_without_blanks(text))
-    counts = (_languages(sample), scripts)
-    languages, scripts_found = (
-        {name: count / len(sample) for name, count in counter.most_common()} for counter in counts
-    )
+    counts = _languages(sample), Counter(name for text in sample for name in scripts_without_blanks(text))
+    languages, scripts = ({name: n / len(sample) for name, n in counter.most_common()} for counter in counts)
     n_with_letters = sum(any(map(str.isalpha, text)) for text in sample)
-    return Writing(languages, scripts_found, n_with_letters / max(len(sample), 1))
+    return Writing(languages, scripts, n_with_letters / max(len(sample), 1))
 
 
 def is_running_text(texts: Sequence[str]) -> bool:
