@@ -123,10 +123,8 @@ def is_like_its_cells(name: str, rows: Sequence[Mapping[str, object]]) -> bool:
 
 
 def _as_text(value: object) -> str:
-    if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
-        return " ".join(value)
-    if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        value = text_in(value)
+    if isinstance(value, list | tuple):
+        value = " ".join(value) if all(isinstance(item, str) for item in value) else text_in(value)
     return value.strip() if isinstance(value, str) else ""
 
 
@@ -150,12 +148,6 @@ def is_json_source(value: object) -> bool:
     return value.lstrip()[:1] in ("{", "[") and _JSON_SOURCE.fullmatch(value) is not None
 
 
-def _text_keys(value: Mapping[object, object]) -> list[object]:
-    """Return the keys of an object that are named like a text, the likeliest first."""
-    by_name = {plain_name(str(key)): key for key in reversed(value)}
-    return [by_name[name] for name in (*TEXT_NAMES, *_WRAPPED) if name in by_name]
-
-
 def text_in(value: object) -> object:
     """Return the text in an object, or those in a list of objects; other cells as they are. None without one.
 
@@ -163,14 +155,13 @@ def text_in(value: object) -> object:
     ('Skerrow', 'One.\\nTwo.')
     """
     if isinstance(value, Mapping):
-        return next((text_in(value[key]) for key in _text_keys(value)), None)
+        by_name = {plain_name(str(key)): value[key] for key in reversed([*value])}
+        return next((text_in(by_name[name]) for name in (*TEXT_NAMES, *_WRAPPED) if name in by_name), None)
     if isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
         texts = [text for item in value if isinstance(text := text_in(item), str)]
         # pieces of one text stand beside strings, or have blanks at their ends, or say what they are
-        kinds = {str(item.get("type")) for item in value if isinstance(item, Mapping)}
-        is_rich = (
-            any(map(_BLANK_END.search, texts)) or kinds <= _PIECES or not all(isinstance(i, Mapping) for i in value)
-        )
+        kinds = {str(item.get("type")) if isinstance(item, Mapping) else None for item in value}
+        is_rich = None in kinds or kinds <= _PIECES or any(map(_BLANK_END.search, texts))
         return ("" if is_rich else "\n").join(texts)
     return value
 
