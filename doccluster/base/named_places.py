@@ -45,14 +45,7 @@ def query_in(source: object) -> tuple[str, Path, str] | None:
 
 
 def check_address(address: str) -> None:
-    """Raise InputError for an address that a person names and that is not opened: a chain, or of another kind.
-
-    >>> check_address("github://a:b@c/d")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    doccluster.errors.InputError: github://a:b@c/d cannot be read: its kind is not among s3, s3a, ..., file, memory; \
-give a copy on this machine.
-    """
+    """Raise InputError for an address that a person names and that is not opened: a chain, or of another kind."""
     problem = ""
     if CHAIN in address:
         problem = f"it holds {CHAIN}, and no address is opened through another"
