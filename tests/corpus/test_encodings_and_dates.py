@@ -91,7 +91,7 @@ def test_files_of_windows_are_not_taken_for_those_of_the_macintosh(text):
 
 @pytest.mark.filterwarnings("ignore:the encoding")
 def test_a_table_of_the_macintosh_is_read():
-    corpus = read_corpus(Path(__file__).parent / "cases" / "38-mac-roman.csv")
+    corpus = read_corpus(Path(__file__).parent / "files" / "38-mac-roman.csv")
     assert corpus.texts[0].startswith("Le café près de la forêt a été fermé à cause de la tempête, mais l’été")
     assert corpus.guessed_encodings == {"mac-roman": 1}
 

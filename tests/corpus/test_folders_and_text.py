@@ -288,7 +288,7 @@ def test_every_error_of_reading_is_one_of_ours(tmp_path):
         read_corpus(tmp_path / "a\nb")
 
 
-CASES = pathlib.Path(__file__).parent / "cases"
+CASES = pathlib.Path(__file__).parent / "files"
 
 
 def test_annotations_beside_texts_are_named_and_not_read():

@@ -12,7 +12,7 @@ from doccluster.text.letter_forms import join_broken, plain_letters
 from doccluster.vectors import vectorize
 from doccluster.vectors.vectorize import choose_vectorizer
 
-CASES = Path(__file__).parents[1] / "corpus" / "cases"
+CASES = Path(__file__).parents[1] / "corpus" / "files"
 
 
 @pytest.mark.parametrize(
