@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
@@ -20,7 +20,7 @@ from doccluster.base.text_table import html_table
 from doccluster.corpus.dates import DateCounts
 from doccluster.corpus.reader import RENAMED as RENAMED
 from doccluster.corpus.reader import Skipped as Skipped
-from doccluster.corpus.source_rows import SourceRows
+from doccluster.corpus.source_rows import SourceRows, as_it_came
 from doccluster.errors import InputError
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ class Corpus:
             for name, values in ({} if metadata is None else metadata).items()
         }
         if source_rows is None:
-            kinds = {name: {*map(type, self._columns[name])} - {type(None)} for name in self.kept_columns}
-            source_rows = SourceRows.of_documents(len(ids), kinds=kinds)
+            columns = {name: as_it_came(self._columns[name]) for name in self.kept_columns}
+            source_rows = replace(SourceRows.of_documents(len(ids)), columns=columns)
         self.source_rows = source_rows
 
     @cached_property

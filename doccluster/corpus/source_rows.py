@@ -7,11 +7,11 @@ name where it has names, which only pandas has, else by place.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
-_KINDS = {"str": str, "float": float}  # what the text of a cell does not tell
 _NULLABLE = {int: "Int64", bool: "boolean"}
-
-Kinds = Mapping[str, set[type]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,27 +43,22 @@ class SourceRows:
         What the rows are called: the index of a frame, or numbers where there are no ids either.
     has_ids : bool
         Whether the documents have ids, from a column or a file, which are then the index of tables.
-    columns : mapping of name to pandas Series of shape (n_documents,)
-        The columns of a frame that have a type.
-    kinds : mapping of name to set of type
-        What the values of other columns were, where they came as Python's.
+    columns : mapping of name to array of pandas, or of objects, of shape (n_documents,), or None
+        The columns of a source in memory as they came; None for those of text, whatever it looks like.
     """
 
     n_rows: int
     places: Integers
     index: Any = None
     has_ids: bool = False
-    columns: Mapping[str, pd.Series] = field(default_factory=dict)
-    kinds: Kinds = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_documents(
-        cls, n_documents: int, before_skipped: Sequence[int] = (), kinds: Kinds | None = None
-    ) -> SourceRows:
+    def of_documents(cls, n_documents: int, before_skipped: Sequence[int] = ()) -> SourceRows:
         """Return the rows of a source whose documents have ids, from how many of them come before each other row."""
         documents = np.arange(n_documents)
         places = documents + np.searchsorted(np.sort(before_skipped), documents, side="right")
-        return cls(n_documents + len(before_skipped), places, has_ids=True, kinds=kinds or {})
+        return cls(n_documents + len(before_skipped), places, has_ids=True)
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any], n_documents: int) -> SourceRows:
@@ -75,23 +67,21 @@ class SourceRows:
         places = np.delete(np.arange(n_rows), np.array(record["skipped"], np.int64))
         if len(places) != n_documents:
             raise ValueError("rows that were skipped come twice")
-        kinds = {name: {_KINDS[kind]} for name, kind in record["types"].items()}
         index = np.arange(n_rows) if record["are_numbered"] else None
-        return cls(n_rows, places, index, has_ids=index is None, kinds=kinds)
+        return cls(n_rows, places, index, has_ids=index is None, columns=dict.fromkeys(record["texts"]))
 
     @property
     def record(self) -> dict[str, object]:
-        """Which rows were skipped, whether numbers name the rows, and which columns are texts or floats, for JSON."""
-        kinds = {name: {str} if _are_texts(kinds) else kinds for name, kinds in self.kinds.items()}
+        """Which rows were skipped, whether numbers name the rows, and which columns are texts, for JSON."""
         return {
             "skipped": np.setdiff1d(np.arange(self.n_rows), self.places).tolist(),
             "are_numbered": not self.has_ids and _is_usual(self.index),
-            "types": {name: known for name, of in kinds.items() for known, kind in _KINDS.items() if kind in of},
+            "texts": [name for name, values in self.columns.items() if values is None],
         }
 
     def take(self, documents: Integers) -> SourceRows:
         """Return some of the documents, which are all rows there are."""
-        columns = {name: values.iloc[documents] for name, values in self.columns.items()}
+        columns = {name: None if values is None else values[documents] for name, values in self.columns.items()}
         index = None if self.index is None else self.index.take(self.places[documents])
         return replace(self, n_rows=len(documents), places=np.arange(len(documents)), index=index, columns=columns)
 
@@ -106,7 +96,19 @@ class SourceRows:
 
     def column(self, name: str, cells: Sequence[str]) -> pd.Series:
         """Return a column of the source as it came, else as what its cells, which are text, are."""
-        return self.columns[name] if name in self.columns else typed_column(cells, self.kinds.get(name, set()))
+        import pandas as pd
+
+        if name not in self.columns:
+            return typed_column(cells)
+        values = self.columns[name]
+        column = pd.Series(list(cells) if values is None else values)
+        if not isinstance(values, np.ndarray):
+            return column
+        kinds = {type(value) for value in values if not is_missing(value)}
+        if len(kinds) == 1 and column.isna().any():
+            with suppress(OverflowError):
+                return column.astype(_NULLABLE.get(kinds.pop(), object)).infer_objects()
+        return column.infer_objects()
 
     def in_order(self, table: Any, name: str, ids: Sequence[str] = (), *, index: Any = None) -> Any:
         """Return the row of each document in something that has one for each, or in each of a mapping of these.
@@ -122,9 +124,8 @@ class SourceRows:
         n_rows = n_rows_of(table)
         if isinstance(table, str) or n_rows is None:
             return table
-        index, rows = names_of(table) if index is None else index, None
-        if index is not None:
-            rows = self._rows_by_name(names_in(index), ids, name)
+        index = names_of(table) if index is None else index
+        rows = None if index is None else self._rows_by_name(names_in(index), ids, name)
         if rows is None:
             rows, n_documents = self.places, len(self.places)
             if n_rows == n_documents:
@@ -138,32 +139,31 @@ class SourceRows:
                 )
         if hasattr(table, "iloc"):
             return table.iloc[rows]
-        if hasattr(table, "shape"):
-            return table[rows]
-        values = table.to_pylist() if hasattr(table, "to_pylist") else table  # of pyarrow
-        return [values[row] for row in rows.tolist()]
+        if hasattr(table, "to_pylist"):  # of pyarrow
+            return table.take(rows)
+        return table[rows] if hasattr(table, "shape") else [table[row] for row in rows.tolist()]
 
     def _rows_by_name(self, names: list[str], ids: Sequence[str], name: str) -> Integers | None:
         """Return the row of each document by its name; None where order says it, or no name is one of a document."""
         all_names = list(ids) if self.index is None else names_in(self.index)
         own_names = all_names if self.index is None else [all_names[place] for place in self.places.tolist()]
         row_of = {each: row for row, each in enumerate(names)}
-        if names in (all_names, own_names) or row_of.keys().isdisjoint([*own_names, *ids]):
+        view = max((own_names, list(ids)), key=lambda view: sum(each in row_of for each in view))
+        missing = [each for each in view if each not in row_of]
+        if names in (all_names, own_names) or len(missing) == len(view):
             return None
         remedy = "give each document one row, or .to_numpy() to go by place"
-        views = [view for view in (own_names, list(ids)) if view]
-        missing = min(([each for each in view if each not in row_of] for view in views), key=len)
         if missing:
             raise InputError(
-                f"the index of {name} lacks {len(missing):,} of the {len(own_names):,} documents, the first is "
+                f"the index of {name} lacks {len(missing):,} of the {len(view):,} documents, the first is "
                 f"{missing[0]!r}",
                 remedy=remedy,
             )
-        for view in views:
-            repeated = [each for each, count in (Counter(names) | Counter(view)).items() if count > 1]
-            if row_of.keys() >= set(view) and set(view).isdisjoint(repeated):
-                return np.array([row_of[each] for each in view], np.int64)
-        raise InputError(f"the index of {name} or of the documents has {repeated[0]!r} more than once", remedy=remedy)
+        repeated = [each for each, count in (Counter(names) | Counter(view)).items() if count > 1 and each in view]
+        if repeated:
+            problem = f"the index of {name} or of the documents has {repeated[0]!r} more than once"
+            raise InputError(problem, remedy=remedy)
+        return np.array([row_of[each] for each in view], np.int64)
 
 
 def names_of(table: object) -> Any:
@@ -194,8 +194,7 @@ class RowTally:
 
     n_rows: int = 0
     places: list[int] = field(default_factory=list)
-    kinds: dict[str, set[type]] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)  # of columns in the source
+    values: dict[tuple[str, str], list[object]] = field(default_factory=lambda: defaultdict(list))
     has_ids: bool = False  # whether a column gives some
 
     def count(self, draft: Draft | None) -> None:
@@ -204,49 +203,40 @@ class RowTally:
             self.places.append(self.n_rows)
             self.has_ids |= draft.has_id
             for new_name, (name, value) in zip(draft.extra, draft.values.items(), strict=False):
-                self.names[new_name] = name
-                self.kinds.setdefault(new_name, set()).update(() if is_missing(value) else (type(value),))
+                self.values[name, new_name].append(value)
         self.n_rows += 1
 
     def rows(self, frame: Any) -> SourceRows:
         """Return the rows, of a frame of pandas or, where that is None, of something else."""
         index = frame.index.copy() if frame is not None else None if self.has_ids else np.arange(self.n_rows)
-        columns: dict[str, pd.Series] = {}
         place_of = {} if frame is None else {str(frame.columns[k]): k for k in reversed(range(frame.shape[1]))}
-        for name, old_name in self.names.items():
-            if old_name not in place_of:  # it lies in an object, or there is no frame
-                continue
-            values = frame.iloc[:, place_of[old_name]]
-            is_typed = not str(values.dtype).startswith(("object", "str"))
-            if is_typed or (self.kinds[name] and not _are_texts(self.kinds[name])):
-                columns[name] = values.iloc[self.places]
-        places = np.array(self.places, np.int64)
-        return SourceRows(self.n_rows, places, index, self.has_ids, columns, self.kinds)
+        columns = {new_name: as_it_came(values) for (_, new_name), values in self.values.items()}
+        for name, new_name in self.values:
+            if name in place_of:  # and not in an object that a cell holds
+                array = frame.iloc[:, place_of[name]].array
+                if columns[new_name] is not None or not str(array.dtype).startswith(("object", "str")):
+                    columns[new_name] = array[self.places]
+        return SourceRows(self.n_rows, np.array(self.places, np.int64), index, self.has_ids, columns)
 
 
-def _are_texts(kinds: set[type]) -> bool:
-    """Say whether some values of a column are texts, lists or objects."""
-    return any(issubclass(kind, str) or not issubclass(kind, Number | np.generic | date) for kind in kinds)
+def as_it_came(values: Sequence[object]) -> Any:
+    """Return a column as an array of objects; None where some of its values are text, lists or objects, or all miss."""
+    there = [value for value in values if not is_missing(value)]
+    is_plain = all(isinstance(value, Number | np.generic | date | timedelta) for value in there)
+    is_text = not is_plain or any(isinstance(value, str) for value in there)
+    return None if is_text or not there else np.fromiter(values, object, len(values))
 
 
-def typed_column(cells: Sequence[str], kinds: set[type]) -> pd.Series:
+def typed_column(cells: Sequence[str]) -> pd.Series:
     """Return a column of text as numbers, booleans or dates (ISO 8601), where all that are not empty are.
 
-    `kinds` are the types that its values had; empty where it was text that says so, as in a file.
-
-    >>> [str(typed_column(cells, set()).dtype) for cells in (["1", "2"], ["1", ""], ["1.5", ""], ["True"])]
+    >>> [str(typed_column(cells).dtype) for cells in (["1", "2"], ["1", ""], ["1.5", ""], ["True"])]
     ['int64', 'Int64', 'float64', 'bool']
     """
     import pandas as pd
 
-    texts = pd.Series(list(cells), dtype=object)
-    if _are_texts(kinds):
-        return texts
-    if kinds == {date}:
-        return texts.map(lambda cell: date.fromisoformat(cell) if cell else None)
-    kind = type_of(cells)
+    texts, kind = pd.Series(list(cells), dtype=object), type_of(cells)
     if kind is not str:
-        kind = float if any(issubclass(each, float | np.floating) for each in kinds) else kind
         values = [typed_value(cell, kind) for cell in cells]
         return pd.Series(values, dtype=_NULLABLE.get(kind, "float64") if None in values else kind)
     matches = [_TIME.fullmatch(cell) for cell in cells if cell]
