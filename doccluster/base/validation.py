@@ -62,7 +62,9 @@ def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
         raise masked(name)
     is_canonical = True
     if hasattr(type(matrix), "iloc") and hasattr(getattr(matrix, "sparse", None), "to_coo"):
-        matrix = _of_sparse_frame(matrix)
+        # one whose columns are all sparse, with gaps that are zeros
+        frame: Any = matrix
+        matrix = frame.sparse.to_coo() if all(kind.fill_value == 0 for kind in frame.dtypes) else frame
     if sparse.issparse(matrix):
         result, is_canonical = checked_csr(matrix, name=name)
     else:
@@ -80,11 +82,6 @@ def check_matrix(matrix: MatrixLike, *, name: str = "X") -> Any:
         result.sum_duplicates()
         _check_finite(result, name)  # two large values may add up to infinity
     return result
-
-
-def _of_sparse_frame(frame: Any) -> MatrixLike:
-    """Return a frame of pandas whose columns are all sparse as a sparse matrix; as it is, where its gaps are not 0."""
-    return frame.sparse.to_coo() if all(kind.fill_value == 0 for kind in frame.dtypes) else frame
 
 
 def _dense(matrix: Matrix, name: str) -> Array:
@@ -129,16 +126,14 @@ def compact_indices(matrix: Matrix) -> Matrix:
     return compact
 
 
-def in_form_of_content(matrix: Matrix) -> Any:
+def in_form_of_content(matrix: Any) -> Any:
     """Return weighted rows as csr where at least half of their values are zero, else dense, whichever they are now.
 
     So the same rows are clustered alike: the former are terms, the latter embeddings, which are dense in less memory.
     """
-    is_sparse = sparse.issparse(matrix)
-    is_full = 2 * (np.count_nonzero(matrix.data) if is_sparse else np.count_nonzero(matrix)) > np.prod(matrix.shape)
-    if is_sparse != is_full:
-        return matrix
-    return sparse.csr_array(matrix) if not is_full else np.asarray(sparse.csr_array(matrix).toarray())
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    is_full = 2 * np.count_nonzero(values) > np.prod(matrix.shape)
+    return matrix.toarray() if is_full and sparse.issparse(matrix) else matrix if is_full else sparse.csr_array(matrix)
 
 
 def row_norms(matrix: Matrix) -> Floats:

@@ -48,11 +48,6 @@ def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Ski
     if query is not None:
         return _query_apart(*_checked(*query), options)
     table = _table(source)
-    if table is None and isinstance(source, Iterable) and not isinstance(source, str | bytes | Mapping):
-        rows = iter(source)  # a record one by one may come but once
-        first = list(islice(rows, 1))
-        source = chain(first, rows)
-        table = _of_records(source) if first and _as_record(first[0]) is not None else None
     if table is not None:
         return _read_table(table, options, keeps_values=True)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
@@ -60,7 +55,13 @@ def read_in_memory(source: object, options: ReadOptions) -> Iterator[Draft | Ski
             f"a source of type {type(source).__name__} cannot be read",
             remedy="give a path, paths, a table (pandas, polars, pyarrow, ...), records or texts",
         )
-    return _read_texts(source)
+    if isinstance(source, Mapping):
+        return _read_texts(source.items(), has_ids=True)
+    items = iter(source)  # what comes one by one may come but once
+    first = list(islice(items, 1))
+    if first and _as_record(first[0]) is not None:
+        return _read_table(_of_records(chain(first, items)), options, keeps_values=True)
+    return _read_texts(enumerate(chain(first, items), 1), has_ids=False)
 
 
 def _table(source: Any) -> Records | None:
@@ -109,13 +110,10 @@ def _of_stream(source: Any) -> Records | None:
 def _with_class_names(source: Any, needed: list[str]) -> Rows:
     """Return the rows of a data set of Hugging Face, classes that are numbers by their names."""
     features = getattr(source, "features", None) or {}
-    names_of = {name: names for name in needed if (names := getattr(features.get(name), "names", None))}
-
-    def named(name: str, value: Any) -> Any:
-        is_class = name in names_of and isinstance(value, int) and value >= 0
-        return names_of[name][value] if is_class else None if name in names_of else value
-
-    return ({name: named(name, value) for name, value in row.items()} for row in source.select_columns(needed))
+    names_of = {name: features[name].names for name in needed if getattr(features.get(name), "names", None)}
+    for row in source.select_columns(needed):
+        numbers = {name: row[name] for name in names_of}
+        yield {**row, **{name: None if n is None or n < 0 else names_of[name][n] for name, n in numbers.items()}}
 
 
 def _of_records(source: Iterable[object]) -> Records:
@@ -287,14 +285,13 @@ def _read_table(table: Records, options: ReadOptions, *, keeps_values: bool = Fa
             draft.has_id = bool(draft.id)
             draft.id = draft.id or label
             if keeps_values:
-                draft.values = {name: value_at(row, name) for name in columns.kept_names}
+                draft.values = {names: value_at(row, names[0]) for names in columns.kept_names.items()}
         yield draft
 
 
-def _read_texts(texts: Iterable[object]) -> Iterator[Draft | Skipped]:
-    """Return texts as documents numbered from 1; None and NaN are empty documents."""
-    items = texts.items() if isinstance(texts, Mapping) else ((str(n), text) for n, text in enumerate(texts, 1))
-    for name, value in items:
+def _read_texts(texts: Iterable[tuple[object, Any]], *, has_ids: bool) -> Iterator[Draft | Skipped]:
+    """Return texts as documents, from their ids or numbers and them; None and NaN are empty documents."""
+    for name, value in texts:
         value = value.as_py() if hasattr(value, "as_py") else value  # of pyarrow
         if isinstance(value, bytes):
             value = decode(value).text
@@ -302,4 +299,4 @@ def _read_texts(texts: Iterable[object]) -> Iterator[Draft | Skipped]:
             if not is_missing(value):
                 raise InputError(f"document {name} is of type {type(value).__name__}", remedy="expected text (str)")
             value = ""
-        yield Draft(without_placeholder(value), f"document {name}", id=str(name), has_id=isinstance(texts, Mapping))
+        yield Draft(without_placeholder(value), f"document {name}", id=str(name), has_id=has_ids)

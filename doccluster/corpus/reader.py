@@ -65,7 +65,8 @@ class Draft:
     renamed_columns: tuple[str, ...] = ()  # and the columns kept under another name, since theirs had line ends
     date_remark: str = ""  # and which columns hold dates, where no name says which is the date
     has_id: bool = True  # and not the number or the index of its row
-    values: dict[str, object] = field(default_factory=dict)  # of a table in memory: those in `extra` as they came
+    # of a table in memory: those in `extra` as they came, by their old and new names
+    values: dict[tuple[str, str], object] = field(default_factory=dict)
 
 
 Found = Draft | Skipped  # what a reader may hand over

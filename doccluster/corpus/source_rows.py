@@ -27,30 +27,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?")
-_NULLABLE = {int: "Int64", bool: "boolean"}
+_PLAIN = (Number, np.generic, date, timedelta)
+_NULLABLE: dict[type, Any] = {int: "Int64", bool: "boolean"}
 
 
 @dataclass(frozen=True, eq=False)
 class SourceRows:
-    """The rows of a source, and which of them are documents.
-
-    Attributes
-    ----------
-    n_rows : int
-    places : int64 array of shape (n_documents,)
-        The row of each document, ascending.
-    index : pandas Index, or int64 array, of length n_rows, or None
-        What the rows are called: the index of a frame, or numbers where there are no ids either.
-    has_ids : bool
-        Whether the documents have ids, from a column or a file, which are then the index of tables.
-    columns : mapping of name to array of pandas, or of objects, of shape (n_documents,), or None
-        The columns of a source in memory as they came; None for those of text, whatever it looks like.
-    """
+    """The rows of a source, and which of them are documents."""
 
     n_rows: int
-    places: Integers
-    index: Any = None
-    has_ids: bool = False
+    places: Integers  # of each document among the rows, ascending
+    index: Any = None  # what the rows are called: the index of a frame, or an array of numbers where no ids are either
+    has_ids: bool = False  # from a column or a file, which are then the index of tables
+    # of a source in memory as they came, an array of pandas or of objects; None for text, whatever it looks like
     columns: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -101,7 +90,9 @@ class SourceRows:
         if name not in self.columns:
             return typed_column(cells)
         values = self.columns[name]
-        column = pd.Series(list(cells) if values is None else values)
+        if values is None:
+            return pd.Series(list(cells), dtype=object)
+        column = pd.Series(values)
         if not isinstance(values, np.ndarray):
             return column
         kinds = {type(value) for value in values if not is_missing(value)}
@@ -159,7 +150,8 @@ class SourceRows:
                 f"{missing[0]!r}",
                 remedy=remedy,
             )
-        repeated = [each for each, count in (Counter(names) | Counter(view)).items() if count > 1 and each in view]
+        counts = Counter(view)
+        repeated = [each for each, count in (Counter(names) | counts).items() if count > 1 and each in counts]
         if repeated:
             problem = f"the index of {name} or of the documents has {repeated[0]!r} more than once"
             raise InputError(problem, remedy=remedy)
@@ -194,7 +186,7 @@ class RowTally:
 
     n_rows: int = 0
     places: list[int] = field(default_factory=list)
-    values: dict[tuple[str, str], list[object]] = field(default_factory=lambda: defaultdict(list))
+    values: dict[tuple[str, str], list[object]] = field(default_factory=lambda: defaultdict(list))  # of `Draft.values`
     has_ids: bool = False  # whether a column gives some
 
     def count(self, draft: Draft | None) -> None:
@@ -202,8 +194,9 @@ class RowTally:
         if draft is not None:
             self.places.append(self.n_rows)
             self.has_ids |= draft.has_id
-            for new_name, (name, value) in zip(draft.extra, draft.values.items(), strict=False):
-                self.values[name, new_name].append(value)
+            for names, value in draft.values.items():
+                # of text, lists and objects only that there are some
+                self.values[names].append(value if is_missing(value) or isinstance(value, _PLAIN) else "")
         self.n_rows += 1
 
     def rows(self, frame: Any) -> SourceRows:
@@ -222,8 +215,7 @@ class RowTally:
 def as_it_came(values: Sequence[object]) -> Any:
     """Return a column as an array of objects; None where some of its values are text, lists or objects, or all miss."""
     there = [value for value in values if not is_missing(value)]
-    is_plain = all(isinstance(value, Number | np.generic | date | timedelta) for value in there)
-    is_text = not is_plain or any(isinstance(value, str) for value in there)
+    is_text = any(isinstance(value, str) or not isinstance(value, _PLAIN) for value in there)
     return None if is_text or not there else np.fromiter(values, object, len(values))
 
 

@@ -229,12 +229,9 @@ def with_labels(source: SourceDocuments, labels: Any) -> SourceDocuments:
     if any(isinstance(label, list | tuple) for label in values):
         raise InputError(f"{name} gives documents several labels", remedy="each needs one cluster")
     cells = np.array([[cell_text(label)] for label in values], dtype=object)
-    if file is None:
-        cells = rows.in_order(cells, name, ids, index=names_of(labels))
-    else:
-        by_id = Embeddings(cells, None if file.ids is None else tuple(file.ids))
-        remedy = "give a label for each id, -1 for a document that is in no cluster"
-        cells = rows_of_documents(by_id, ids, rows, name=name, remedy=remedy)
+    by_id = Embeddings(cells, None if file is None or file.ids is None else tuple(file.ids))
+    remedy = "give a label for each id, -1 for a document that is in no cluster"
+    cells = rows_of_documents(by_id, ids, rows, name=name, index=names_of(labels), remedy=remedy)
     column = tuple((label,) if label else () for label in cells[:, 0].tolist())
     return replace(source, documents=replace(source.documents, labels={**source.documents.labels, COLUMN: column}))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from doccluster.base.progress import Progress, silent
 from doccluster.base.text_table import storable
 from doccluster.corpus import Corpus
 from doccluster.corpus.reader_options import SourceParameters
-from doccluster.corpus.reading import texts_of_rows
+from doccluster.corpus.reading import as_paths, texts_of_rows
 from doccluster.corpus.stored_texts import StoredTexts
 from doccluster.distributed.text_vectors import NewDocuments, PlacingModel, place_blocks
 from doccluster.errors import InputError, SchemaError
@@ -150,9 +149,8 @@ def fitted_model(model: object) -> Model:
 
 def texts_of_source(run: Run, source: object) -> list[str] | None:
     """Return the texts of a source in memory, read as those of a run; None of files, a Corpus or a matrix."""
-    is_file = isinstance(source, str | os.PathLike | Corpus) or callable(getattr(source, "read", None))
-    first = source[0] if isinstance(source, list | tuple) and source else None
-    if is_file or isinstance(first, os.PathLike) or is_matrix(source):
+    is_file = as_paths(source) is not None or callable(getattr(source, "read", None))
+    if is_file or isinstance(source, Corpus) or is_matrix(source):
         return None
     settings = reader_settings(fitted_model(run), source, {}, as_run=True)
     return texts_of_rows(source, **{name: value for name, value in settings.items() if name != "keep_boilerplate"})

@@ -57,10 +57,9 @@ class Vectorization(ShortRepr):
         """Return which arguments of a TfidfVectorizer that was given as such were chosen; None of other options."""
         if not isinstance(options, VectorizerOptions) or options.other or self.vectorizer is None:
             return None
-        usual = TfidfVectorizer(dropped_terms=[]).get_params()
-        chosen = {name: value for name, value in self.vectorizer.get_params().items() if name not in options}
-        chosen["dropped_terms"] = list(chosen.get("dropped_terms", ()))
-        told = ", ".join(f"{name}={value!r}" for name, value in chosen.items() if value != usual[name])
+        usual, chosen = TfidfVectorizer().get_params(), self.vectorizer.get_params()
+        added = [name for name in chosen if name not in options and chosen[name] not in (usual[name], ())]
+        told = ", ".join(f"{name}={chosen[name]!r}" for name in added)
         return told and (
             f"What your TfidfVectorizer had as usual the run chose from the texts: {told}. "
             "To take it as it is, run on vectorize(corpus, vectorizer)."

@@ -236,9 +236,10 @@ def rows_of_documents(
     source_rows: SourceRows,
     *,
     name: str = "embeddings",
+    index: Any = None,
     remedy: str = "give a row for each id, of zeros where there is none, or leave out the ids",
 ) -> Array:
-    """Return the row of each document in a file: by its id, else by its place, without rows of what was skipped."""
+    """Return the row of each document: by its id, else as `SourceRows.in_order` does."""
     rows = np.asarray(embeddings.rows)
     if rows.ndim != 2:
         raise InputError(f"{name} has shape {rows.shape}", remedy="give a table: a row for each document")
@@ -253,7 +254,7 @@ def rows_of_documents(
                 remedy=remedy,
             )
         return np.asarray(rows[[place[document_id] for document_id in ids]])
-    return np.asarray(source_rows.in_order(rows, name, ids))
+    return np.asarray(source_rows.in_order(rows, name, ids, index=index))
 
 
 def rows_of_column(cells: Sequence[str], name: str) -> SingleFloats:

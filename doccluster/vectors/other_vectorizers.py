@@ -34,7 +34,7 @@ class OtherVectorizer(TfidfVectorizer):
         try:
             return OtherVectorizer(clone(self.vectorizer, safe=False))
         except Exception as error:  # its library decides what can be copied
-            raise _refusal(f"cannot be copied ({' '.join(str(error).split())[:200]})", self.vectorizer) from error
+            raise _refusal("cannot be copied", self.vectorizer, error) from error
 
     def analyzer(self, text: str) -> Sequence[str]:  # type: ignore[override]  # a function here
         """Return the terms of a text; none where the vectorizer does not tell them."""
@@ -43,18 +43,15 @@ class OtherVectorizer(TfidfVectorizer):
 
     def fit_counts(self, documents: Iterable[object]) -> Any:
         """Learn the terms of `documents` and return their rows, csr or dense; `weigh` changes nothing in them."""
-        rows = self._rows("fit_transform", documents)
-        terms = [str(name) for name in self.vectorizer.get_feature_names_out()]
+        rows, terms = self._rows("fit_transform", documents)
         self.vocabulary_ = {term: column for column, term in enumerate(terms)}
-        if len(self.vocabulary_) != rows.shape[1]:
-            raise _refusal(f"names {len(self.vocabulary_):,} terms for {rows.shape[1]:,} columns", self.vectorizer)
         # a union of several puts the name of each before its terms
         self.display_terms_ = np.array([term.rpartition("__")[2] or term for term in terms], dtype=object)
         return rows
 
     def transform_counts(self, documents: Iterable[object]) -> Any:
         """Return the rows of `documents`, csr or dense."""
-        return self._rows("transform", documents)
+        return self._rows("transform", documents)[0]
 
     def weigh(self, counts: Any) -> None:
         """Multiply csr rows, which have their weights, by the factors of terms that were learned since, in place."""
@@ -65,16 +62,17 @@ class OtherVectorizer(TfidfVectorizer):
         """Raise InputError: only its own library could write it."""
         raise cannot_be_written(f"is a {type(self.vectorizer).__name__}")
 
-    def _rows(self, method: str, documents: Iterable[object]) -> Any:
+    def _rows(self, method: str, documents: Iterable[object]) -> tuple[Any, list[str]]:
+        """Return the rows of `documents` and the names of their columns."""
         texts = list(documents)
         try:
             rows = check_matrix(getattr(self.vectorizer, method)(texts), name="rows")
+            names = [str(name) for name in self.vectorizer.get_feature_names_out()]
+            if rows.shape != (len(texts), len(set(names))):
+                raise ValueError(f"{len(texts):,} texts and {len(set(names)):,} names gave rows of shape {rows.shape}")
         except Exception as error:  # whatever another library raises
-            reason = " ".join(str(error).split())[:200].rstrip(".")
-            raise _refusal(f"makes no rows of these texts ({reason})", self.vectorizer) from error
-        if rows.shape[0] != len(texts):
-            raise _refusal(f"made {rows.shape[0]:,} rows of {len(texts):,} texts", self.vectorizer)
-        return rows
+            raise _refusal("makes no rows of these texts", self.vectorizer, error) from error
+        return rows, names
 
 
 def cannot_be_written(what: str) -> InputError:
@@ -83,9 +81,10 @@ def cannot_be_written(what: str) -> InputError:
     return InputError(f"the vectorizer {what}, which cannot be written into the folder of a run", remedy=remedy)
 
 
-def _refusal(problem: str, vectorizer: Any) -> InputError:
+def _refusal(problem: str, vectorizer: Any, error: Exception | None = None) -> InputError:
+    reason = "" if error is None else f" ({' '.join(str(error).split())[:200].rstrip('.')})"
     remedy = "give a TfidfVectorizer, or its arguments by name, such as min_df=2"
-    return InputError(problem, argument="vectorizer", received=vectorizer, remedy=remedy)
+    return InputError(problem + reason, argument="vectorizer", received=vectorizer, remedy=remedy)
 
 
 def check_vectorizer(vectorizer: Any) -> None:
@@ -128,5 +127,6 @@ def _check_takes_texts(vectorizer: Any) -> None:
     parts = getattr(vectorizer, "steps", ())[:1] or getattr(vectorizer, "transformer_list", ())
     for part in parts:
         _check_takes_texts(part[1])
-    if not parts and not (hasattr(vectorizer, "__sklearn_tags__") and vectorizer.__sklearn_tags__().input_tags.string):
+    tags = getattr(vectorizer, "__sklearn_tags__", None)
+    if not parts and not (tags and tags().input_tags.string):
         OtherVectorizer(vectorizer).unfitted().fit_counts(TRIED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -225,12 +224,11 @@ class TfidfVectorizer(TfidfParameters):
 
     def inverse_transform(self, X: Any) -> list[npt.NDArray[np.object_]]:
         """Return the terms of each row of `X`, csr or dense of shape (n_documents, n_terms), by their columns."""
-        names, rows = self.get_feature_names_out(), sparse.csr_array(check_matrix(X))
+        names, rows = self.get_feature_names_out(), sparse.csr_array(check_matrix(X), copy=True)
         if rows.shape[1] != names.size:
             raise InputError(f"has {rows.shape[1]:,} columns", argument="X", expected=f"{names.size:,}")
-        columns = np.where(rows.data == 0, -1, rows.indices)  # zeros may be stored
-        of_rows = (columns[first:end] for first, end in itertools.pairwise(rows.indptr.tolist()))
-        return [names[in_row[in_row >= 0]] for in_row in of_rows]
+        rows.eliminate_zeros()
+        return np.split(names[rows.indices], rows.indptr[1:-1])
 
     def decode(self, doc: object) -> Any:
         """Return a document as it is read: bytes as UTF-8, None and NaN as empty; tokens as they are, where it may."""
