@@ -241,8 +241,8 @@ class Corpus:
         rows = self.source_rows
         frame = pd.DataFrame(columns, index=rows.index_for(self.ids), dtype=object)
         for name in self.kept_columns:
-            if name not in self.labels and all(isinstance(cell, str) for cell in self._columns[name]):
-                frame[name] = rows.column(name, self._columns[name]).array.copy()
+            if name not in self.labels:
+                frame[name] = rows.column(name, self._columns[name]).array
         return frame
 
     def __repr__(self) -> str:

@@ -34,12 +34,8 @@ def document_frame(run: Run) -> pd.DataFrame:
 
 
 def _described(documents: DocumentTable, columns: dict[str, pd.Series]) -> pd.DataFrame:
-    described: dict[str, Any] = {
-        "title": documents.titles,
-        "date": documents.dates,
-        "source": documents.sources,
-        "link": documents.links,
-    }
+    described: dict[str, Any] = {"title": documents.titles, "date": documents.dates}
+    described |= {"source": documents.sources, "link": documents.links}
     for column, label_sets in documents.labels.items():
         described[column] = [labels if len(labels) > 1 else "".join(labels) for labels in label_sets]
     described |= {name: values.iloc[documents.positions].array for name, values in columns.items()}
@@ -64,18 +60,12 @@ def source_columns(run: Run) -> dict[str, pd.Series]:
 def column_of(run: Run, name: str) -> list[Any]:
     """Return the column that `Run.column` describes. Raises InputError if there is none of that name."""
     table = document_frame(run)
-    if name == "id":
-        values: list[Any] = _ids_read(run)
-    elif name == "shown":
-        pairs = zip(table["cluster"].tolist(), table["other"].tolist(), strict=True)
-        values = [None if is_other is True else cluster for cluster, is_other in pairs]
-    elif name in table:
-        values = table[name].tolist()
-    else:
+    if name not in ("id", "shown", *table):
         raise InputError(f"there is no column {name!r}", remedy=f"the run has id, shown, {', '.join(map(str, table))}")
+    values = _ids_read(run) if name == "id" else table["cluster" if name == "shown" else name].tolist()
     column: list[Any] = [None] * run.source_rows.n_rows
-    for row, value in zip(run.source_rows.places.tolist(), values, strict=True):
-        column[row] = None if is_missing(value) else value
+    for row, value, is_other in zip(run.source_rows.places.tolist(), values, table["other"], strict=True):
+        column[row] = None if is_missing(value) or (name == "shown" and is_other) else value
     return column
 
 

@@ -221,14 +221,12 @@ def write_parquet_parts(run: Run, folder: Path, *, n_rows: int = ROWS_OF_A_PART)
     for name, values in source_columns(run).items():
         with suppress(pa.ArrowException):  # complex numbers and the like are text there
             of_source[name] = pa.array(values)
-    cells = covariates(run.documents).items()
-    kinds = {name: type_of(values) for name, values in cells if name not in of_source}
+    kinds = {name: type_of(values) for name, values in covariates(run.documents).items() if name not in of_source}
     types |= {name: pa.from_numpy_dtype(kind) for name, kind in kinds.items() if kind is not str}
     folder.mkdir()
     for number, columns in enumerate(assignments_parts(run, n_rows=n_rows)):
         for name in kinds.keys() & columns.keys():
             columns[name] = [typed_value(value, kinds[name]) for value in columns[name]]
         arrays = {name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()}
-        start = number * n_rows
-        arrays |= {name: values.slice(start, n_rows) for name, values in of_source.items()}
+        arrays |= {name: values.slice(number * n_rows, n_rows) for name, values in of_source.items()}
         pq.write_table(pa.table(arrays), folder / f"part-{number:05d}.parquet")
