@@ -112,8 +112,8 @@ def _with_class_names(source: Any, needed: list[str]) -> Rows:
     features = getattr(source, "features", None) or {}
     names_of = {name: features[name].names for name in needed if getattr(features.get(name), "names", None)}
     for row in source.select_columns(needed):
-        numbers = {name: row[name] for name in names_of}
-        yield {**row, **{name: None if n is None or n < 0 else names_of[name][n] for name, n in numbers.items()}}
+        numbers = {name: row[name] if isinstance(row[name], int) else -1 for name in names_of}
+        yield {**row, **{name: names_of[name][n] if n >= 0 else None for name, n in numbers.items()}}
 
 
 def _of_records(source: Iterable[object]) -> Records:
@@ -128,16 +128,13 @@ def _of_records(source: Iterable[object]) -> Records:
 
 def _as_record(row: Any) -> Mapping[str, Any] | None:
     """Return a record as a mapping: of a named tuple, a row of a database or an object with fields too; else None."""
-    if isinstance(row, Mapping):
-        return row
-    if hasattr(row, "_asdict"):
-        named: Mapping[str, Any] = row._asdict()
-        return named
-    if hasattr(type(row), "keys") and hasattr(type(row), "__getitem__"):  # sqlite3.Row
-        return {name: row[name] for name in row.keys()}  # noqa: SIM118  iterating gives its values
     kind = type(row)
-    fields = [item.name for item in dataclass_fields(row)] if is_dataclass(kind) else ()
-    names = fields or [item.name for item in getattr(kind, "__attrs_attrs__", ())] or getattr(kind, "model_fields", ())
+    if hasattr(kind, "keys") and hasattr(kind, "__getitem__"):  # a mapping, or a row of sqlite3
+        return row if isinstance(row, Mapping) else dict(row)
+    if hasattr(kind, "_asdict"):
+        return dict(row._asdict())
+    fields = dataclass_fields(kind) if is_dataclass(kind) else getattr(kind, "__attrs_attrs__", ())
+    names: Iterable[str] = [item.name for item in fields] or getattr(kind, "model_fields", ())
     return {name: getattr(row, name) for name in names} if names else None
 
 

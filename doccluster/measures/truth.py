@@ -141,9 +141,7 @@ def _as_array(labels: Any, name: str) -> Reals:
     """Return one value per document: a plain array of numbers or text, else an array of objects."""
     if isinstance(labels, Partition):
         return _objects(labels.names)[labels.labels]
-    if hasattr(labels, "to_pylist"):  # of pyarrow, which would not copy texts for numpy
-        labels = labels.to_pylist()
-    if hasattr(labels, "to_numpy"):
+    if hasattr(labels, "to_numpy") and not hasattr(labels, "to_pylist"):  # pyarrow would not copy texts for numpy
         labels = labels.to_numpy()
     if isinstance(labels, np.ndarray) and labels.ndim == 1:
         return labels
