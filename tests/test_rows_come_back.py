@@ -2,6 +2,7 @@
 
 import datetime as dt
 import functools
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -323,3 +324,13 @@ def test_labels_with_names_put_classes_and_vectors_in_their_order_without_a_run(
         doccluster.score("nmi", labels, truth=shuffled.drop("d3"))
     # two columns of numbers without names go by place, whatever one of them was cut from
     assert doccluster.score("nmi", pd.Series(KINDS), truth=pd.Series(KINDS, index=range(5, 17))).value == 1
+
+
+def test_other_numbers_and_times_of_records_come_back_as_they_are_and_lists_as_text():
+    values = {"lasted": dt.timedelta(1), "paid": Decimal("1.50"), "stars": 2**70, "marks": ["a", "b"]}
+    rows = [{"text": text, **values} for text in TEXTS]
+    rows[3]["stars"] = None
+    run = run_of(rows)
+    expected = {**values, "marks": "a b"}
+    assert {name: run.column(name)[0] for name in values} == expected
+    assert run.column("stars")[3] is None

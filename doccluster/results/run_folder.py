@@ -159,6 +159,7 @@ def _load_run(place: Path) -> Run:
     unknown = [column for column in record.truth if column not in documents.labels]
     if unknown:
         raise damaged(place.parent / "run.json", f"truth names {unknown[0]!r}, and documents.json has no such labels")
+    rows = (record.parameters.get("resolved") or {}).get("rows")  # those of the source, since 1.1
     return Run(
         documents=documents,
         empty_documents=empty_documents,
@@ -188,14 +189,8 @@ def _load_run(place: Path) -> Run:
         is_other=arrays.get("is_other"),
         around=load_levels(place, arrays["labels"].astype(np.int64)),
         _record=place.parent / "run.json",
-        _rows=_source_rows(record.parameters, len(documents) + len(empty_documents)),
+        _rows=None if rows is None else SourceRows.recorded(rows, len(documents) + len(empty_documents)),
     )
-
-
-def _source_rows(parameters: Mapping[str, Any], n_documents: int) -> SourceRows | None:
-    """Return the rows of the source, where they were recorded."""
-    record = (parameters.get("resolved") or {}).get("rows")
-    return None if record is None else SourceRows.recorded(record, n_documents)
 
 
 def _counts(arrays: Mapping[str, Any], matrix: Matrix, path: Path) -> CsrArray | None:
