@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.reader import InputFile
 
-# the files that Slack writes beside the folders of its channels
-BESIDE_MESSAGES = frozenset(
-    f"{name}.json" for name in ("users", "channels", "groups", "dms", "mpims", "integration_logs", "canvases", "actor")
+# what lies beside messages, as Slack and Mastodon write it
+BESIDE_MESSAGES = re.compile(
+    r"(users|channels|groups|dms|mpims|integration_logs|canvases|actor|likes|bookmarks)\.json", re.IGNORECASE
 )
 _EVENTS = ("channel_", "group_", "bot_add", "bot_remove", "pinned_item", "reminder_", "tombstone")
 _REFERENCE = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")  # <@U1>, <#C1|general>, <https://a.example|a page>

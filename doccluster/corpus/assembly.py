@@ -32,13 +32,9 @@ _UNWRITABLE = re.compile(f"[{CONTROLS}{SURROGATES}]")
 _SPREADSHEET_ESCAPE = re.compile(r"_x(?:005[Ff]_(?=x[0-9A-Fa-f]{4}_)|(00[01][0-9A-Fa-f])_)")
 _NEWLINES = re.compile("\r\n?")
 _COMPANION = re.compile(r"(readme|licen[cs]e|copying|notice|source|citation|changelog)(\.[a-z0-9._-]*)?", re.IGNORECASE)
-ABOUT_COLLECTION = "about-the-collection"  # the reason why a README gives no document
-# What stands beside texts in a folder: annotations, key words, settings, vocabularies and features of other programs,
-# and the lists of people and channels beside messages.
+# what stands beside texts in a folder: annotations, key words, settings, vocabularies and features of other programs
 _BESIDE_TEXTS = re.compile(
-    r".*\.(ann|a1|a2|conf|vocab|feat|key|contr|uncontr)|(vocab(ulary)?|stop_?words|imdbEr|urls_\w+)\.txt|"
-    r"(users|channels|groups|dms|mpims|integration_logs|actor|likes|bookmarks)\.json",
-    re.IGNORECASE,
+    r".*\.(ann|a1|a2|conf|vocab|feat|key|contr|uncontr)|(vocab(ulary)?|stop_?words|imdbEr|urls_\w+)\.txt", re.IGNORECASE
 )
 _PROSE = (".txt", ".text", ".md", ".markdown", ".rst", ".org", ".tex", ".adoc", ".asc", ".log", ".html", ".xml", "")
 _LONGEST_LINE = 300  # characters of what is listed about something that was skipped
@@ -185,7 +181,7 @@ class CorpusBuilder:
         self._blocks: list[TextBlock] = []
         self._open = ReadRows()
         self.rows: list[ReadRows] = []  # coded
-        self._n_coded = self._n_texts = 0
+        self._n_coded = self._n_texts = self.n_companions = 0
 
     def __len__(self) -> int:
         return self._n_coded + len(self._open)
@@ -221,7 +217,7 @@ class CorpusBuilder:
             _padded(rows.labels, column, before, ()).append(tuple(filter(None, map(clean_line, names))))
         rows.names.append(clean_line(draft.id) or clean_line(draft.where))
         rows.where.append(draft.where)
-        rows.places.append(_place(file) if file and (draft.is_whole_file or _is_beside_texts(file)) else None)
+        rows.places.append(_place(file) if file is not None and draft.is_whole_file else None)
         if self._writer is None:
             rows.numbers.append(before)
             self._texts.append(text)
@@ -261,10 +257,10 @@ class CorpusBuilder:
         ids, renamed = _unique_ids(rows)
         listed = sorted([(after, 0, entry) for after, entry in rows.skipped] + renamed, key=lambda entry: entry[:2])
         companions = _companions(rows)
-        about = ABOUT_COLLECTION, "a file about the collection, not one of its documents"
+        about = "about-the-collection", "a file about the collection, not one of its documents"
         # without the companions the places of what was skipped no longer hold, so none are told
-        files = dict.fromkeys(rows.metadata["file"][place] for place in companions)
-        listed += [(0, 2, Skipped(_cut(file), *about)) for file in files]
+        listed += [(0, 2, Skipped(_cut(ids[place]), *about)) for place in companions]
+        self.n_companions = len(companions)
         lost = [] if companions else [after for after, _, entry in listed if not entry.is_renamed]
         remarks["source_rows"] = remarks.get("source_rows") or SourceRows.of_documents(
             len(rows) - len(companions), lost
@@ -359,14 +355,10 @@ def _companions(rows: ReadRows) -> list[int]:
 
 def _place(file: InputFile) -> _Place:
     is_plain, suffix = file.format in ("text", "markdown"), file.place.suffix.lower()
-    is_beside = is_companion(file.place.name) or _is_beside_texts(file)
+    is_beside = not file.is_explicit and _BESIDE_TEXTS.fullmatch(file.place.name) is not None
     suffix = suffix if suffix[1:].isalpha() else ""  # a number or a date says which document it is
-    return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_beside, suffix)
-
-
-def _is_beside_texts(file: InputFile) -> bool:
-    """Return whether a file, unless it was named itself, is one that stands beside texts and is none of them."""
-    return not file.is_explicit and _BESIDE_TEXTS.fullmatch(file.place.name) is not None
+    is_about = is_beside or is_companion(file.place.name)
+    return _Place(file.root, file.place.parent, file.in_archive, is_plain, is_about, suffix)
 
 
 def _padded(columns: dict[str, list[_T]], column: str, length: int, missing: _T) -> list[_T]:

@@ -101,7 +101,7 @@ def check_format(format: str | None) -> str | None:
 def recognise(file: InputFile, options: ReadOptions) -> str:
     """Return the name of the format."""
     head = check_is_text(file)
-    if not file.is_explicit and file.place.name in BESIDE_MESSAGES:
+    if not file.is_explicit and BESIDE_MESSAGES.fullmatch(file.place.name):
         raise ReadFailure("about-the-collection", "a list of people or channels; to read it, name the file")
     if _MATRIX_NAMES.search(file.place.name):
         raise ReadFailure("unsupported-format", "part of a matrix; give the matrix alone")

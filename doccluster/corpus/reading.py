@@ -6,9 +6,9 @@ import csv
 import json
 import os
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from doccluster.base.named_places import query_in
 from doccluster.base.parameter_fields import at_the_door, described_by
 from doccluster.base.progress import Progress, silent
 from doccluster.corpus._delimited import LARGEST_FIELD, choose_dialect
-from doccluster.corpus.assembly import ABOUT_COLLECTION, CorpusBuilder, LabelsOf, ReadRows, clean_line
+from doccluster.corpus.assembly import CorpusBuilder, LabelsOf, ReadRows, clean_line
 from doccluster.corpus.columns import cell_labels, listed
 from doccluster.corpus.document import Corpus, Skipped
 from doccluster.corpus.encodings import UNKNOWN, decode
@@ -161,88 +161,73 @@ def _read(source: object, options: ReadOptions, progress: Progress, writer: Text
 _Row = TypeVar("_Row", bound=Found)
 
 
-@dataclass
+_REFERENCES = " are read as the characters they stand for; to keep them, give ", Argument("strip_html", False), "."
+# what readers do to files of their own accord: by kind, what of these files, and what was done to it
+_SENTENCES: dict[str, tuple[str, tuple[str | Argument, ...]]] = {
+    "guess": ("encoding", (" is not known; read as cp1252 (name another with ", Argument("encoding"), ").")),
+    "tags": (
+        "texts",
+        (" are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."),
+    ),
+    "references": ("character references", _REFERENCES),
+    "escapes": (r"escapes (\n, \u00e9)", _REFERENCES),
+    "partly read": ("front matter", (" holds more than keys with values or lists; the rest of it stays in the text.",)),
+    "NULs": ("NULs", (" are left out ({:,}).",)),
+    "renamed columns": ("line ends and tabs in names of columns", (" are read as blanks.",)),
+}
+
+
 class Remarks:
     """Remarks on the files, beside their documents."""
 
-    guessed: dict[str, str] = field(default_factory=dict)  # the files whose encoding is a guess, and which
-    stripped: list[str] = field(default_factory=list)  # those whose texts were HTML
-    unescaped: list[str] = field(default_factory=list)  # those whose texts were escaped as in HTML, but had no tags
-    written_out: list[str] = field(default_factory=list)  # those whose line ends and signs were escapes
-    partly_read: list[str] = field(default_factory=list)  # those of whose front matter some stayed in the text
-    nuls: Counter[str] = field(default_factory=Counter)  # how many were left out, by file
-    splits: set[str] = field(default_factory=set)
-    text_columns: dict[str, None] = field(default_factory=dict)  # of tables: where their texts stand
-    renamed_columns: dict[str, None] = field(default_factory=dict)  # and which columns had line ends in their names
-    on_dates: dict[str, None] = field(default_factory=dict)  # and what is said of columns that hold dates
-    # by what of them is a document ("" where each is one): how many files, and the first
-    n_files: Counter[str] = field(default_factory=Counter)
-    first_files: dict[str, str] = field(default_factory=dict)
-    unknown_column: UnknownColumn | None = None
-    unread: dict[str, list[str]] = field(default_factory=dict)  # files by the sentence on the package they need
+    def __init__(self) -> None:
+        # How often what was seen, by kind: for the kinds of `_SENTENCES` the names of files; further "encodings" that
+        # are a guess, "splits", "text columns", what is said of "dates", and the numbers of files of which each of the
+        # "units" is a document ("" where the file is one), or that are "unread", with the sentence why.
+        self.seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.first_files: dict[str, str] = {}  # of units, and of sentences
+        self.unknown_column: UnknownColumn | None = None
 
     def add(self, remarks: Remarks) -> None:
         """Add the remarks on files that were read elsewhere."""
-        self.guessed |= remarks.guessed
-        self.stripped += remarks.stripped
-        self.unescaped += remarks.unescaped
-        self.written_out += remarks.written_out
-        self.partly_read += remarks.partly_read
-        self.nuls += remarks.nuls
-        self.splits |= remarks.splits
-        self.text_columns |= remarks.text_columns
-        self.renamed_columns |= remarks.renamed_columns
-        self.on_dates |= remarks.on_dates
-        self.n_files += remarks.n_files
+        for kind, counts in remarks.seen.items():
+            self.seen[kind].update(counts)
         self.first_files = remarks.first_files | self.first_files
         self.unknown_column = self.unknown_column or remarks.unknown_column
-        for sentence, names in remarks.unread.items():
-            self.unread.setdefault(sentence, []).extend(names)
+
+    def count_file(self, kind: str, word: str, name: str) -> None:
+        """Count a file among the units or the unread."""
+        self.seen[kind][word] += 1
+        self.first_files.setdefault(word, name)
 
     def division(self, n_about: int) -> str:
         """Return in words what of the files is a document; `n_about` files were about the collection."""
-        counts = self.n_files - Counter({"": n_about})
-        return "; ".join(self._division_of(unit, count, is_all=len(counts) == 1) for unit, count in counts.items())
-
-    def _division_of(self, unit: str, n_files: int, *, is_all: bool) -> str:
-        name = clean_line(self.first_files[unit])
-        first = name if len(name) <= _LONGEST_NAME else f"...{name[-_LONGEST_NAME:]}"
-        if unit:
-            return f"each {unit} of {first if n_files == 1 else f'{n_files:,} files'} is a document"
-        if n_files == 1:
-            return f"{first if self.n_files[unit] == 1 else 'one file'} is one document"
-        return f"{'each file' if is_all else f'each of {n_files:,} files'} is a document"
+        counts = self.seen["units"] - Counter({"": n_about})
+        sentences = []
+        for unit, n_files in counts.items():
+            name = clean_line(self.first_files[unit])
+            first = name if len(name) <= _LONGEST_NAME else f"...{name[-_LONGEST_NAME:]}"
+            if unit:
+                sentences.append(f"each {unit} of {first if n_files == 1 else f'{n_files:,} files'} is a document")
+            elif n_files == 1:
+                sentences.append(f"{'one file' if n_about else first} is one document")
+            else:
+                sentences.append(f"{'each file' if len(counts) == 1 else f'each of {n_files:,} files'} is a document")
+        return "; ".join(sentences)
 
     def warnings(self) -> Iterator[DocclusterWarning]:
-        """Yield a sentence for each kind of thing that readers did to files of their own accord."""
-        unknown = [name for name, encoding in self.guessed.items() if UNKNOWN in encoding]
-        guess = " is not known; read as cp1252 (name another with ", Argument("encoding"), ")."
-        markup = " are HTML and were read without markup; to keep it, give ", Argument("strip_html", False), "."
-        front = (" holds more than keys with values or lists; the rest of it stays in the text.",)
-        nuls = (f" are left out ({self.nuls.total():,}).",)
-        references = (
-            " are read as the characters they stand for; to keep them, give ",
-            Argument("strip_html", False),
-            ".",
-        )
-        kinds = (
-            ("encoding", unknown, guess),
-            ("texts", self.stripped, markup),
-            ("character references", self.unescaped, references),
-            (r"escapes (\n, \u00e9)", self.written_out, references),
-            ("front matter", self.partly_read, front),
-            ("NULs", list(self.nuls), nuls),
-            ("line ends and tabs in names of columns", [*map(repr, self.renamed_columns)], (" are read as blanks.",)),
-        )
-        for what, names, words in kinds:
-            if names:
-                yield DocclusterWarning(f"the {what} of {_first_of(names)}{words[0]}", *words[1:])
-        for sentence, names in self.unread.items():
-            yield DocclusterWarning(f"{_first_of(names)} {'is' if len(names) == 1 else 'are'} not read: {sentence}")
+        """Yield a sentence for each kind of thing that readers did to files, and for each package that they need."""
+        for kind, (what, (done, *words)) in _SENTENCES.items():
+            if names := self.seen[kind]:
+                first = _first_of(next(iter(names)), len(names))
+                yield DocclusterWarning(f"the {what} of {first}{done}".replace("{:,}", f"{names.total():,}"), *words)
+        for sentence, n_files in self.seen["unread"].items():
+            first = _first_of(self.first_files[sentence], n_files)
+            yield DocclusterWarning(f"{first} {'is' if n_files == 1 else 'are'} not read: {sentence}")
 
 
-def _first_of(names: Sequence[str]) -> str:
-    return f"{names[0]} and {len(names) - 1:,} more" if len(names) > 1 else names[0]
+def _first_of(name: str, number: int) -> str:
+    return f"{name} and {number - 1:,} more" if number > 1 else name
 
 
 class Reading:
@@ -279,24 +264,24 @@ class Reading:
     def finish(self, labels: LabelsOf | None) -> Corpus:
         """Return the corpus, or raise the error that explains best why there is none."""
         split = self.options.split
-        splits = self.remarks.splits
-        if len(self.builder) == 0 and self.remarks.unknown_column is not None:
-            raise self.remarks.unknown_column
-        if split is not None and len(self.builder) == 0 and splits != {split}:
-            splits_known = ", ".join(sorted(splits)) or "none"
+        remarks, seen = self.remarks, self.remarks.seen
+        if len(self.builder) == 0 and remarks.unknown_column is not None:
+            raise remarks.unknown_column
+        if split is not None and len(self.builder) == 0 and {*seen["splits"]} != {split}:
+            splits_known = ", ".join(sorted(seen["splits"])) or "none"
             raise InputError(
                 "is in no document", argument="split", received=split, remedy=f"the splits there are: {splits_known}"
             )
         corpus = self.builder.build(
             labels_of=labels,
-            date_remarks=tuple(filter(None, self.remarks.on_dates)),
-            stripped_html=bool(self.remarks.stripped),
-            text_columns=tuple(self.remarks.text_columns),
-            guessed_encodings=dict(Counter(self.remarks.guessed.values())),
+            date_remarks=tuple(filter(None, seen["dates"])),
+            stripped_html=bool(seen["tags"]),
+            text_columns=tuple(seen["text columns"]),
+            guessed_encodings=dict(seen["encodings"]),
             source_rows=self.source_rows,
         )
-        corpus.division = self.remarks.division(sum(item.reason == ABOUT_COLLECTION for item in corpus.skipped))
-        for sentence in self.remarks.warnings():
+        corpus.division = remarks.division(self.builder.n_companions)
+        for sentence in remarks.warnings():
             warnings.warn(sentence, stacklevel=3)
         self.progress("read", len(corpus), len(corpus))
         return corpus
@@ -340,39 +325,37 @@ class Reading:
             if file.is_explicit:
                 raise
             self.builder.skip(Skipped(file.name, "missing-dependency", str(error)))
-            self.remarks.unread.setdefault(str(error), []).append(file.name)
+            self.remarks.count_file("unread", str(error), file.name)
+        seen = self.remarks.seen
         if len(self.builder) > n_before:
-            unit = "" if is_whole else FORMATS[file.format].unit
-            self.remarks.n_files[unit] += 1
-            self.remarks.first_files.setdefault(unit, file.name)
+            self.remarks.count_file("units", "" if is_whole else FORMATS[file.format].unit, file.name)
         if file.guessed:
-            self.remarks.guessed[file.name] = " and ".join(sorted(file.guessed))
-        if file.is_partly_read:
-            self.remarks.partly_read.append(file.name)
-        if file.n_nuls:
-            self.remarks.nuls[file.name] += file.n_nuls
+            seen["encodings"][" and ".join(sorted(file.guessed))] += 1
+        counts = {"guess": UNKNOWN in file.guessed, "partly read": file.is_partly_read, "NULs": file.n_nuls}
+        for kind, number in counts.items():
+            if number:
+                seen[kind][file.name] += number
 
     def _prepared(self, rows: Iterable[_Row], name: str) -> Iterable[_Row]:
         """Return the rows of a table, without markup where the options leave that open and it is certain."""
         if self.options.strip_html is not None:
             return rows
-        remarks = self.remarks
-        kinds = {"tags": remarks.stripped, "references": remarks.unescaped, "escapes": remarks.written_out}
-        return without_markup(rows, lambda kind: kinds[kind].append(name))
+        return without_markup(rows, lambda kind: self.remarks.seen[kind].update([name]))
 
     def take(self, item: Draft | Skipped, file: InputFile | None = None) -> None:
         """Add one document, or list it as skipped."""
         if isinstance(item, Skipped):
             self.builder.skip(item)
             return
+        seen = self.remarks.seen
         if self.options.split is not None:
-            self.remarks.splits.add(item.extra.get("split", ""))
+            seen["splits"][item.extra.get("split", "")] += 1
             if item.extra.get("split", "") != self.options.split:
                 self.builder.leave_out()
                 return
-        self.remarks.text_columns |= dict.fromkeys(item.text_columns)
-        self.remarks.renamed_columns |= dict.fromkeys(item.renamed_columns)
-        self.remarks.on_dates[item.date_remark] = None
+        seen["text columns"].update(item.text_columns)
+        seen["renamed columns"].update(map(repr, item.renamed_columns))
+        seen["dates"][item.date_remark] += 1
         self.builder.add(item, file=file)
         if len(self.builder) % _TOLD_EVERY == 0:
             self.progress("read", len(self.builder))
