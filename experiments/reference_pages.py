@@ -403,7 +403,7 @@ def formats_page() -> str:
         listed = (", ".join(f"`{word}`" for word in words) for words in (one.suffixes, one.aliases, one.parameters))
         cells = (f"`{one.name}`", one.document, one.brings, *listed)
         lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
-    kinds = ", ".join(dict.fromkeys(kind.what for kind in LOOK_ALIKES)).replace("<DOC>", "`<DOC>`")
+    kinds = ", ".join(dict.fromkeys(kind.what for kind in LOOK_ALIKES))
     names = {
         "look_alikes": kinds,
         "rows": SAMPLED_ROWS,

@@ -141,7 +141,7 @@ def _smart_draft(where: str, begins: str, content: str) -> Draft:
 SMART = Format(
     "smart",
     read_smart,
-    "a document of an old test collection in the form of SMART (Cranfield, CISI, CACM, MED): `.W` under `.T`",
+    "a record of an old test collection in the form of SMART (Cranfield, CISI, CACM, MED): `.W` under `.T`",
     "the number behind `.I`, title, and `.A`, `.B`, `.K` as `author`, `published`, `keywords`",
     recognises=lambda beginning: _BEGINS_SMART.match(beginning.text) is not None,
 )

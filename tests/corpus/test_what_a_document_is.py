@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import pathlib
 import zipfile
 
 import pytest
@@ -18,7 +17,6 @@ from doccluster.corpus.formats import FORMATS
 from doccluster.corpus.look_alikes import LOOK_ALIKES
 from doccluster.errors import InputError
 
-CASES = pathlib.Path(__file__).parent / "files"
 TABLE = "id,text\n1,The ferry sails.\n2,The wall stands.\n"
 
 
@@ -87,8 +85,6 @@ KINDS = {  # what a file looks like: its name, and its lines
         "1\n00:00:01,000 --> 00:00:02,000\nThe ferry sails.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt lands.\n",
     ),
     "a web archive (WARC)": ("a", "WARC/1.0\r\nWARC-Type: response\r\n\r\nHTTP/1.1 200 OK\r\n"),
-    "a collection of <DOC> elements": ("a.txt", (CASES / "24-collection.txt").read_text(encoding="utf-8")),
-    "a test collection (SMART)": ("a.txt", ".I 1\n.T\nthe wall\n.W\nthe sea wall stands\n.I 2\n.T\nx\n"),
     "contacts or a calendar": ("a.txt", "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Jane Doe\r\nEND:VCARD\r\n"),
     "clippings of an e-reader": (
         "My Clippings.txt",
@@ -168,15 +164,16 @@ def test_what_is_packed_or_comes_from_standard_input_is_refused_too_and_an_archi
     assert len(read_corpus(tmp_path / "a.zip")) == 1
 
 
-def test_the_command_names_its_option(capsys):
-    path = str(CASES / "24-collection.txt")
+def test_the_command_names_its_option(capsys, tmp_path):
+    name, text = KINDS["subtitles"]
+    path = str(write(tmp_path, {name: text}) / name)
     for options, code in (([], 2), (["--format", "lines"], 0)):
         with pytest.raises(SystemExit) as end:
             main(["inspect", path, *options])
         assert end.value.code == code
     captured = capsys.readouterr()
     assert "or take its lines with --format lines" in captured.err
-    assert "documents  42" in captured.out
+    assert "documents  6" in captured.out
 
 
 @pytest.mark.parametrize(
