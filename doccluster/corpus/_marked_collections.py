@@ -33,10 +33,13 @@ _MAX_OPEN = 100  # elements inside one another; deeper ones belong to the text a
 _PARTS_OF_TEXTS = BLOCKS - {"section", *_ROLES}
 
 
-def _documents(
+def between_marks(
     file: InputFile, mark: re.Pattern[str], options: ReadOptions
 ) -> Iterator[Skipped | tuple[str, str, str]]:
-    """Yield where each document is, the mark at which it begins, and what stands between that and the next mark."""
+    """Yield where each document is, the mark at which it begins, and what stands between that and the next mark.
+
+    A mark is in one line, and the only group of its pattern; one that begins with ``</`` ends a document.
+    """
     begins, pieces, number, n_left = "", [""], 0, 0
 
     def document() -> Skipped | tuple[str, str, str]:
@@ -61,7 +64,7 @@ def _documents(
 
 def read_elements(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the documents of a file: text, title, id and date by the usual names, other short elements as columns."""
-    for item in _documents(file, _ELEMENT, options):
+    for item in between_marks(file, _ELEMENT, options):
         yield item if isinstance(item, Skipped) else record(item[0], _element_draft, *item)
 
 
@@ -124,7 +127,7 @@ _SMART_COLUMNS = {"A": "author", "B": "published", "K": "keywords"}
 
 def read_smart(file: InputFile, options: ReadOptions) -> Iterator[Draft | Skipped]:
     """Return the documents of a file: .W under .T, .I as the id, .A, .B and .K as columns."""
-    for item in _documents(file, _NUMBER, options):
+    for item in between_marks(file, _NUMBER, options):
         yield item if isinstance(item, Skipped) else record(item[0], _smart_draft, *item)
 
 

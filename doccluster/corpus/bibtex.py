@@ -9,21 +9,21 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from doccluster.corpus._marked_collections import between_marks
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.reader import Format, Found, InputFile
 from doccluster.corpus.reader_options import ReadOptions
 from doccluster.corpus.references import BRINGS, Reference, columns_of, reference_drafts, tags_by_column
 
-_ENTRY = re.compile(r"(?<![\w.@])@[ \t]*([A-Za-z]\w*)\s*([{(])")
-_IN_NEW_LINE = re.compile(r"[ \t\ufeff]*@[ \t]*[A-Za-z]\w*\s*[{(]")
+_ENTRY = re.compile(r"((?:^|(?<=[})]))[ \t\ufeff]*@[ \t]*[A-Za-z]\w*\s*[{(])")  # that begins a line, or behind another
 _BEGINS = re.compile(
     r"(?:%.*\n|\s)*+@[ \t]*(?:(?:string|preamble|comment)\s*[{(]|[a-z]+\s*[{(]\s*[^\s,{}=()]*\s*,\s*[\w-]+\s*=)",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w:.+-])([A-Za-z][\w:.+-]*+)\s*+=\s*+")
-_WORD = re.compile(r"[^\s,#{}\"=]+")
+_WORD = re.compile(r"[^\s,#{}()\"=]+")
 _NEXT_PART = re.compile(r"\s*#\s*")
-_BRACE, _BRACE_OR_QUOTE, _END_OF_ENTRY = re.compile("[{}]"), re.compile('[{}"]'), re.compile("[{})]")
+_BRACE, _BRACE_OR_QUOTE = re.compile("[{}]"), re.compile('[{}"]')
 _TAGS = tags_by_column(
     "id: key | title: title | abstract: abstract | year: date year | day: day | link: url | "
     "source: journal journaltitle booktitle publisher | doi: doi | authors: authors | keywords: words | "
@@ -42,7 +42,11 @@ def read_bibtex(file: InputFile, options: ReadOptions) -> Iterator[Found]:
 def _references(file: InputFile, options: ReadOptions) -> Iterator[Reference | Skipped]:
     strings: dict[str, str] = {}
     number = 0
-    for kind, body in _entries(file, options):
+    for item in between_marks(file, _ENTRY, options):
+        if isinstance(item, Skipped):
+            yield item
+            continue
+        kind, body = item[1].strip("\ufeff \t\n@{(").lower(), item[2]
         if kind == "string":
             strings |= {name: value[:_LONGEST_STRING] for name, value in _fields(body, 0, strings).items()}
         if kind in _NO_REFERENCES:
@@ -52,45 +56,10 @@ def _references(file: InputFile, options: ReadOptions) -> Iterator[Reference | S
         head, comma, _ = body.partition(",")
         has_key = bool(comma) and "=" not in head
         fields = _fields(body, len(head) if has_key else 0, strings)
-        if len(body) > options.document_bytes:
-            yield Skipped(where, "too-long", f"an entry of more than {options.document_bytes:,} characters")
-        elif not fields:
-            yield Skipped(where, "bad-record", "an entry without fields")
-        else:
+        if fields:
             yield where, _reference(kind, head.strip() if has_key else "", fields)
-
-
-def _entries(file: InputFile, options: ReadOptions) -> Iterator[tuple[str, str]]:
-    """Yield the kind of each entry in lower case, and what is between its braces; of an over-long one the begin."""
-    kind, opening, depth, size = "", "", 0, 0
-    pieces: list[str] = []
-    for line in file.lines(options.document_bytes):
-        text, place = line or "", 0
-        size += len(text) if line is not None else options.document_bytes + 1
-        if kind and _IN_NEW_LINE.match(text):
-            yield kind, "".join(pieces)
-            kind = ""
-        while True:
-            if not kind:
-                match = _ENTRY.search(text, place)
-                if match is None:
-                    break
-                kind, opening, depth, size, place = match[1].lower(), match[2], 1, 0, match.end()
-                pieces = []
-            end = len(text)
-            for token in _END_OF_ENTRY.finditer(text, place):
-                depth += (token[0] == "{") - (token[0] == "}" or (token[0] == ")" and opening == "(" and depth == 1))
-                if depth == 0:
-                    end = token.start()
-                    break
-            if size <= options.document_bytes or not pieces:
-                pieces.append(text[place:end])
-            if depth:
-                break
-            yield kind, "".join(pieces)
-            kind, place = "", end + 1
-    if kind:
-        yield kind, "".join(pieces)
+        else:
+            yield Skipped(where, "bad-record", "an entry without fields")
 
 
 def _fields(body: str, place: int, strings: dict[str, str]) -> dict[str, str]:

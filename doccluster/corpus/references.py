@@ -6,11 +6,11 @@ there is none. Exports are often joined, cut off or edited by hand, so a record 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from doccluster.corpus._marked_collections import between_marks
 from doccluster.corpus.dates import iso_date
 from doccluster.corpus.document import Skipped
 from doccluster.corpus.json_records import record_drafts
@@ -94,8 +94,7 @@ class _Tags:
     """How one form of tagged records is written."""
 
     line: re.Pattern[str]  # a line with a tag: the tag, and what follows
-    begins: str  # the first line of a record, as it would be without a value
-    ends: str  # the tag of the last line; "" where there is none
+    begin: re.Pattern[str]  # of the first line of a record
     tags: dict[str, str]  # by column
     wraps: bool = True
 
@@ -104,35 +103,27 @@ class _Tags:
         return reference_drafts(self.references(file, options), file, options)
 
     def references(self, file: InputFile, options: ReadOptions) -> Iterator[Reference | Skipped]:
-        """Return the columns of each record; what stands outside of records is left out."""
-        number, size = 0, 0
-        values: dict[str, list[list[str]]] | None = None  # of the record that is open
-        for line in itertools.chain(file.lines(options.document_bytes), [self.begins]):
-            text = "" if line is None else line.lstrip("\ufeff").rstrip()
-            size += len(text) if line is not None else options.document_bytes + 1
-            match = self.line.match(text)
-            tag = "" if match is None else match[1]
-            is_begin = bool(tag) and tag == self.begins.rstrip("- ")
-            if is_begin or (tag and tag == self.ends):
-                where = f"{file.name}:{number}"
-                if values is not None and size > options.document_bytes:
-                    yield Skipped(where, "too-long", f"a record of more than {options.document_bytes:,} bytes")
-                elif values is not None:
-                    yield where, columns_of(values, self.tags, wraps=self.wraps)
-                values, size, number = ({} if is_begin else None), len(text), number + is_begin
-            if values is None or size > options.document_bytes:
+        """Return the columns of each record; what stands behind its last tag belongs to none."""
+        for item in between_marks(file, self.begin, options):
+            if isinstance(item, Skipped):
+                yield item
                 continue
-            if match is not None:
-                lines = [match[2] or ""]
-                values.setdefault(tag, []).append(lines)
-            elif text.strip():
-                lines.append(text)
+            values: dict[str, list[list[str]]] = {}
+            lines: list[str] = []  # of the value that is read
+            for line in f"{item[1]}{item[2]}".split("\n"):
+                match = self.line.match(line.lstrip("\ufeff").rstrip())
+                if match is not None:
+                    lines = [match[2] or ""]
+                    values.setdefault(match[1], []).append(lines)
+                elif line.strip():
+                    lines.append(line)
+            yield item[0], columns_of(values, self.tags, wraps=self.wraps)
 
 
 _RIS_TAGS = "TY|ER|T[12I]|A[1BU]|PY|Y1|DA|KW|N[12]|UR|DO|J[FO]|ID|[SE]P|VL|IS|SN|PB"  # which people space as they like
 _RIS = _Tags(
     re.compile(rf"[ \t]*((?:{_RIS_TAGS})(?=[ \t]*-(?:[ \t]|$))|[A-Z][A-Z0-9](?=  -))[ \t]*-(.*)", re.DOTALL),
-    *("TY  -", "ER"),
+    re.compile(r"^(\ufeff?[ \t]*TY[ \t]*-)(?=[ \t]|$)"),
     tags_by_column(
         "id: ID AN | title: TI T1 CT BT | abstract: AB N2 | year: PY Y1 | day: DA | link: UR | "
         "source: JF JO T2 JA J2 | doi: DO | authors: AU A1 | keywords: KW | type: TY"
@@ -141,7 +132,7 @@ _RIS = _Tags(
 )
 _MEDLINE = _Tags(
     re.compile(r"([A-Z]{2,4}) {0,2}-(?: (.*)|$)", re.DOTALL),
-    *("PMID-", ""),
+    re.compile(r"^(\ufeff?PMID {0,2}-)(?= |$)"),
     tags_by_column(
         "id: PMID | title: TI BTI TT | abstract: AB | year: DP | source: JT TA | doi: AID LID | "
         "authors: FAU AU | keywords: MH OT | type: PT"
@@ -149,7 +140,7 @@ _MEDLINE = _Tags(
 )
 _WOS = _Tags(
     re.compile(r"([A-Z][A-Z0-9])(?: (.*)|$)", re.DOTALL),
-    *("PT", "ER"),
+    re.compile(r"^(\ufeff?PT)(?= |$)"),
     tags_by_column(
         "id: UT | title: TI | abstract: AB | year: PY | day: PD | source: SO | doi: DI | authors: AF AU | "
         "keywords: DE ID | type: DT PT"
